@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Static checks: style, types, the layers of the house.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+$bin/ruff check --cache-dir .venv/ruff-cache .
+$bin/ruff format --check --cache-dir .venv/ruff-cache .
+$bin/mypy
+$bin/lint-imports --cache-dir .venv/import-linter-cache

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Makes .venv with exactly the versions of constraints.txt. Run by make; safe to run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python="${PYTHON:-python3}"
+"$python" - <<'PY' || { echo "mahrem needs Python 3.11 or newer (set PYTHON=...)" >&2; exit 6; }
+import sys
+sys.exit(sys.version_info < (3, 11))
+PY
+bash scripts/system_packages.sh
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+.venv/bin/python -m pip install --quiet --requirement requirements-dev.txt --constraint constraints.txt
+.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+.venv/bin/python -m pip check --quiet
+touch .venv/.ready

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Everything CI runs: static checks, then one process that compiles the kernels, then all tests and doctests in parallel.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=.venv/bin
+export NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$PWD/.venv/numba-cache}"
+# Private run records of the tests stay out of the home directory.
+MAHREM_STATE="$(mktemp -d)"
+export MAHREM_STATE
+trap 'rm -rf "$MAHREM_STATE"' EXIT
+if [ -z "${MAHREM_DATA:-}" ] && [ -d ../shared/data ]; then export MAHREM_DATA="$PWD/../shared/data"; fi
+bash scripts/check.sh
+$bin/python -m mahrem.arrays
+$bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist worksteal "$@"

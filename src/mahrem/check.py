@@ -1,0 +1,76 @@
+"""Checks on parameters, one sentence each: ``name=value``, what must hold, a hint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from mahrem.errors import ColumnNotFound, InvalidParameter, MissingExtra, shorten
+
+__all__ = ["at_least", "between", "columns_exist", "extra", "finite", "one_of", "unknown_keys", "whole"]
+
+Choice = TypeVar("Choice", bound=str)
+
+
+def whole(**named: object) -> int:
+    """Give back the one named value if it is a whole number."""
+    ((name, value),) = named.items()
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidParameter(f"{name}={value!r} must be a whole number")
+    return value
+
+
+def at_least(low: float, **named: float) -> float:
+    """Give back the one named value if it is a number not below ``low``."""
+    ((name, value),) = named.items()
+    number = finite(**{name: value})
+    if number < low:
+        raise InvalidParameter(f"{name}={value!r} must be at least {low}")
+    return value
+
+
+def between(low: float, high: float, **named: float) -> float:
+    """Give back the one named value if it lies in ``[low, high]``."""
+    ((name, value),) = named.items()
+    number = finite(**{name: value})
+    if not low <= number <= high:
+        raise InvalidParameter(f"{name}={value!r} must lie between {low} and {high}")
+    return value
+
+
+def finite(**named: object) -> float:
+    """Give back the one named value if it is a finite number."""
+    ((name, value),) = named.items()
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidParameter(f"{name}={value!r} must be a finite number")
+    return float(value)
+
+
+def one_of(choices: Sequence[Choice], **named: str) -> Choice:
+    """Give back the one named value if it is among ``choices``."""
+    ((name, value),) = named.items()
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise InvalidParameter(f"{name}={value!r} must be one of {', '.join(choices)}")
+
+
+def columns_exist(names: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse a name that the table does not have."""
+    known = set(columns)
+    for name in names:
+        if name not in known:
+            raise ColumnNotFound(name, columns)
+
+
+def extra(name: str, *, needed_for: str) -> MissingExtra:
+    """Make the error for an optional part that is not installed."""
+    return MissingExtra(f"extra={name!r} is needed for {needed_for}; get it with: pip install 'mahrem[{name}]'")
+
+
+def unknown_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> None:
+    """Refuse keys nobody reads: a misspelt promise must not be dropped in silence."""
+    strange = [key for key in given if key not in known]
+    if strange:
+        raise InvalidParameter(f"{where}={strange[0]!r} is not known; the keys are {shorten(known, 40)}")

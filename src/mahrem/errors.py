@@ -1,0 +1,123 @@
+"""What can go wrong, as one small tree.
+
+::
+
+    MahremError
+    ├── InvalidParameter (ValueError)      an option, a policy key or a value of it           exit 2
+    ├── InvalidInput (ValueError)          a file or table that cannot be read as one         exit 2
+    ├── ColumnNotFound (KeyError)          a column that is not there                         exit 2
+    ├── Infeasible                         no release can keep the promise                    exit 3
+    ├── Tampered                           hashes do not match                                exit 4
+    ├── BudgetExceeded                     the privacy budget does not cover it               exit 5
+    ├── MissingExtra (ImportError)         an optional part is not installed                  exit 6
+    ├── GuaranteeBroken                    our own bug; never caught inside the house         exit 70
+    └── OutputFailed (OSError)             disk full, connection lost; nothing half written   exit 74
+    PrivacyWarning (UserWarning)           the promise holds, but is weaker than it may look
+
+A message reads ``name=value``, what must hold, and a hint. It never holds a cell of the data.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+__all__ = [
+    "BudgetExceeded",
+    "ColumnNotFound",
+    "GuaranteeBroken",
+    "Infeasible",
+    "InvalidInput",
+    "InvalidParameter",
+    "MahremError",
+    "MissingExtra",
+    "OutputFailed",
+    "PrivacyWarning",
+    "Tampered",
+]
+
+
+class MahremError(Exception):
+    """Anything mahrem raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InvalidParameter(MahremError, ValueError):
+    """An option, a policy key or its value does not fit."""
+
+    exit_code = 2
+
+
+class InvalidInput(MahremError, ValueError):
+    """A file or a table cannot be read as one."""
+
+    exit_code = 2
+
+
+class ColumnNotFound(MahremError, KeyError):
+    """A column was named that the table does not have; the nearest names are the hint."""
+
+    exit_code = 2
+
+    def __init__(self, name: str, columns: Iterable[str]) -> None:
+        self.name = name
+        self.columns = tuple(columns)
+        near = difflib.get_close_matches(name, self.columns, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"the columns are {shorten(self.columns)}"
+        super().__init__(f"column={name!r} is not in the table; {hint}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError would show quotes around the sentence
+
+
+class Infeasible(MahremError):
+    """No release of this table can keep the promise; ``reached`` is the best level there is."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, reached: float | None = None) -> None:
+        self.reached = reached
+        super().__init__(message)
+
+
+class Tampered(MahremError):
+    """What lies in a release folder is not what was released."""
+
+    exit_code = 4
+
+
+class BudgetExceeded(MahremError):
+    """The privacy budget does not cover the request; nothing was computed."""
+
+    exit_code = 5
+
+
+class MissingExtra(MahremError, ImportError):
+    """An optional part is not installed; the message says how to get it."""
+
+    exit_code = 6
+
+
+class GuaranteeBroken(MahremError):
+    """The published table does not keep the promise it was made for: our bug, please report it."""
+
+    exit_code = 70
+
+
+class OutputFailed(MahremError, OSError):
+    """Writing failed (disk full, connection lost); nothing half written was left behind."""
+
+    exit_code = 74
+
+
+class PrivacyWarning(UserWarning):
+    """The promise holds, but something weakens what it is worth."""
+
+
+def shorten(names: Iterable[str], most: int = 12) -> str:
+    """List names for a message without flooding it."""
+    listed = list(names)
+    text = ", ".join(listed[:most])
+    return f"{text} … ({len(listed)} in all)" if len(listed) > most else text

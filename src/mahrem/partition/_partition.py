@@ -1,0 +1,66 @@
+"""The common currency of all methods: a label for every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
+
+__all__ = ["Admits", "Cuts", "Partition", "Partitioner"]
+
+
+class Admits(Protocol):
+    """Says of many candidate classes at once which may stand."""
+
+    @property
+    def minimum(self) -> int:
+        """No class with fewer rows can be admitted: lets a method stop early."""
+        ...
+
+    @property
+    def plain(self) -> bool:
+        """True when the minimum number of rows is all there is to it: lets a method use its compiled kernel."""
+        ...
+
+    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
+        """Judge candidates; candidate ``i`` holds ``rows[offsets[i]:offsets[i + 1]]``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """A tree of cuts, in the order of the classes it leaves: cut ``i`` lies between class ``i`` and ``i + 1``.
+
+    The cut with the smallest depth between two classes is the one that told them apart.
+    """
+
+    column: Integers = field(repr=False)  # (c - 1,) column that was cut
+    value: Floats = field(repr=False)  # (c - 1,) the cut on the scaled axis
+    below: Mask = field(repr=False)  # (c - 1,) True: left is < value; False: left is <= value
+    depth: Integers = field(repr=False)  # (c - 1,) depth of the cut in the tree, root = 0
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A class for every row, and how it came about (what a saved recipe needs)."""
+
+    labels: Labels = field(repr=False)  # -1 = suppressed
+    classes: int
+    how: Cuts | None = field(default=None, repr=False)
+
+    @property
+    def sizes(self) -> Sizes:
+        """Rows in each class."""
+        kept = self.labels[self.labels >= 0]
+        return np.bincount(kept, minlength=self.classes)
+
+
+class Partitioner(Protocol):
+    """A method as data: a frozen dataclass of its settings that can be called."""
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        ...

@@ -1,0 +1,80 @@
+"""A quasi-identifier as numbers: where each value lies on the column's own axis, and what the axis means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from mahrem.table._hierarchy import Hierarchy
+from mahrem.types import Positions
+
+__all__ = ["Axis", "Domain", "Leaves", "Moments", "Numbers", "Words"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as they are."""
+
+    low: float
+    high: float
+    whole: bool  # every value is a whole number: published bounds are written without a point
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Dates (unit ``D``: days since 1970) or date-times (unit ``us``: microseconds since 1970)."""
+
+    low: float
+    high: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Words:
+    """Categories, ordinals or codes; the position of a value is its place in ``labels``.
+
+    ``labels`` are sorted as text (categories, codes) or in the declared order (ordinals).
+    """
+
+    labels: tuple[str, ...] = field(repr=False)  # values of the data: never to be printed
+    ordered: bool = False  # ordinal: what lies between two values belongs to the cell
+    prefixes: bool = False  # code: a cell is a common beginning
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """Values at the bottom of a hierarchy; positions follow the tree, so that relatives are neighbours."""
+
+    hierarchy: Hierarchy = field(repr=False)
+
+
+Domain: TypeAlias = Numbers | Moments | Words | Leaves
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quasi-identifier: positions of all rows and the domain they lie in."""
+
+    name: str
+    positions: Positions = field(repr=False)  # NaN = missing
+    domain: Domain
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First and last position the domain knows (for widths, never for printing)."""
+        match self.domain:
+            case Numbers(low, high) | Moments(low, high):
+                return low, high
+            case Words(labels):
+                return 0.0, max(len(labels) - 1, 0)
+            case Leaves(hierarchy):
+                return 0.0, max(hierarchy.leaves - 1, 0)
+
+    def scaled(self) -> Positions:
+        """Positions in [0, 1], missing values one full width below; a constant column becomes zeros."""
+        low, high = self.span
+        width = high - low
+        scaled = (self.positions - low) / width if width > 0 else np.where(np.isnan(self.positions), np.nan, 0.0)
+        return np.where(np.isnan(scaled), -1.0, scaled)

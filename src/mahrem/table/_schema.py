@@ -1,0 +1,65 @@
+"""What each column is: its role in the promise and the kind of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mahrem.table._hierarchy import Hierarchy
+
+__all__ = ["Column", "Kind", "Missing", "Role", "Schema"]
+
+
+class Role(StrEnum):
+    """What a column is to the person it speaks of."""
+
+    IDENTIFIER = "identifier"  # names the person: dropped or pseudonymised
+    QUASI = "quasi"  # known to others, singles people out together: generalised
+    SENSITIVE = "sensitive"  # what must not be learnt about a person: published as it is
+    INSENSITIVE = "insensitive"  # published as it is
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    CATEGORICAL = "categorical"
+    DATE = "date"  # days or moments
+    CODE = "code"  # ZIP, ICD: the beginning of the string is its generalisation
+
+
+class Missing(StrEnum):
+    """What happens to rows with a missing value; the first four look at quasi and sensitive columns only."""
+
+    CATEGORY = "category"  # missing is a value like any other
+    SUPPRESS = "suppress"  # the row stays, but shows nothing
+    DROP = "drop"  # the row is left out and counted
+    DROP_ANY = "drop-any"  # the same, but a missing value in any column counts
+    REFUSE = "refuse"  # an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of the table: name, role, kind, and what its values mean."""
+
+    name: str
+    role: Role
+    kind: Kind
+    order: tuple[str, ...] | None = None  # ordinal: the values, lowest first
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All columns in the order of the table."""
+
+    columns: tuple[Column, ...]
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def of(self, role: Role) -> tuple[Column, ...]:
+        """Give the columns that play one role."""
+        return tuple(column for column in self.columns if column.role is role)
