@@ -66,7 +66,9 @@ def columns_exist(names: Iterable[str], columns: Sequence[str]) -> None:
 
 def extra(name: str, *, needed_for: str) -> MissingExtra:
     """Make the error for an optional part that is not installed."""
-    return MissingExtra(f"extra={name!r} is needed for {needed_for}; get it with: pip install 'mahrem[{name}]'")
+    return MissingExtra(
+        f"extra={name!r} is needed for {needed_for}; get it with: pip install 'mahrem[{name}]'"
+    )
 
 
 def unknown_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> None:

@@ -1,1 +1,22 @@
-"""Room datasets."""
+"""Tables to work on: fictional patients made on the spot, and public benchmark files.
+
+Benchmark files are found through ``MAHREM_DATA``. Nothing of them is stored here: the catalogue holds facts
+(what, how large, where from, which licence), and a file is only handed out after its hash was compared with
+the folder's manifest.
+"""
+
+from __future__ import annotations
+
+from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
+from mahrem.datasets._patients import PATIENT_ROLES, patients
+
+__all__ = [
+    "PATIENT_ROLES",
+    "Dataset",
+    "Source",
+    "available",
+    "benchmark_folder",
+    "catalogue",
+    "find",
+    "patients",
+]

@@ -1,1 +1,5 @@
-"""Room engines."""
+"""Where it runs: the same kernels on this machine or inside a cluster's workers."""
+
+from mahrem.engines._local import Local
+
+__all__ = ["Local"]

@@ -1,1 +1,46 @@
-"""Room models."""
+"""Privacy models: what is promised about every class, judged for all classes at once.
+
+A model is a frozen dataclass that sees a column as sorted (class, value, count) triplets and declares its
+algebra: whether a union of admissible classes is admissible, and whether a larger level is safer. A
+:class:`Promise` ties a model to a column; :func:`judge` says what a table makes of it.
+"""
+
+from mahrem.models._alpha_k import AlphaK
+from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
+from mahrem.models._counts import Counts, PrivacyModel, counts_of
+from mahrem.models._delta_disclosure import DeltaDisclosure
+from mahrem.models._delta_presence import DeltaPresence
+from mahrem.models._k_anonymity import KAnonymity
+from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from mahrem.models._parse import BETA_KINDS, L_KINDS, SETTINGS, T_KINDS, models_from_settings, parse_sensitive
+from mahrem.models._promise import Outcome, Promise, judge, possible
+from mahrem.models._t_closeness import EqualCloseness, HierarchicalCloseness, KLCloseness, OrderedCloseness
+
+__all__ = [
+    "BETA_KINDS",
+    "L_KINDS",
+    "SETTINGS",
+    "T_KINDS",
+    "AlphaK",
+    "BasicLikeness",
+    "Counts",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "DistinctDiversity",
+    "EnhancedLikeness",
+    "EntropyDiversity",
+    "EqualCloseness",
+    "HierarchicalCloseness",
+    "KAnonymity",
+    "KLCloseness",
+    "OrderedCloseness",
+    "Outcome",
+    "PrivacyModel",
+    "Promise",
+    "RecursiveDiversity",
+    "counts_of",
+    "judge",
+    "models_from_settings",
+    "parse_sensitive",
+    "possible",
+]

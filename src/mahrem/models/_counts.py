@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from mahrem.types import Floats, Integers, Levels, Mask, Sizes
+import numpy as np
 
-__all__ = ["Counts", "PrivacyModel"]
+from mahrem.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
+
+__all__ = ["Counts", "PrivacyModel", "counts_of"]
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,40 @@ class Counts:
         """How many classes there are."""
         return len(self.sizes)
 
+    @cached_property
+    def distinct(self) -> Integers:
+        """How many different values each class shows, ``(c,)``."""
+        return np.bincount(self.group, minlength=self.groups)
+
+    @cached_property
+    def ends(self) -> Integers:
+        """Where each class's triplets end, ``(c,)``."""
+        return np.cumsum(self.distinct)
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Where the triplets begin of each class that has any; what ``reduceat`` wants."""
+        shown = self.distinct > 0
+        return self.ends[shown] - self.distinct[shown]
+
+    @cached_property
+    def totals(self) -> Integers:
+        """How many values each class shows in all, ``(c,)``: the denominator of its shares.
+
+        Below ``sizes`` where values are missing, above it where ``sizes`` counts people.
+        """
+        totals = np.zeros(self.groups, dtype=np.int64)
+        totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
+        return totals
+
 
 class PrivacyModel(Protocol):
     """A promise about every class; frozen, comparable, and judged for all classes at once.
 
     ``level`` gives each class's own figure; ``holds`` compares it with what is wanted. ``monotone`` says
     that a union of admissible classes is admissible. ``rising`` says that a larger level is safer, so that
-    a table has reached the smallest of its classes' levels (else the largest).
+    a table has reached the smallest of its classes' levels (else the largest). A class that shows no value
+    of the column proves nothing: its level is the worst there is, unless a model says otherwise.
     """
 
     name: ClassVar[str]
@@ -48,6 +81,11 @@ class PrivacyModel(Protocol):
         """The level asked for."""
         ...
 
+    @property
+    def least_rows(self) -> int:
+        """No class with fewer rows can hold: lets a method stop early."""
+        return 1
+
     def level(self, counts: Counts) -> Levels:
         """Say for every class how far it goes."""
         ...
@@ -55,3 +93,44 @@ class PrivacyModel(Protocol):
     def holds(self, counts: Counts) -> Mask:
         """Say for every class whether it may stand."""
         ...
+
+
+def counts_of(
+    labels: Labels, codes: Codes | Integers, classes: int, size: int, ancestors: Integers | None = None
+) -> Counts:
+    """Count the values of one column in every class, by sorting: plain, for verifying and for tests.
+
+    Args:
+        labels: ``(n,)`` class of each row; rows with -1 are not counted anywhere.
+        codes: ``(n,)`` value of each row, ``0 .. size - 1``; -1 is a row without a value, which counts in
+            the size of its class only.
+        classes: How many classes there are; some may be empty.
+        size: How many values the column knows.
+        ancestors: ``(levels, size)`` nodes of each value, bottom-up.
+
+    Raises:
+        InvalidParameter: If a label or a code is out of range, or the lengths differ.
+
+    Example:
+        >>> import numpy as np
+        >>> counts = counts_of(np.array([0, 0, 1, 0]), np.array([1, 1, 0, 2]), classes=2, size=3)
+        >>> counts.group, counts.value, counts.count
+        (array([0, 0, 1]), array([1, 2, 0]), array([2, 1, 1]))
+    """
+    labels, codes = np.asarray(labels, dtype=np.int64), np.asarray(codes, dtype=np.int64)
+    if labels.shape != codes.shape:
+        raise InvalidParameter(f"codes={codes.size} must be as many as the labels, {labels.size}")
+    if labels.max(initial=-1) >= classes or codes.max(initial=-1) >= size:
+        raise InvalidParameter(f"classes={classes}, size={size} must be above every label and every code")
+    counted = (labels >= 0) & (codes >= 0)
+    keys, count = np.unique(labels[counted] * size + codes[counted], return_counts=True)
+    group, value = np.divmod(keys, max(size, 1))
+    shown = np.bincount(codes[counted], minlength=size)
+    return Counts(
+        sizes=np.bincount(labels[labels >= 0], minlength=classes),
+        group=group,
+        value=value,
+        count=count,
+        table=shown / max(int(shown.sum()), 1),
+        ancestors=ancestors,
+    )

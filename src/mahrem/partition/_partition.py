@@ -22,7 +22,7 @@ class Admits(Protocol):
 
     @property
     def plain(self) -> bool:
-        """True when the minimum number of rows is all there is to it: lets a method use its compiled kernel."""
+        """True when the minimum number of rows is all that counts: lets a method use its compiled kernel."""
         ...
 
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
@@ -32,7 +32,7 @@ class Admits(Protocol):
 
 @dataclass(frozen=True)
 class Cuts:
-    """A tree of cuts, in the order of the classes it leaves: cut ``i`` lies between class ``i`` and ``i + 1``.
+    """A tree of cuts in the order of the classes it leaves: cut ``i`` lies between class ``i`` and ``i + 1``.
 
     The cut with the smallest depth between two classes is the one that told them apart.
     """

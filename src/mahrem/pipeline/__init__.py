@@ -1,1 +1,7 @@
-"""Room pipeline."""
+"""The verbs: what a person does with mahrem. They only arrange what the rooms below know."""
+
+from mahrem.pipeline._anonymize import Release, anonymize
+from mahrem.pipeline._audit import Audit, audit
+from mahrem.pipeline._inspect import Inspection, inspect
+
+__all__ = ["Audit", "Inspection", "Release", "anonymize", "audit", "inspect"]

@@ -1,1 +1,32 @@
-"""Room recode."""
+"""Rewrite cells: from the rows of a class to the one cell all of them show.
+
+A recoding is a pure function and a frozen dataclass called with a column's axis, the labels of its rows and
+the number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
+"""
+
+from mahrem.recode._default import default_recoding
+from mahrem.recode._intervals import Bounds, Intervals, intervals
+from mahrem.recode._nodes import Nodes, nodes
+from mahrem.recode._prefixes import Prefixes, prefixes
+from mahrem.recode._recoding import Recoding
+from mahrem.recode._render import Form, render
+from mahrem.recode._sets import Sets, sets
+from mahrem.recode._whole import Whole, whole
+
+__all__ = [
+    "Bounds",
+    "Form",
+    "Intervals",
+    "Nodes",
+    "Prefixes",
+    "Recoding",
+    "Sets",
+    "Whole",
+    "default_recoding",
+    "intervals",
+    "nodes",
+    "prefixes",
+    "render",
+    "sets",
+    "whole",
+]

@@ -1,1 +1,14 @@
-"""Room report."""
+"""What a release says about itself: ``report.json``, and the same as one self-contained page in plain words.
+
+The page is drawn from the content of ``report.json`` alone, so that it can be redrawn later in any of its
+languages. Nothing in it is finer than the promise: small counts are hidden, rare values are not named.
+"""
+
+from __future__ import annotations
+
+from mahrem.report._catalogue import LANGUAGES
+from mahrem.report._distributions import class_size_bins, distribution
+from mahrem.report._html import render_html
+from mahrem.report._json import to_json
+
+__all__ = ["LANGUAGES", "class_size_bins", "distribution", "render_html", "to_json"]

@@ -1,1 +1,89 @@
-"""Room table."""
+"""Tables at the edge of the house: roles, kinds, missing values, hierarchies, and columns as numbers.
+
+Also the grammar of published cells, which writers, metrics and the verifier share.
+"""
+
+from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
+from mahrem.table._cells import Cells
+from mahrem.table._encode import encode_quasi, encode_sensitive
+from mahrem.table._formulas import neutralise_formulas, restore_formulas
+from mahrem.table._grammar import (
+    Cell,
+    Exact,
+    Members,
+    MissingCell,
+    Prefix,
+    Range,
+    Suppressed,
+    read_cell,
+    read_ranges,
+    write_labels,
+    write_members,
+    write_prefixes,
+    write_range,
+    write_ranges,
+    write_set,
+)
+from mahrem.table._hierarchy import Hierarchy, read_hierarchy
+from mahrem.table._kinds import infer_kind
+from mahrem.table._missing import MissingOutcome, apply_missing
+from mahrem.table._pseudonym import make_key, pseudonyms, read_key
+from mahrem.table._reading import Reading, Source
+from mahrem.table._roles import assign_roles, role_from_word
+from mahrem.table._schema import Column, Kind, Missing, Role, Schema
+from mahrem.table._source import open_source
+from mahrem.table._values import Values
+from mahrem.table._write import Format, exported_names, write_table
+from mahrem.table._write_database import write_database
+
+__all__ = [
+    "Axis",
+    "Cell",
+    "Cells",
+    "Column",
+    "Domain",
+    "Exact",
+    "Format",
+    "Hierarchy",
+    "Kind",
+    "Leaves",
+    "Members",
+    "Missing",
+    "MissingCell",
+    "MissingOutcome",
+    "Moments",
+    "Numbers",
+    "Prefix",
+    "Range",
+    "Reading",
+    "Role",
+    "Schema",
+    "Source",
+    "Suppressed",
+    "Values",
+    "Words",
+    "apply_missing",
+    "assign_roles",
+    "encode_quasi",
+    "encode_sensitive",
+    "exported_names",
+    "infer_kind",
+    "make_key",
+    "neutralise_formulas",
+    "open_source",
+    "pseudonyms",
+    "read_cell",
+    "read_hierarchy",
+    "read_key",
+    "read_ranges",
+    "restore_formulas",
+    "role_from_word",
+    "write_database",
+    "write_labels",
+    "write_members",
+    "write_prefixes",
+    "write_range",
+    "write_ranges",
+    "write_set",
+    "write_table",
+]

@@ -17,8 +17,8 @@ __all__ = ["Axis", "Domain", "Leaves", "Moments", "Numbers", "Words"]
 class Numbers:
     """Numbers as they are."""
 
-    low: float
-    high: float
+    low: float = field(repr=False)  # real extremes: never to be printed
+    high: float = field(repr=False)
     whole: bool  # every value is a whole number: published bounds are written without a point
 
 
@@ -26,8 +26,8 @@ class Numbers:
 class Moments:
     """Dates (unit ``D``: days since 1970) or date-times (unit ``us``: microseconds since 1970)."""
 
-    low: float
-    high: float
+    low: float = field(repr=False)  # real extremes: never to be printed
+    high: float = field(repr=False)
     unit: str
 
 
@@ -75,6 +75,10 @@ class Axis:
     def scaled(self) -> Positions:
         """Positions in [0, 1], missing values one full width below; a constant column becomes zeros."""
         low, high = self.span
-        width = high - low
-        scaled = (self.positions - low) / width if width > 0 else np.where(np.isnan(self.positions), np.nan, 0.0)
+        if low == high:
+            return np.where(np.isnan(self.positions), -1.0, 0.0)
+        if np.isinf(high - low):  # the width itself would overflow
+            scaled = (self.positions / 2 - low / 2) / (high / 2 - low / 2)
+        else:
+            scaled = (self.positions - low) / (high - low)
         return np.where(np.isnan(scaled), -1.0, scaled)

@@ -1,1 +1,11 @@
-"""Room verify."""
+"""The independent verifier: what does a published table really promise?
+
+It knows the privacy models and the grammar of published cells and nothing of how a release was made; an
+import contract keeps it so. Every release passes through here before it gets its final name, and
+``mahrem audit`` is the same check on any file.
+"""
+
+from mahrem.verify._classes import SUPPRESSED, published_classes
+from mahrem.verify._verify import Verdict, verify
+
+__all__ = ["SUPPRESSED", "Verdict", "published_classes", "verify"]

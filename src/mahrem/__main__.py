@@ -1,0 +1,5 @@
+"""``python -m mahrem`` is ``mahrem``."""
+
+from mahrem.cli import main
+
+main()

@@ -1,0 +1,26 @@
+"""Call every kernel once on tiny arrays, so that the cache is warm before many processes want it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahrem.arrays import Rounds, class_extremes, grow, triplets
+
+
+def main() -> None:
+    """Compile all kernels into the cache."""
+    points = np.arange(24.0).reshape(12, 2)
+    for strict in (True, False):
+        split = grow(points, 2, strict=strict)
+        with Rounds(points, 2, strict=strict) as rounds:
+            while len((proposed := rounds.propose())[0]):
+                rounds.decide(np.ones(len(proposed[1]) - 1, np.bool_))
+            rounds.result()
+    class_extremes(points[:, 0], split.labels, split.classes)
+    rows = np.arange(12, dtype=np.int32)
+    for codes in (rows % 3, (rows % 3).astype(np.int8)):
+        triplets(codes, rows, np.array([0, 6, 12]), 3)
+
+
+if __name__ == "__main__":
+    main()

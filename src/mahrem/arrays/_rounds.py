@@ -1,0 +1,221 @@
+"""Mondrian for any condition: all open segments propose a cut, and the cuts that are accepted are made."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from mahrem.arrays._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
+from mahrem.arrays._split import cut, settle
+from mahrem.arrays._threads import available_threads, chunks, spread
+from mahrem.types import Integers, Mask, Offsets, Points, Rows
+
+__all__ = ["Rounds", "carry_out", "list_rows", "propose"]
+
+_SMALL = 20_000  # rows that are not worth a second thread
+
+
+class Open(NamedTuple):
+    """Segments that may still be cut, and the cut each of them tried last."""
+
+    start: Integers
+    stop: Integers
+    depth: Integers
+    left: Integers  # rows that go left; 0 = no further cut
+    column: Integers  # -1 = none tried
+    value: Integers
+    below: Mask
+
+
+class Extremes(NamedTuple):
+    """Least and greatest keys of the open segments, in slot start // minimum: no two segments share one."""
+
+    low: Integers  # (n // minimum + 1, d)
+    high: Integers
+
+
+@njit(cache=True, nogil=True)
+def propose(
+    work: Work,
+    minimum: int,
+    strict: bool,  # noqa: FBT001 - kernels take arguments by position
+    ends: Extremes,
+    segments: Open,
+    first: int,
+    last: int,
+    index: NDArray[np.uint32],
+    room: Scratch,
+) -> None:
+    """Find the next cut of the segments ``first .. last``; ``index`` lists where their rows would go."""
+    for i in range(first, last):
+        start, stop = segments.start[i], segments.stop[i]
+        scratch = Scratch(index[start:stop], room.side, room.rows, room.keys)
+        slot = start // minimum
+        tried = (segments.column[i], segments.value[i], segments.below[i])
+        left, column, value, below = cut(
+            work.keys, start, stop - start, minimum, strict, tried, ends.low[slot], ends.high[slot], scratch
+        )
+        segments.left[i] = left
+        segments.column[i] = column
+        segments.value[i] = value
+        segments.below[i] = below
+
+
+@njit(cache=True, nogil=True)
+def list_rows(
+    work: Work, segments: Open, first: int, last: int, index: NDArray[np.uint32], offsets: Offsets, rows: Rows
+) -> None:
+    """Write the rows of both sides of the segments ``first .. last``."""
+    for i in range(first, last):
+        start, size, left = segments.start[i], segments.stop[i] - segments.start[i], segments.left[i]
+        begin, here = np.uint64(start), np.uint64(offsets[2 * i])
+        for j in range(np.uint64(left)):
+            rows[here + j] = work.order[begin + np.uint64(index[begin + j])]
+        end, there = np.uint64(start + size - 1), np.uint64(offsets[2 * i + 1])
+        for j in range(np.uint64(size - left)):
+            rows[there + j] = work.order[begin + np.uint64(index[end - j])]
+
+
+@njit(cache=True, nogil=True)
+def carry_out(
+    work: Work,
+    minimum: int,
+    ends: Extremes,
+    segments: Open,
+    first: int,
+    last: int,
+    index: NDArray[np.uint32],
+    sides: Open,
+    room: Scratch,
+) -> None:
+    """Cut the segments ``first .. last`` as proposed; their sides become segments ``2i`` and ``2i + 1``."""
+    for i in range(first, last):
+        start, stop, left = segments.start[i], segments.stop[i], segments.left[i]
+        scratch = Scratch(index[start:stop], room.side, room.rows, room.keys)
+        here, there = start // minimum, (start + left) // minimum
+        settle(work, start, stop - start, left, minimum, ends.low, ends.high, here, there, scratch)
+        depth = segments.depth[i]
+        mark(work, start + left, minimum, segments.column[i], segments.value[i], segments.below[i], depth)
+        sides.start[2 * i], sides.stop[2 * i] = start, start + left
+        sides.start[2 * i + 1], sides.stop[2 * i + 1] = start + left, stop
+        sides.depth[2 * i : 2 * i + 2] = depth + 1
+
+
+def _none_tried(segments: int) -> Open:
+    numbers = np.zeros((4, segments), np.int64)
+    untried = np.full(segments, -1, np.int64)
+    value, below = np.zeros(segments, np.int64), np.zeros(segments, np.bool_)
+    return Open(numbers[0], numbers[1], numbers[2], numbers[3], untried, value, below)
+
+
+def _chosen(segments: Open, which: Mask) -> Open:
+    if which.all():
+        return segments
+    places = np.flatnonzero(which)
+    return Open._make(array.take(places, axis=0) for array in segments)
+
+
+class Rounds:
+    """The frontier of a Mondrian tree; every round judges all its proposed cuts at once.
+
+    ``rows, offsets = rounds.propose()`` gives the candidate classes, two per cut (none: all is done);
+    ``rounds.decide(accepted)`` carries out the accepted cuts, and the others try their next one.
+    """
+
+    def __init__(
+        self, points: Points, minimum: int, *, strict: bool = True, threads: int | None = None
+    ) -> None:
+        self.minimum = minimum
+        self.strict = strict
+        self._threads = available_threads(threads) if len(points) > _SMALL else 1
+        self._pool = ThreadPoolExecutor(self._threads)
+        try:
+            self._work, low, high = lay_out(points, minimum, self._pool, self._threads)
+        except BaseException:
+            self._pool.shutdown()
+            raise
+        self._index = np.empty(len(points), np.uint32)
+        self._rooms = Rooms()
+        self._ends = Extremes(*np.empty((2, len(points) // minimum + 1, points.shape[1]), np.int64))
+        self._ends.low[0], self._ends.high[0] = low, high
+        self._open = _none_tried(1 if len(points) >= 2 * minimum and points.shape[1] else 0)
+        self._open.stop[:] = len(points)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._pool.shutdown()
+
+    def propose(self) -> tuple[Rows, Offsets]:
+        """Give both sides of the next cut of every open segment; those without a further cut are closed."""
+        work, index, ends, segments = self._work, self._index, self._ends, self._open
+        borders = self._borders(segments)
+        spread(
+            lambda first, last: propose(
+                work,
+                self.minimum,
+                self.strict,
+                ends,
+                segments,
+                first,
+                last,
+                index,
+                self._room(segments, first, last),
+            ),
+            borders,
+            self._pool,
+        )
+        segments = self._open = _chosen(segments, segments.left > 0)
+        sizes = segments.stop - segments.start
+        offsets = np.zeros(2 * len(sizes) + 1, np.int64)
+        sides = np.stack([segments.left, sizes - segments.left], axis=1)
+        np.cumsum(sides.ravel(), out=offsets[1:])
+        rows = np.empty(offsets[-1], np.int32)
+        spread(
+            lambda first, last: list_rows(work, segments, first, last, index, offsets, rows),
+            self._borders(segments),
+            self._pool,
+        )
+        return rows, offsets
+
+    def decide(self, accepted: Mask) -> None:
+        """Carry out the cuts both sides of which were accepted."""
+        work, index, ends = self._work, self._index, self._ends
+        yes = accepted[::2] & accepted[1::2]
+        agreed, refused = _chosen(self._open, yes), _chosen(self._open, ~yes)
+        sides = _none_tried(2 * len(agreed.start))
+        spread(
+            lambda first, last: carry_out(
+                work, self.minimum, ends, agreed, first, last, index, sides, self._room(agreed, first, last)
+            ),
+            self._borders(agreed),
+            self._pool,
+        )
+        sides = _chosen(sides, sides.stop - sides.start >= 2 * self.minimum)
+        if not len(refused.start):
+            self._open = sides
+            return
+        # in the order of the table, so that a round walks through memory; a merge, as both are in order
+        order = np.argsort(np.concatenate([refused.start, sides.start]), kind="stable")
+        self._open = Open(
+            *(np.concatenate(pair).take(order, axis=0) for pair in zip(refused, sides, strict=True))
+        )
+
+    def result(self) -> Split:
+        """Number the classes and label their rows."""
+        return finish(self._work, self._pool, self._threads)
+
+    def _borders(self, segments: Open) -> Integers:
+        sizes = segments.stop - segments.start
+        return chunks(sizes, 3 * self._threads if sizes.sum() > _SMALL else 1)
+
+    def _room(self, segments: Open, first: int, last: int) -> Scratch:
+        return self._rooms.for_rows(int((segments.stop[first:last] - segments.start[first:last]).max()))

@@ -1,0 +1,70 @@
+"""Work in threads: kernels release the interpreter's lock, so plain threads use all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+import numpy as np
+
+from mahrem.types import Integers, Sizes
+
+__all__ = ["available_threads", "chunks", "in_threads", "spread", "work_off"]
+
+Task = TypeVar("Task")
+
+
+def available_threads(threads: int | None = None) -> int:
+    """Give the number of threads to use: as asked, else one per core this process may use."""
+    if threads is not None:
+        return max(1, threads)
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
+
+
+def chunks(sizes: Sizes, parts: int) -> Integers:
+    """Cut a list of pieces into runs of about equal total size; gives the runs' borders."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    wanted = np.arange(1, parts) * (total / parts)
+    inner = np.searchsorted(ends, wanted, side="left") + 1
+    borders = np.concatenate([[0], np.minimum(inner, len(sizes)), [len(sizes)]])
+    return np.unique(borders)
+
+
+def spread(work: Callable[[int, int], object], borders: Integers, pool: ThreadPoolExecutor | None) -> None:
+    """Run ``work(first, last)`` for every run between two borders."""
+    runs = list(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True))
+    if pool is None or len(runs) < 2:
+        for first, last in runs:
+            work(first, last)
+        return
+    for future in [pool.submit(work, first, last) for first, last in runs]:
+        future.result()
+
+
+def in_threads(
+    work: Callable[[int, int], object], sizes: Sizes, parts: int, threads: int | None = None
+) -> None:
+    """Run ``work(first, last)`` on about ``parts`` runs of pieces with about equal total size.
+
+    ``work`` runs in several threads at once and writes where no other run writes.
+    """
+    workers = min(available_threads(threads), parts)
+    if workers < 2:
+        spread(work, chunks(sizes, parts), None)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        spread(work, chunks(sizes, parts), pool)
+
+
+def work_off(work: Callable[[Task], Iterable[Task]], first: Task, pool: ThreadPoolExecutor) -> None:
+    """Do a task and whatever tasks come out of it, until none is left."""
+    waiting: set[Future[Iterable[Task]]] = {pool.submit(work, first)}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            waiting.update(pool.submit(work, task) for task in future.result())

@@ -1,0 +1,103 @@
+"""The commands, and how each ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import warnings
+from typing import Any, NoReturn
+
+import click
+import typer
+
+from mahrem.cli._anonymize import anonymize, demo
+from mahrem.cli._audit import audit
+from mahrem.cli._data import data
+from mahrem.cli._inspect import inspect
+from mahrem.errors import MahremError
+
+__all__ = ["app", "main"]
+
+INTERRUPTED, FAILED_OUTPUT = 130, 74
+
+app = typer.Typer(
+    name="mahrem",
+    help="Publish and learn from personal data without giving anyone away.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog="Begin with: mahrem demo. Exit codes: 0 it holds, 1 it does not, 2 usage, 3 infeasible, "
+    "4 tampered, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),  # noqa: FBT001
+) -> None:
+    if version:
+        import mahrem
+
+        typer.echo(f"mahrem {mahrem.__version__}")
+        raise typer.Exit
+
+
+for _command in (demo, anonymize, audit, inspect, data):
+    app.command()(_command)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with the code the contract names."""
+    signal.signal(signal.SIGTERM, _terminate)
+    warnings.showwarning = _show_warning
+    sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        returned: Any = command.main(args=arguments, prog_name="mahrem", standalone_mode=False)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has had enough
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        code = _explain(error)
+        if code is None:
+            raise
+        return code
+    return returned if isinstance(returned, int) else 0
+
+
+def _explain(error: BaseException) -> int | None:
+    """Say what went wrong and give the exit code; None for what is our own bug."""
+    nothing = "nothing half written was left behind"
+    match error:
+        case click.exceptions.NoArgsIsHelpError():
+            error.show()
+            return 0
+        case click.ClickException():
+            error.show()
+            return 2
+        case KeyboardInterrupt() | click.exceptions.Abort():
+            _complain(f"interrupted; {nothing}")
+            return INTERRUPTED
+        case MahremError():
+            _complain(str(error))
+            return error.exit_code
+        case OSError():
+            _complain(f"input or output failed: {error.strerror or type(error).__name__}; {nothing}")
+            return FAILED_OUTPUT
+    return None
+
+
+def _complain(message: str) -> None:
+    print(f"mahrem: {message}", file=sys.stderr)  # noqa: T201 - this is where messages go
+
+
+def _terminate(number: int, _frame: object) -> NoReturn:
+    raise SystemExit(128 + number)  # unwinds like ctrl-C, so that staged files are removed
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    _complain(f"warning: {message}")

@@ -1,0 +1,58 @@
+"""``mahrem audit``."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
+from mahrem.cli._print import print_json, print_report, stages
+from mahrem.errors import InvalidParameter
+
+__all__ = ["audit"]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+@speaks_policy
+def audit(
+    source: SOURCE,
+    memory: Annotated[
+        str | None, typer.Option("--memory", help="Stay below this much memory: 512MB, 4GB.", metavar="SIZE")
+    ] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    policy: str | None = None,
+    settings: dict[str, Any],
+) -> None:
+    """Say what a file already promises; exit code 1 if a demanded promise does not hold.
+
+    Works on any table, a release folder, or the output of another tool. Only the columns named need a role.
+
+    mahrem audit release/data.csv --qi age,zip,sex --sensitive disease -k 5 -l 3
+    """
+    from mahrem.pipeline import audit as verb
+
+    with stages(quiet=quiet) as progress:
+        found = verb(
+            source,
+            policy=policy,
+            memory=None if memory is None else _bytes(memory),
+            progress=progress,
+            **settings,
+        )
+    if json:
+        print_json(found.report)
+    elif not quiet:
+        print_report(found.report)
+    raise typer.Exit(0 if found.holds else 1)
+
+
+def _bytes(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
+    if found is None:
+        raise InvalidParameter(f"memory={text!r} must be a size such as 512MB or 4GB")
+    return int(float(found[1]) * _UNITS[found[2] or ""])

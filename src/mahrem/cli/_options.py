@@ -1,0 +1,164 @@
+"""Options that several verbs share, each spelled once.
+
+A verb is decorated with :func:`speaks_policy`; it then takes every option below besides its own and
+receives what the person said as ``settings``, ready for the Python verb of the same name.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.errors import InvalidParameter
+
+__all__ = ["JSON", "QUIET", "SOURCE", "speaks_policy"]
+
+SOURCE = Annotated[
+    str,
+    typer.Argument(metavar="SOURCE", help="CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI."),
+]
+JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
+
+_MANY = list[str] | None
+_TEXT = str | None
+_NUMBER = float | None
+
+# name of the setting, type, spelling, what stands for its value, what it means
+_Row = tuple[str, Any, str, str | None, str]
+
+_ROLES: Sequence[_Row] = (
+    ("quasi", _MANY, "--qi --quasi", "A,B", "Columns others may know; repeat, or separate by commas."),
+    ("sensitive", _MANY, "--sensitive", "A,B", "Columns not to be learnt; own promises: disease:l=3,t=0.2."),
+    ("identifier", _MANY, "--identifier", "A,B", "Columns that name a person; they are dropped."),
+    ("insensitive", _MANY, "--insensitive", "A,B", "Columns to publish as they are."),
+    ("rest", _TEXT, "--rest", "ROLE", "What undeclared columns are: insensitive or drop; else an error."),
+    ("subject", _TEXT, "--subject", "COL", "Says whose row it is: k then counts people, not rows."),
+    ("pseudonym", _MANY, "--pseudonym", "COL=KEYFILE", "Replace an identifier by keyed pseudonyms."),
+)
+_PROMISES: Sequence[_Row] = (
+    ("k", int | None, "-k", "N", "At least k rows share every combination of quasi-identifiers."),
+    ("l", _NUMBER, "-l", "N", "Every class shows at least l sensitive values (see --l-kind)."),
+    ("l_kind", _TEXT, "--l-kind", "KIND", "distinct (default), entropy or recursive (needs --c)."),
+    ("c", _NUMBER, "--c", "X", "The c of recursive (c,l)-diversity."),
+    ("t", _NUMBER, "-t", "X", "In a class, sensitive values spread as in the table, up to t."),
+    ("t_kind", _TEXT, "--t-kind", "KIND", "equal (default), ordered, hierarchical or kl."),
+    ("alpha", _NUMBER, "--alpha", "X", "No sensitive value makes up a larger share of a class."),
+    ("beta", _NUMBER, "--beta", "X", "No value's share grows by more than this factor in a class."),
+    ("beta_kind", _TEXT, "--beta-kind", "KIND", "basic (default) or enhanced."),
+    ("delta_disclosure", _NUMBER, "--delta-disclosure", "X", "Bound on |ln(share in class / in table)|."),
+    ("delta_presence", _TEXT, "--delta-presence", "MIN,MAX", "Chance of being in, given the population."),
+    ("population", _TEXT, "--population", "FILE", "Public table with everyone, for --delta-presence."),
+)
+_TABLE: Sequence[_Row] = (
+    ("kind", _MANY, "--kind", "COL=KIND", "numeric, ordinal, categorical, date or code."),
+    ("order", _MANY, "--order", "COL=A,B,C", "Order of an ordinal column, lowest first."),
+    ("hierarchy", _MANY, "--hierarchy", "COL=FILE", "Hierarchy of a column in ARX's CSV form."),
+    ("null", _MANY, "--null", "TOKEN", "Text that means missing, besides the empty cell; repeatable."),
+    ("missing", _TEXT, "--missing", "POLICY", "category (default), suppress, drop, drop-any or refuse."),
+    ("delimiter", _TEXT, "--delimiter", "CHAR", "Field separator of a CSV; found out if not given."),
+    ("encoding", _TEXT, "--encoding", "NAME", "Encoding of a CSV that is not UTF-8: cp1254, latin-1 …"),
+    ("decimal", _TEXT, "--decimal", "CHAR", "Decimal mark of a CSV: '.' or ','."),
+    ("query", _TEXT, "--query", "SQL", "What to ask a database."),
+    ("table", _TEXT, "--table", "NAME", "Table to read from a database."),
+)
+_HOW: Sequence[_Row] = (
+    ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
+    ("method", _TEXT, "--method", "NAME", "mondrian (default)."),
+    ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
+    ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
+    ("grid", _MANY, "--grid", "COL=STEP", "Step of a column's grid: age=5, admission=month."),
+    ("cells", _TEXT, "--cells", "KIND", "text (default: [20, 29]), pairs (two columns) or midpoint."),
+    ("suppress", _MANY, "--suppress", "A,B", "Quasi-identifiers to hide altogether."),
+    ("suppression_limit", _NUMBER, "--suppression-limit", "0..1", "Largest share of rows to suppress."),
+    ("weights", _MANY, "--weight", "COL=X", "How much a column's loss counts."),
+    ("seed", int | None, "--seed", "N", "Seed of methods that draw; it stays out of the release."),
+    ("engine", _TEXT, "--engine", "NAME", "Where it runs: local."),
+    ("format", _TEXT, "--format", "NAME", "Data file: csv (default), tsv, parquet or arrow."),
+    ("shuffle", bool | None, "--shuffle/--keep-order", None, "Shuffle the rows of the file (default)."),
+    ("language", _TEXT, "--language", "NAME", "Language of the report: en, tr or de."),
+)
+_PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
+
+
+def _declared() -> Iterator[inspect.Parameter]:
+    for panel, rows in _PANELS.items():
+        for name, kind, spelling, metavar, means in rows:
+            option = typer.Option(
+                *spelling.split(), help=means, rich_help_panel=panel, metavar=metavar, show_default=False
+            )
+            declared: Any = Annotated.__class_getitem__((kind, option))  # type: ignore[attr-defined]
+            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
+
+
+def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a command every shared option; the verb gets them as ``policy`` and ``settings``."""
+    shared = list(_declared())
+    passed = {"policy", "settings"}
+    parameters = inspect.signature(verb, eval_str=True).parameters.values()
+    own = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters if p.name not in passed]
+
+    @functools.wraps(verb)
+    def command(**said: Any) -> None:
+        given = {parameter.name: said.pop(parameter.name) for parameter in shared}
+        policy = given.pop("policy")
+        verb(**said, policy=policy, settings=_settings(given))
+
+    command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+    return command
+
+
+def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn what was typed into what the Python verbs take."""
+    settings = {name: value for name, value in said.items() if value is not None and value != []}
+    for name in ("quasi", "sensitive", "identifier", "insensitive", "suppress"):
+        if name in settings:
+            settings[name] = _split(settings[name], promises=name == "sensitive")
+    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights"):
+        if name in settings:
+            settings[name] = dict(_pair(name, text) for text in settings[name])
+    if "weights" in settings:
+        settings["weights"] = {column: _number(text) for column, text in settings["weights"].items()}
+    if "grid" in settings:
+        settings["grid"] = {column: _step(text) for column, text in settings["grid"].items()}
+    if "l" in settings and float(settings["l"]).is_integer():
+        settings["l"] = int(settings["l"])
+    return settings
+
+
+def _split(texts: Sequence[str], *, promises: bool) -> list[str]:
+    """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
+    names: list[str] = []
+    for text in texts:
+        for number, part in enumerate(text.split(",")):
+            if promises and number and "=" in part and ":" not in part and ":" in names[-1]:
+                names[-1] += "," + part
+            elif part.strip():
+                names.append(part.strip())
+    return names
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    column, mark, value = text.partition("=")
+    if not mark or not column or not value:
+        raise InvalidParameter(f"{option}={text!r} must read COLUMN=VALUE")
+    return column, value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InvalidParameter(f"weight={text!r} must be a number") from error
+
+
+def _step(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

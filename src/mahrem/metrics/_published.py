@@ -1,0 +1,96 @@
+"""Utility of a table of which only the published cells are known (an audit)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
+from mahrem.metrics._utility import Utility
+from mahrem.table import Members, Prefix, read_cell, read_ranges
+from mahrem.types import Floats, Mask, Sizes
+
+__all__ = ["published_loss"]
+
+
+def published_loss(
+    tallies: Mapping[str, pl.DataFrame],
+    *,
+    sizes: Sizes,
+    rows: int,
+    suppressed: int,
+    k: int,
+    weights: Mapping[str, float] | None = None,
+) -> tuple[Utility, dict[str, dict[str, float]]]:
+    """Measure what a published table has lost, from how often each cell occurs in each column.
+
+    Loss is a sum over cells, so no class is needed, and a table larger than memory can be measured. The
+    domain of a column is what its own cells span: for a table without its original there is no other.
+    Of a prefix the hidden share of its characters counts; a label that is no range or set counts as exact.
+
+    Args:
+        tallies: For each quasi-identifier, columns ``cell`` (text) and ``rows``.
+        sizes: Rows in each published class.
+        rows: All rows, the suppressed ones included.
+        suppressed: Rows that show nothing.
+        k: The k that was asked for.
+        weights: How much each column's loss counts, 1 where nothing is said.
+    """
+    weigh = {name: 1.0 if weights is None else weights.get(name, 1.0) for name in tallies}
+    columns = {name: _column(tally, rows) for name, tally in tallies.items()}
+    total = sum(weigh[name] * columns[name].pop("ncp_sum") for name in tallies)
+    possible = sum(weigh.values()) * rows
+    utility = Utility(
+        classes=len(sizes),
+        published_classes=len(sizes),
+        dm=discernibility(sizes, suppressed=suppressed, rows=rows),
+        mean_class_size=mean_class_size(sizes),
+        c_avg=c_avg(sizes, k),
+        gcp=total / possible if possible else 0.0,
+        gcp_sum=total,
+        iloss=sum(weigh[name] * columns[name]["iloss"] for name in tallies),
+        distortion=int(sum(c["generalised_cells"] + c["suppressed_cells"] for c in columns.values())),
+        suppressed=suppressed,
+    )
+    return utility, columns
+
+
+def _column(tally: pl.DataFrame, rows: int) -> dict[str, float]:
+    cells, times = tally["cell"], tally["rows"].to_numpy()
+    ncp, iloss, exact = _losses(cells)
+    hidden = (cells == "*").fill_null(value=False).to_numpy()
+    return {
+        "ncp_sum": float(ncp @ times),
+        "gcp": float(ncp @ times) / rows if rows else 0.0,
+        "iloss": float(iloss @ times),
+        "generalised_cells": int(times[~exact & ~hidden].sum()),
+        "suppressed_cells": int(times[hidden].sum()),
+    }
+
+
+def _losses(cells: pl.Series) -> tuple[Floats, Floats, Mask]:
+    """Give NCP, ILoss and exactness of distinct cells."""
+    low, high = read_ranges(cells)
+    ranged = np.isfinite(low) & np.isfinite(high)
+    hidden = (cells == "*").fill_null(value=False).to_numpy()
+    ncp = hidden.astype(np.float64)
+    iloss = ncp.copy()
+    exact = ~hidden
+    if ranged.any():
+        width = high[ranged] - low[ranged]
+        span = high[ranged].max() - low[ranged].min()
+        ncp[ranged] = iloss[ranged] = width / span if span > 0 else 0.0
+        exact[ranged] = width == 0
+    words = np.flatnonzero(~ranged & ~hidden & cells.is_not_null().to_numpy())
+    parsed = [read_cell(text) for text in cells.gather(words)]
+    known = {value for cell in parsed if isinstance(cell, Members) for value in cell.members}
+    known |= {getattr(cell, "text", None) for cell in parsed} - {None}
+    for place, cell in zip(words, parsed, strict=True):
+        if isinstance(cell, Members):
+            ncp[place], iloss[place] = len(cell.members) / len(known), (len(cell.members) - 1) / len(known)
+        elif isinstance(cell, Prefix):
+            ncp[place] = iloss[place] = 1 - len(cell.beginning) / cell.length
+        exact[place] = not isinstance(cell, Members | Prefix)
+    return ncp, iloss, exact

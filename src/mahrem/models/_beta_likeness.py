@@ -1,0 +1,112 @@
+"""beta-likeness: no value gains too much confidence, relative to its share in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._shares import TOLERANCE, above_zero, by_class, inverse, logarithm, shares
+
+if TYPE_CHECKING:
+    from mahrem.types import Floats, Levels, Mask
+
+__all__ = ["BasicLikeness", "EnhancedLikeness"]
+
+
+@dataclass(frozen=True)
+class BasicLikeness(PrivacyModel):
+    """Basic beta-likeness: with share ``p`` in the table and ``q`` in a class, ``(q - p) / p <= beta``.
+
+    Guarantees:
+        - The level of a class is the largest ``(q - p) / p`` over its values, never below 0, infinity when it
+          shows a value the table does not; it holds when that is at most ``beta`` up to 1e-9.
+        - A union of admissible classes is admissible.
+
+    References:
+        Cao, Karras: Publishing microdata with a robust privacy guarantee, 2012.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> BasicLikeness(1).level(counts).round(3)
+        array([1.   , 0.333])
+    """
+
+    beta: float
+    name: ClassVar[str] = "beta-likeness-basic"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        above_zero(beta=self.beta)
+
+    @property
+    def wanted(self) -> float:
+        """The largest relative gain a value may have."""
+        return self.beta
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the largest relative gain of every class."""
+        return np.maximum(by_class(np.maximum, _gains(counts), counts, empty=np.inf), 0.0)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare gains with ``beta``, up to 1e-9."""
+        return self.level(counts) <= self.beta + TOLERANCE
+
+
+@dataclass(frozen=True)
+class EnhancedLikeness(PrivacyModel):
+    """Enhanced beta-likeness: ``(q - p) / p <= min(beta, -ln p)``, so that common values stay hidden too.
+
+    The bound differs from value to value, so a class's figure cannot be one gain beside one bound. The level
+    is therefore the smallest ``beta`` at which the class would be admitted: its largest gain, or infinity
+    when some gain exceeds ``-ln p``, which no ``beta`` can mend.
+
+    Guarantees:
+        - A class holds when its level is at most ``beta`` up to 1e-9.
+        - What enhanced beta-likeness admits, basic beta-likeness admits.
+        - A union of admissible classes is admissible.
+
+    References:
+        Cao, Karras: Publishing microdata with a robust privacy guarantee, 2012.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> EnhancedLikeness(1).level(counts)
+        array([ 1., inf])
+    """
+
+    beta: float
+    name: ClassVar[str] = "beta-likeness-enhanced"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        above_zero(beta=self.beta)
+
+    @property
+    def wanted(self) -> float:
+        """The largest relative gain a value may have, whatever its share."""
+        return self.beta
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the smallest ``beta`` that admits each class."""
+        gains = _gains(counts)
+        beyond = gains > (TOLERANCE - logarithm(counts.table))[counts.value]
+        needed = by_class(np.maximum, np.where(beyond, np.inf, gains), counts, empty=np.inf)
+        return np.maximum(needed, 0.0)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare with ``beta``, up to 1e-9."""
+        return self.level(counts) <= self.beta + TOLERANCE
+
+
+def _gains(counts: Counts) -> Floats:
+    """Give ``(q - p) / p`` for every triplet."""
+    return shares(counts) * inverse(counts.table)[counts.value] - 1.0

@@ -1,0 +1,68 @@
+"""delta-disclosure privacy: a class says about as much of every value as the table does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._shares import above_zero, by_class, logarithm, shares
+
+if TYPE_CHECKING:
+    from mahrem.types import Levels, Mask
+
+__all__ = ["DeltaDisclosure"]
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(PrivacyModel):
+    """delta-disclosure: no value is much more or much less common in a class than in the table.
+
+    With shares ``p`` in the table and ``q`` in a class, ``|ln(q / p)| < delta`` for every value of the table.
+
+    The logarithm is natural (ARX takes base 2). A value of the table that a class lacks gives infinity: that
+    nobody in the class has it is a disclosure too. So every class must show every value, which makes this the
+    strictest of the models for columns with rare values.
+
+    Guarantees:
+        - The level of a class is the largest ``|ln(q / p)|`` over all values of the table; it holds when that
+          is strictly below ``delta``.
+        - A union of admissible classes is admissible.
+
+    References:
+        Brickell, Shmatikov: The cost of privacy, destruction of data-mining utility in anonymized data
+        publishing, 2008.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> DeltaDisclosure(1).level(counts).round(3)
+        array([0.693,   inf])
+    """
+
+    delta: float
+    name: ClassVar[str] = "delta-disclosure"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        above_zero(delta=self.delta)
+
+    @property
+    def wanted(self) -> float:
+        """What the level must stay below."""
+        return self.delta
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the largest ``|ln(q / p)|`` of every class."""
+        ratios = np.abs(np.log(shares(counts)) - logarithm(counts.table)[counts.value])
+        largest = by_class(np.maximum, ratios, counts, empty=np.inf)
+        lacking = counts.distinct < np.count_nonzero(counts.table)
+        return np.where(lacking, np.inf, largest)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare with ``delta``, strictly."""
+        return self.level(counts) < self.delta

@@ -1,0 +1,63 @@
+"""k-anonymity: nobody stands alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._shares import whole_at_least
+
+if TYPE_CHECKING:
+    from mahrem.types import Levels, Mask
+
+__all__ = ["KAnonymity"]
+
+
+@dataclass(frozen=True)
+class KAnonymity(PrivacyModel):
+    """k-anonymity: each class holds at least ``k`` rows (or people, where sizes count people).
+
+    Guarantees:
+        - The level of a class is its size; it holds when the size is at least ``k``.
+        - A union of admissible classes is admissible.
+
+    References:
+        Samarati, Sweeney: Protecting privacy when disclosing information, 1998.
+        Sweeney: k-anonymity, a model for protecting privacy, 2002.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 0]), classes=2, size=2)
+        >>> KAnonymity(2).holds(counts)
+        array([ True, False])
+    """
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole_at_least(1, k=self.k)
+
+    @property
+    def wanted(self) -> float:
+        """The smallest class that may stand."""
+        return self.k
+
+    @property
+    def least_rows(self) -> int:
+        """A class of ``k`` people has at least ``k`` rows."""
+        return self.k
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the size of every class."""
+        return counts.sizes.astype(np.float64)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare sizes with ``k``."""
+        return counts.sizes >= self.k

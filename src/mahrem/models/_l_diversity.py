@@ -1,0 +1,192 @@
+"""l-diversity: a class shows several sensitive values, and none of them too often."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mahrem import check
+from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._shares import TOLERANCE, above_zero, by_class, whole_at_least
+
+if TYPE_CHECKING:
+    from mahrem.types import Integers, Levels, Mask
+
+__all__ = ["DistinctDiversity", "EntropyDiversity", "RecursiveDiversity"]
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(PrivacyModel):
+    """Distinct l-diversity: each class shows at least ``l`` sensitive values.
+
+    Guarantees:
+        - The level of a class is the number of its values; it holds when that is at least ``l``.
+        - A union of admissible classes is admissible.
+
+    References:
+        Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity, privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> DistinctDiversity(2).holds(counts)
+        array([ True, False])
+    """
+
+    l: int  # noqa: E741 - the literature's name
+    name: ClassVar[str] = "distinct-l-diversity"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole_at_least(1, l=self.l)
+
+    @property
+    def wanted(self) -> float:
+        """The fewest values a class may show."""
+        return self.l
+
+    @property
+    def least_rows(self) -> int:
+        """Each value needs a row."""
+        return self.l
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the number of values of every class."""
+        return counts.distinct.astype(np.float64)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare numbers of values with ``l``."""
+        return counts.distinct >= self.l
+
+
+@dataclass(frozen=True)
+class EntropyDiversity(PrivacyModel):
+    """Entropy l-diversity: each class is as mixed as ``l`` values of equal share, ``exp(H) >= l``.
+
+    Guarantees:
+        - The level of a class is ``exp(H)`` with ``H = -sum p ln p`` of its values; it holds when that is at
+          least ``l`` up to 1e-9, so that ``l`` values of equal share are enough.
+        - A union of admissible classes is admissible: entropy is concave.
+        - A class that holds shows at least ``l`` values.
+
+    References:
+        Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity, privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0, 1, 1]), classes=2, size=2)
+        >>> EntropyDiversity(2).holds(counts)
+        array([ True, False])
+    """
+
+    l: float  # noqa: E741 - the literature's name
+    name: ClassVar[str] = "entropy-l-diversity"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.at_least(1, l=self.l)
+
+    @property
+    def wanted(self) -> float:
+        """The least mixture a class may show."""
+        return self.l
+
+    @property
+    def least_rows(self) -> int:
+        """Entropy is at most that of as many values as there are rows."""
+        return math.ceil(self.l - TOLERANCE)
+
+    def level(self, counts: Counts) -> Levels:
+        """Give ``exp(H)`` of every class."""
+        # H = ln N - (sum n ln n) / N: one logarithm per triplet, and no division before the sum
+        weighted = by_class(np.add, counts.count * np.log(counts.count), counts, empty=0.0)
+        totals = np.maximum(counts.totals, 1)
+        return np.where(counts.distinct > 0, np.exp(np.log(totals) - weighted / totals), 0.0)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare ``exp(H)`` with ``l``, up to 1e-9."""
+        return self.level(counts) >= self.l - TOLERANCE
+
+
+@dataclass(frozen=True)
+class RecursiveDiversity(PrivacyModel):
+    """Recursive (c,l)-diversity: the commonest value is not too common, the rare ones not too rare.
+
+    With the counts of a class in descending order, ``r1 < c * (rl + ... + rm)``.
+
+    Guarantees:
+        - The level of a class is ``r1 / (rl + ... + rm)``, infinity when it shows fewer than ``l`` values;
+          it holds when that is strictly below ``c``.
+        - A union of admissible classes is admissible.
+
+    References:
+        Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity, privacy beyond k-anonymity, 2006.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> codes = np.repeat([0, 1, 2], [90, 5, 5])
+        >>> counts = counts_of(np.zeros(100, dtype=np.int64), codes, classes=1, size=3)
+        >>> RecursiveDiversity(c=19, l=3).holds(counts), RecursiveDiversity(c=18, l=3).holds(counts)
+        (array([ True]), array([False]))
+    """
+
+    c: float
+    l: int  # noqa: E741 - the literature's name
+    name: ClassVar[str] = "recursive-(c,l)-diversity"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        above_zero(c=self.c)
+        whole_at_least(1, l=self.l)
+
+    @property
+    def wanted(self) -> float:
+        """What the level must stay below."""
+        return self.c
+
+    @property
+    def least_rows(self) -> int:
+        """With fewer than ``l`` values the tail is empty, and each value needs a row."""
+        return self.l
+
+    def level(self, counts: Counts) -> Levels:
+        """Give ``r1 / (rl + ... + rm)`` of every class."""
+        first = by_class(np.maximum, counts.count, counts, empty=0.0)
+        tail = self._tail(counts, first)
+        levels = np.full(counts.groups, np.inf)
+        np.divide(first, tail, out=levels, where=tail > 0)
+        return levels
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare with ``c``, strictly."""
+        return self.level(counts) < self.c
+
+    def _tail(self, counts: Counts, first: Levels) -> Levels:
+        """Sum all but the ``l - 1`` largest counts of every class."""
+        if self.l == 1:
+            return counts.totals.astype(np.float64)
+        if self.l == 2:
+            rest: Levels = counts.totals - first
+            return rest
+        running = np.concatenate(([0], np.cumsum(_descending(counts))))
+        begins = np.minimum(counts.ends - counts.distinct + self.l - 1, counts.ends)
+        tail: Integers = running[counts.ends] - running[begins]
+        return tail.astype(np.float64)
+
+
+def _descending(counts: Counts) -> Integers:
+    """Sort counts within each class, the largest first."""
+    # one key for class and count; rows are numbered with 32 bits, so the product fits into 64
+    step = int(counts.count.max(initial=0)) + 1
+    base = (counts.group.astype(np.int64, copy=False) + 1) * step
+    # classes are in order already and only their few counts are not: a merge sort is many times quicker
+    return base - np.sort(base - counts.count, kind="stable")

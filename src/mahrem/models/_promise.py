@@ -1,0 +1,121 @@
+"""A privacy model asked of a column, and what came of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from mahrem.models._counts import Counts, PrivacyModel
+
+__all__ = ["Outcome", "Promise", "judge", "possible"]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A privacy model and the column it is about; None where it is about rows alone."""
+
+    model: PrivacyModel
+    column: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a table makes of one promise; holds numbers and names only, never a value of the data.
+
+    ``reached`` is the level of the worst class: infinity when no bound would admit it, None when there is no
+    class at all.
+    """
+
+    model: str
+    column: str | None
+    wanted: float
+    reached: float | None
+    holds: bool
+    violating_classes: int
+    violating_rows: int
+
+    def as_dict(self) -> dict[str, object]:
+        """Give what goes into JSON: whole numbers without a point, None for what JSON has no number for."""
+        return {
+            "model": self.model,
+            "wanted": _plain(self.wanted),
+            "reached": _plain(self.reached),
+            "holds": self.holds,
+            "column": self.column,
+            "violating_classes": self.violating_classes,
+            "violating_rows": self.violating_rows,
+        }
+
+
+def judge(promise: Promise, counts: Counts) -> Outcome:
+    """Judge a promise on all classes; with no class there is nothing to break it.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import DistinctDiversity, counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> outcome = judge(Promise(DistinctDiversity(2), "disease"), counts)
+        >>> outcome.holds, outcome.reached, outcome.violating_rows
+        (False, 1.0, 2)
+    """
+    model = promise.model
+    levels = model.level(counts)
+    broken = ~model.holds(counts)
+    worst = None if not len(levels) else float(levels.min() if model.rising else levels.max())
+    return Outcome(
+        model=model.name,
+        column=promise.column,
+        wanted=float(model.wanted),
+        reached=worst,
+        holds=not broken.any(),
+        violating_classes=int(np.count_nonzero(broken)),
+        violating_rows=int(counts.sizes[broken].sum()),
+    )
+
+
+def possible(promise: Promise, counts: Counts) -> Outcome:
+    """Judge a promise on all rows as one class: for a monotone model, the most any release can reach.
+
+    If a monotone model does not admit the whole table, it admits no partition of it without suppression: a
+    union of admissible classes would be admissible. So ``holds`` says whether to begin at all, and
+    ``reached`` is the best level there is.
+
+    Args:
+        promise: What is asked for.
+        counts: Any classes of the whole table; sizes are added up, so where they count people who may have
+            rows in several classes, give the table as one class.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import DistinctDiversity, counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> possible(Promise(DistinctDiversity(3), "disease"), counts).reached
+        2.0
+    """
+    return judge(promise, _as_one(counts))
+
+
+def _as_one(counts: Counts) -> Counts:
+    """Join all classes."""
+    if counts.groups == 1:
+        return counts
+    how_often = np.zeros(int(counts.value.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(how_often, counts.value, counts.count)
+    value = np.flatnonzero(how_often)
+    return Counts(
+        sizes=np.array([counts.sizes.sum()], dtype=np.int64),
+        group=np.zeros(len(value), dtype=np.int64),
+        value=value,
+        count=how_often[value],
+        table=counts.table,
+        ancestors=counts.ancestors,
+    )
+
+
+def _plain(number: float | None) -> float | int | None:
+    """Make a number fit for JSON."""
+    if number is None or not math.isfinite(number):
+        return None
+    return int(number) if float(number).is_integer() else float(number)

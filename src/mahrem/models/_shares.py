@@ -1,0 +1,57 @@
+"""What several privacy models need: shares within classes, figures per class, checks on bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from mahrem.models._counts import Counts
+    from mahrem.types import Floats, Integers, Levels
+
+__all__ = ["TOLERANCE", "above_zero", "by_class", "inverse", "logarithm", "shares", "whole_at_least"]
+
+TOLERANCE: Final = 1e-9  # sums of shares round; a bound met exactly must not fail for it
+
+
+def by_class(reduce: np.ufunc, amounts: Floats | Integers, counts: Counts, *, empty: float) -> Levels:
+    """Reduce one amount per triplet to one figure per class; classes without triplets get ``empty``."""
+    levels = np.full(counts.groups, empty, dtype=np.float64)
+    levels[counts.distinct > 0] = reduce.reduceat(amounts, counts.starts)
+    return levels
+
+
+def shares(counts: Counts) -> Floats:
+    """Give for every triplet the share of its value in its class."""
+    return counts.count / counts.totals[counts.group]
+
+
+def inverse(table: Floats) -> Floats:
+    """Give ``1 / share``, infinity for values the table does not show."""
+    with np.errstate(divide="ignore"):
+        return np.divide(1.0, table)
+
+
+def logarithm(table: Floats) -> Floats:
+    """Give ``ln(share)``, minus infinity for values the table does not show."""
+    with np.errstate(divide="ignore"):
+        return np.log(table)
+
+
+def above_zero(**named: object) -> float:
+    """Give back the one named value if it is a number above zero."""
+    ((name, value),) = named.items()
+    number = check.finite(**{name: value})
+    if number <= 0:
+        raise InvalidParameter(f"{name}={value!r} must be above 0")
+    return number
+
+
+def whole_at_least(low: int, **named: object) -> None:
+    """Refuse the one named value unless it is a whole number not below ``low``."""
+    ((name, value),) = named.items()
+    check.at_least(low, **{name: check.whole(**{name: value})})

@@ -1,0 +1,201 @@
+"""t-closeness: what a class says of a column is close to what the whole table says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from mahrem import check
+from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._earth import hierarchical_distance, ordered_distance
+from mahrem.models._shares import TOLERANCE, by_class, logarithm, shares
+
+if TYPE_CHECKING:
+    from mahrem.types import Levels, Mask
+
+__all__ = ["EqualCloseness", "HierarchicalCloseness", "KLCloseness", "OrderedCloseness"]
+
+
+@dataclass(frozen=True)
+class EqualCloseness(PrivacyModel):
+    """t-closeness with the earth mover's distance when all values are equally far apart.
+
+    Guarantees:
+        - The level of a class is half the sum of ``|p - q|``, in [0, 1]; it holds when that is at most ``t``
+          up to 1e-9.
+        - A union of admissible classes is admissible: the distance is convex.
+        - The order and the names of the values do not matter.
+
+    References:
+        Li, Li, Venkatasubramanian: t-closeness, privacy beyond k-anonymity and l-diversity, 2007.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> EqualCloseness(0.2).level(counts)
+        array([0.25, 0.25])
+    """
+
+    t: float
+    name: ClassVar[str] = "t-closeness-equal"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.between(0, 1, t=self.t)
+
+    @property
+    def wanted(self) -> float:
+        """The largest distance from the table."""
+        return self.t
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the distance of every class from the table."""
+        # both sides sum to 1, so half of all differences is the sum of what a class has too much
+        surplus = np.maximum(shares(counts) - counts.table[counts.value], 0.0)
+        return by_class(np.add, surplus, counts, empty=np.inf)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare distances with ``t``, up to 1e-9."""
+        return self.level(counts) <= self.t + TOLERANCE
+
+
+@dataclass(frozen=True)
+class OrderedCloseness(PrivacyModel):
+    """t-closeness with the earth mover's distance when values lie in order, one step apart.
+
+    Guarantees:
+        - The level of a class is the mean over the ``m - 1`` steps of ``|P - Q|``, the cumulative shares, in
+          [0, 1]; it holds when that is at most ``t`` up to 1e-9. With one value it is 0.
+        - A union of admissible classes is admissible: the distance is convex.
+
+    References:
+        Li, Li, Venkatasubramanian: t-closeness, privacy beyond k-anonymity and l-diversity, 2007.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> labels = np.repeat([0, 1, 2], 3)
+        >>> salary = np.array([3, 5, 9, 6, 11, 8, 4, 7, 10]) - 3
+        >>> OrderedCloseness(0.2).level(counts_of(labels, salary, classes=3, size=9)).round(3)
+        array([0.167, 0.167, 0.083])
+    """
+
+    t: float
+    name: ClassVar[str] = "t-closeness-ordered"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.between(0, 1, t=self.t)
+
+    @property
+    def wanted(self) -> float:
+        """The largest distance from the table."""
+        return self.t
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the distance of every class from the table."""
+        return ordered_distance(counts)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare distances with ``t``, up to 1e-9."""
+        return self.level(counts) <= self.t + TOLERANCE
+
+
+@dataclass(frozen=True)
+class HierarchicalCloseness(PrivacyModel):
+    """t-closeness with the earth mover's distance along a hierarchy of the values.
+
+    Two values are as far apart as their nearest common node is high. Needs a hierarchy of the column
+    (``counts.ancestors``); every value lies at the same depth, as in ARX's CSV form.
+
+    Guarantees:
+        - The level of a class is the cheapest way to move its shares onto the table's, a step between two
+          values costing the height of their nearest common node over the height of the tree, in [0, 1]; it
+          holds when that is at most ``t`` up to 1e-9.
+        - A union of admissible classes is admissible: the distance is convex.
+        - What equal-distance t-closeness admits, this admits.
+
+    References:
+        Li, Li, Venkatasubramanian: t-closeness, privacy beyond k-anonymity and l-diversity, 2007.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> tree = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+        >>> labels, codes = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3])
+        >>> counts = counts_of(labels, codes, classes=2, size=4, ancestors=tree)
+        >>> HierarchicalCloseness(0.5).level(counts)
+        array([0.5, 0.5])
+    """
+
+    t: float
+    name: ClassVar[str] = "t-closeness-hierarchical"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.between(0, 1, t=self.t)
+
+    @property
+    def wanted(self) -> float:
+        """The largest distance from the table."""
+        return self.t
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the distance of every class from the table."""
+        return hierarchical_distance(counts)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare distances with ``t``, up to 1e-9."""
+        return self.level(counts) <= self.t + TOLERANCE
+
+
+@dataclass(frozen=True)
+class KLCloseness(PrivacyModel):
+    """t-closeness with the Kullback-Leibler divergence of a class from the table, natural logarithm.
+
+    Guarantees:
+        - The level of a class is ``sum p ln(p / q)``, at least 0, infinity when it shows a value the table
+          does not; it holds when that is at most ``t`` up to 1e-9.
+        - A union of admissible classes is admissible: the divergence is convex.
+        - The order and the names of the values do not matter.
+
+    References:
+        Kullback, Leibler: On information and sufficiency, 1951.
+        Li, Li, Venkatasubramanian: t-closeness, privacy beyond k-anonymity and l-diversity, 2007.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
+        >>> KLCloseness(0.2).level(counts).round(4)
+        array([0.1438, 0.2877])
+    """
+
+    t: float
+    name: ClassVar[str] = "t-closeness-kl"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.at_least(0, t=self.t)
+
+    @property
+    def wanted(self) -> float:
+        """The largest divergence from the table."""
+        return self.t
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the divergence of every class from the table."""
+        share = shares(counts)
+        terms = share * (np.log(share) - logarithm(counts.table)[counts.value])
+        return np.maximum(by_class(np.add, terms, counts, empty=np.inf), 0.0)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare divergences with ``t``, up to 1e-9."""
+        return self.level(counts) <= self.t + TOLERANCE

@@ -1,0 +1,139 @@
+"""Privacy models as the judge of candidate classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahrem import arrays
+from mahrem.models import Counts, KAnonymity, PrivacyModel
+from mahrem.table import Values
+from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
+
+__all__ = ["Admission"]
+
+_NONE = np.zeros(0, np.int64)
+_BLOCK = 131_072  # rows judged at a time: what a model computes stays in the cache
+
+
+@dataclass(frozen=True)
+class Admission:
+    """All promises at once: a candidate class may stand when every one of them holds for it.
+
+    Guarantees:
+        - What is admitted keeps every promise.
+        - No class with fewer than ``minimum`` rows is admitted.
+        - With ``subjects``, sizes count people: a person with several rows counts once, a row without a
+          person not at all. With ``members``, sizes count only the rows that will be published.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import DistinctDiversity, KAnonymity
+        >>> from mahrem.table import Values
+        >>> disease = Values("disease", np.array([0, 1, 0, 0], np.int32), 2)
+        >>> admits = Admission(((KAnonymity(2), None), (DistinctDiversity(2), disease)), rows=4)
+        >>> admits(np.arange(4, dtype=np.int32), np.array([0, 2, 4]))
+        array([ True, False])
+    """
+
+    promises: tuple[tuple[PrivacyModel, Values | None], ...]
+    rows: int  # of the whole table
+    subjects: Codes | None = field(
+        default=None, repr=False
+    )  # (n,) the person a row is about; -1 = nobody known
+    members: Mask | None = field(default=None, repr=False)  # (n,) rows that will be published
+
+    @property
+    def minimum(self) -> int:
+        """The most rows that any of the promises needs."""
+        return max((model.least_rows for model, _ in self.promises), default=1)
+
+    @property
+    def plain(self) -> bool:
+        """True when k-anonymity in rows is all that is promised."""
+        counted = self.subjects is None and self.members is None
+        return counted and all(isinstance(model, KAnonymity) for model, _ in self.promises)
+
+    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
+        """Judge candidates; candidate ``i`` holds ``rows[offsets[i]:offsets[i + 1]]``."""
+        admitted: Mask = np.empty(len(offsets) - 1, np.bool_)
+        _ = self._codes, self._tables, self._people  # made here once, not in several threads
+
+        def run(first: int, last: int) -> None:
+            begin, end = offsets[first], offsets[last]
+            admitted[first:last] = self._judge(rows[begin:end], offsets[first : last + 1] - begin)
+
+        arrays.in_threads(run, np.diff(offsets), parts=1 + len(rows) // self._block)
+        return admitted
+
+    def _judge(self, rows: Rows, offsets: Offsets) -> Mask:
+        sizes = self._sizes(rows, offsets)
+        admitted: Mask = np.ones(len(sizes), np.bool_)
+        seen: dict[int, Counts] = {}  # several promises about one column count it once
+        for model, values in self.promises:
+            if id(values) not in seen:
+                seen[id(values)] = self._counts(values, sizes, rows, offsets)
+            admitted &= model.holds(seen[id(values)])
+        return admitted
+
+    def _counts(self, values: Values | None, sizes: Sizes, rows: Rows, offsets: Offsets) -> Counts:
+        if values is None:
+            return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
+        group, value, count = arrays.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
+        return Counts(
+            sizes=sizes,
+            group=group,
+            value=value,
+            count=count,
+            table=self._tables[id(values)],
+            ancestors=values.ancestors,
+        )
+
+    def _sizes(self, rows: Rows, offsets: Offsets) -> Sizes:
+        if self._people is not None:
+            group, _, _ = arrays.triplets(self._people.codes, rows, offsets, self._people.size, threads=1)
+            return np.bincount(group, minlength=len(offsets) - 1)
+        if self.members is not None:
+            running = np.concatenate([[0], np.cumsum(self.members[rows])])
+            return np.asarray(running[offsets[1:]] - running[offsets[:-1]], np.int64)
+        return np.diff(offsets)
+
+    @cached_property
+    def _people(self) -> Values | None:
+        if self.subjects is None:
+            return None
+        codes = self.subjects if self.members is None else np.where(self.members, self.subjects, -1)
+        return Values("subject", codes.astype(np.int32, copy=False), int(codes.max(initial=-1)) + 1)
+
+    @cached_property
+    def _block(self) -> int:
+        """Rows judged at a time; not fewer than there are values, as counting clears a place for each."""
+        people = 0 if self._people is None else self._people.size
+        return max([_BLOCK, people, *(values.size for values in self._columns.values())])
+
+    @cached_property
+    def _columns(self) -> dict[int, Values]:
+        return {id(values): values for _, values in self.promises if values is not None}
+
+    @cached_property
+    def _codes(self) -> dict[int, NDArray[np.int8] | Codes]:
+        """Codes as small as they can be: looking them up by row is half of the work."""
+        small = {key: values.size <= np.iinfo(np.int8).max for key, values in self._columns.items()}
+        return {
+            key: values.codes.astype(np.int8) if small[key] else values.codes
+            for key, values in self._columns.items()
+        }
+
+    @cached_property
+    def _tables(self) -> dict[int, Floats]:
+        """Share of each value in the whole table, over the rows that are counted."""
+        return {key: _shares(values) for key, values in self._columns.items()}
+
+
+def _shares(values: Values) -> Floats:
+    counted = np.bincount(values.codes[values.codes >= 0], minlength=values.size)
+    shares: Floats = counted / max(1, int(counted.sum()))
+    return shares

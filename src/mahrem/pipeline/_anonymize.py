@@ -1,0 +1,186 @@
+"""The main job: a table in, a verified release out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Unpack
+
+import tomli_w
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.pipeline._draft import Draft, draft
+from mahrem.pipeline._prepare import prepare
+from mahrem.pipeline._publish import checked_file, checked_frame
+from mahrem.pipeline._summary import summarise
+from mahrem.release import Policy, Settings, input_fingerprint, keep_record, read_policy, staged_release
+from mahrem.report import render_html, to_json
+from mahrem.table import open_source, write_database
+from mahrem.verify import Verdict
+
+__all__ = ["Progress", "Release", "anonymize", "policy_from"]
+
+Progress = Callable[[str], None]  # called with the name of each stage as it begins
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """A verified release: the table, and everything that is said about it.
+
+    ``table`` is the same kind of frame that came in (polars for files and databases), with the same rows
+    in the same order. ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
+    """
+
+    table: Any = field(repr=False)
+    report: Mapping[str, Any]
+    folder: Path | None = None
+    _draft: Draft = field(repr=False)
+    _given: object = field(repr=False, default=None)
+
+    @property
+    def holds(self) -> bool:
+        """Always true: a table that does not keep its promise is never handed out."""
+        return bool(self.report["holds"])
+
+    def save(self, folder: str | Path, *, force: bool = False, html: bool = True) -> Release:
+        """Write a release folder; the file is read back and verified before the folder gets its name."""
+        return _save(
+            self._draft,
+            self.table,
+            Path(folder),
+            self._given,
+            force=force,
+            html=html,
+            began=time.perf_counter(),
+        )
+
+    def write(self, target: str, table: str, *, replace: bool = False) -> None:
+        """Write the published table into a database (DuckDB file or PostgreSQL URI), in one transaction."""
+        write_database(open_source(self.table).take(self._draft.columns), target, table, replace=replace)
+
+
+def policy_from(
+    policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
+) -> Policy:
+    """Put a policy (file, mapping or object) and settings together; settings win."""
+    match policy:
+        case None:
+            base = None
+        case Policy():
+            base = policy
+        case Mapping():
+            base = Policy.of(policy)
+        case _:
+            base = Policy.of(read_policy(policy))
+    return Policy.of(settings, over=base)
+
+
+def anonymize(
+    source: object,
+    *,
+    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
+    html: bool = True,
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> Release:
+    """Anonymise a table and verify what comes out.
+
+    Args:
+        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI.
+        policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
+        output: Write a release folder there; without it the table is only verified in memory.
+        force: Replace an earlier release under ``output``.
+        html: Draw ``report.html``.
+        progress: Called with the name of each stage as it begins.
+        **settings: Roles, promises, method, cells: every name of :class:`~mahrem.release.Settings`.
+
+    Guarantees:
+        - Every promise was checked on the published table by a verifier that does not know how it was made.
+        - No row is lost or doubled; every value lies inside its published cell; other columns are untouched.
+        - With ``output``, nothing gets its final name before the written file itself was verified.
+
+    Example:
+        >>> import mahrem as mh
+        >>> patients = mh.demo_patients(200)
+        >>> release = mh.anonymize(patients, quasi=["age", "zip"], sensitive="diagnosis", rest="drop", k=5)
+        >>> release.holds, release.table.height
+        (True, 200)
+    """
+    began = time.perf_counter()
+    said = policy_from(policy, settings)
+    if not said.promises():
+        raise InvalidParameter("k=None: no promise was asked for; say at least k")
+    step = progress or (lambda _: None)
+    if output is not None:
+        _keys_stay_outside(said, Path(output))
+    step("reading")
+    prepared = prepare(source, said)
+    step("anonymising")
+    made = draft(prepared, said)
+    table = made.table()
+    if output is not None:
+        return _save(made, table, Path(output), source, force=force, html=html, began=began, progress=step)
+    step("verifying")
+    verdict = checked_frame(made, table)
+    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
+    return Release(table=table, report=report, _draft=made, _given=source)
+
+
+def _save(
+    made: Draft,
+    table: object,
+    target: Path,
+    given: object,
+    *,
+    force: bool,
+    html: bool,
+    began: float,
+    progress: Progress = lambda _: None,
+) -> Release:
+    _keys_stay_outside(made.policy, target)
+    frame = open_source(table).take(made.columns)
+    with staged_release(target, force=force) as folder:
+        progress("writing and verifying")
+        _, verdict = checked_file(made, frame, folder)
+        progress("reporting")
+        report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
+        _write_words(folder, made, report, html=html)
+    _keep_record(made, verdict, target, given)
+    return Release(table=table, report=report, folder=target, _draft=made, _given=given)
+
+
+def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: bool) -> None:
+    policy = {"mahrem": {"version": version("mahrem")}, **made.policy.public()}
+    (folder / "policy.toml").write_text(tomli_w.dumps(policy), encoding="utf-8")
+    (folder / "report.json").write_text(to_json(report), encoding="utf-8")
+    if html:
+        (folder / "report.html").write_text(render_html(report, made.policy.language), encoding="utf-8")
+
+
+def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object) -> None:
+    file = Path(given) if isinstance(given, str | Path) else None
+    record = {
+        "mahrem": version("mahrem"),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "release": str(target.absolute()),
+        "input": made.prepared.source.label,
+        "input_fingerprint": input_fingerprint(file) if file is not None and file.is_file() else None,
+        "seed": made.policy.seed,
+        "policy": made.policy.public(),
+        "classes": len(verdict.sizes),
+    }
+    keep_record(record)
+
+
+def _keys_stay_outside(policy: Policy, target: Path) -> None:
+    """A key beside the pseudonyms it made would undo them."""
+    for name, said in policy.pseudonym.items():
+        if isinstance(said, str | Path) and target.resolve() in Path(said).resolve().parents:
+            raise InvalidParameter(f"pseudonym.{name}: the key file must lie outside the release folder")
+    check.one_of(("en", "tr", "de"), language=policy.language)

@@ -1,0 +1,130 @@
+"""A first look at a table: what the columns are, and which roles they might play. Only a suggestion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from mahrem.pipeline._anonymize import policy_from
+from mahrem.pipeline._prepare import reading_of
+from mahrem.release import Policy, Settings
+from mahrem.table import Kind, Role, infer_kind, open_source
+
+__all__ = ["ColumnFacts", "Inspection", "inspect"]
+
+# Words that name a column's meaning, in the languages of our users; matched as whole words of the name.
+_IDENTIFIERS = """
+    id name surname firstname lastname email mail phone mobile ssn passport iban account address street
+    patient subject person record mrn tckn tc kimlik ad soyad isim telefon adres
+    vorname nachname adresse strasse telefonnummer
+"""
+_QUASI = """
+    age sex gender zip zipcode postcode postal plz city town county state region country native race
+    ethnicity nationality birth birthday birthdate dob born admission discharge visit date year education
+    degree marital relationship occupation job profession workclass hours household height weight
+    yas cinsiyet posta il ilce sehir ulke uyruk dogum tarih egitim medeni meslek
+    alter geschlecht ort stadt land geburt geburtsdatum datum bildung familienstand beruf
+"""
+_SENSITIVE = """
+    disease diagnosis diagnoses icd illness condition symptom treatment medication drug salary income wage
+    cost charge debt religion political party orientation hiv genetic crime offence
+    tani hastalik ilac maas gelir borc din krankheit diagnose befund gehalt einkommen kosten schulden
+"""
+_HINTS: Mapping[Role, frozenset[str]] = {
+    Role.IDENTIFIER: frozenset(_IDENTIFIERS.split()),
+    Role.SENSITIVE: frozenset(_SENSITIVE.split()),
+    Role.QUASI: frozenset(_QUASI.split()),
+}
+_REASONS = {
+    Role.IDENTIFIER: "the name sounds like something that names a person",
+    Role.SENSITIVE: "the name sounds like something a person would not want known",
+    Role.QUASI: "the name sounds like something others may know about a person",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFacts:
+    """What can be said of one column without showing a value of it."""
+
+    name: str
+    kind: Kind
+    rows: int
+    missing: int
+    distinct: int
+    unique_share: float  # share of rows whose value nobody else has
+    suggested_role: Role
+    reason: str
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a table looks like, column by column."""
+
+    source: str
+    rows: int
+    columns: tuple[ColumnFacts, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the facts as plain data."""
+        return {
+            "source": self.source,
+            "rows": self.rows,
+            "columns": [asdict(facts) for facts in self.columns],
+        }
+
+
+def inspect(
+    source: object,
+    *,
+    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    **settings: Unpack[Settings],
+) -> Inspection:
+    """Look at a table and suggest a role for every column, with the reason.
+
+    A suggestion is read off names and counts; it cannot know what others know. The decision stays with you.
+    """
+    said = policy_from(policy, settings)
+    opened = open_source(source, reading_of(said))
+    facts = [_facts(opened.take([name])[name], said) for name in opened.columns]
+    return Inspection(opened.label, opened.rows, tuple(facts))
+
+
+def _facts(series: pl.Series, policy: Policy) -> ColumnFacts:
+    present = series.drop_nulls()
+    kind = policy.kind.get(series.name) or infer_kind(series, decimal=policy.decimal)
+    distinct = present.n_unique()
+    unique = int(present.is_unique().sum())
+    share = unique / len(present) if len(present) else 0.0
+    role, reason = _suggest(series.name, kind, len(present), distinct, share)
+    return ColumnFacts(
+        name=series.name,
+        kind=kind,
+        rows=len(series),
+        missing=series.null_count(),
+        distinct=distinct,
+        unique_share=round(share, 4),
+        suggested_role=role,
+        reason=reason,
+    )
+
+
+def _suggest(name: str, kind: Kind, present: int, distinct: int, unique: float) -> tuple[Role, str]:
+    words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
+    measured = kind in {Kind.NUMERIC, Kind.DATE}
+    if present > 1 and unique == 1.0 and not measured:
+        return Role.IDENTIFIER, "no two rows share a value"
+    for role, hints in _HINTS.items():
+        if words & hints:
+            return role, _REASONS[role]
+    if present > 20 and unique > 0.9 and kind is Kind.NUMERIC:
+        return Role.QUASI, "nearly every row has a value of its own: it singles people out"
+    if present and unique > 0.05:
+        return Role.QUASI, f"{unique:.0%} of the rows have a value nobody else has"
+    if distinct <= 1:
+        return Role.INSENSITIVE, "one value for everybody"
+    return Role.INSENSITIVE, "nothing in its name or counts points to a person; look at it yourself"

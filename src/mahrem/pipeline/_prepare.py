@@ -1,0 +1,279 @@
+"""From a source and a policy to arrays: roles, kinds, missing values, codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.release import Policy
+from mahrem.table import (
+    Axis,
+    Column,
+    Hierarchy,
+    Kind,
+    Missing,
+    Reading,
+    Role,
+    Source,
+    Values,
+    apply_missing,
+    assign_roles,
+    encode_quasi,
+    encode_sensitive,
+    infer_kind,
+    open_source,
+    read_hierarchy,
+)
+from mahrem.types import Codes, Mask, Points
+
+__all__ = ["Prepared", "column_of", "prepare", "reading_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A table ready to be partitioned.
+
+    Of the rows of the source some are dropped; of the rest some are suppressed (they will show nothing);
+    the others take part, first in the arrays, then the people of the population who are not in the table.
+    """
+
+    source: Source
+    columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
+    leave_out: tuple[str, ...]  # columns that are not published
+    keep: Mask = field(repr=False)  # (rows of the source,) not dropped
+    suppress: Mask = field(repr=False)  # (published rows,) show nothing
+    axes: tuple[Axis, ...] = field(repr=False)  # (taking part + others of the population,)
+    values: Mapping[str, Values] = field(repr=False)  # the same; others of the population carry code -1
+    subjects: Codes | None = field(repr=False)  # the same
+    population: pl.DataFrame | None = field(repr=False)  # quasi-identifiers of everyone
+
+    @property
+    def rows(self) -> int:
+        """Rows that will be published, the suppressed ones included."""
+        return len(self.suppress)
+
+    @property
+    def taking_part(self) -> int:
+        """Published rows that show something."""
+        return int(self.rows - self.suppress.sum())
+
+    @cached_property
+    def members(self) -> Mask | None:
+        """Which rows of the arrays will be published; None when there is no population beside them."""
+        stacked = len(self.axes[0].positions)
+        return None if self.population is None else np.arange(stacked) < self.taking_part
+
+    def points(self) -> Points:
+        """All quasi-identifiers, scaled so that widths compare."""
+        return np.column_stack([axis.scaled() for axis in self.axes])
+
+    def absent(self) -> Mask:
+        """Which values are missing."""
+        return np.column_stack([np.isnan(axis.positions) for axis in self.axes])
+
+    def membership(self) -> Values:
+        """Who is in the release (1) and who is only in the population (0), as a column."""
+        inside = np.ones(len(self.axes[0].positions), np.bool_) if self.members is None else self.members
+        return Values("membership", inside.astype(np.int32), 2)
+
+
+def reading_of(policy: Policy) -> Reading:
+    """Give how the policy says a source is to be read."""
+    return Reading(
+        delimiter=policy.delimiter,
+        encoding=policy.encoding,
+        decimal=policy.decimal,
+        null=policy.null,
+        query=policy.query,
+        table=policy.table,
+    )
+
+
+def column_of(policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]) -> Column:
+    """Decide what one column is: as declared, else as its values look."""
+    name = series.name
+    order = policy.order.get(name)
+    hierarchy = hierarchies.get(name)
+    if name in policy.kind:
+        kind = policy.kind[name]
+    elif order is not None:
+        kind = Kind.ORDINAL
+    elif hierarchy is not None:
+        kind = Kind.CATEGORICAL
+    else:
+        kind = infer_kind(series, decimal=policy.decimal)
+    if kind is Kind.ORDINAL and order is None:
+        raise InvalidParameter(f"kind.{name}='ordinal' needs its order: --order {name}=lowest,…,highest")
+    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy)
+
+
+def prepare(given: object, policy: Policy) -> Prepared:
+    """Read what the policy names and turn it into arrays."""
+    source = given if isinstance(given, Source) else open_source(given, reading_of(policy))
+    leave_out = _roles(source, policy)
+    quasi, sensitive = list(policy.quasi), list(policy.sensitive)
+    frame = source.take([*quasi, *sensitive])
+    others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
+    outcome = apply_missing(
+        frame, policy.missing, other=source.take(others) if policy.missing is Missing.DROP_ANY else None
+    )
+    suppress = outcome.suppress[outcome.keep]
+    _within_limit(suppress, policy)
+    part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
+    if part.height == 0:
+        raise InvalidInput(f"source={source.label!r} has no rows to publish")
+
+    hierarchies = {name: _hierarchy(name, said) for name, said in policy.hierarchy.items()}
+    columns = {
+        name: column_of(
+            policy, part[name], Role.QUASI if name in policy.quasi else Role.SENSITIVE, hierarchies
+        )
+        for name in part.columns
+    }
+    population = None if policy.population is None else _population(policy, part.select(quasi))
+    beside = None if population is None else _others(part.select(quasi), population)
+    stacked = part.select(quasi) if beside is None else pl.concat([part.select(quasi), beside])
+    extra = stacked.height - part.height
+    prepared = Prepared(
+        source=source,
+        columns=columns,
+        leave_out=leave_out,
+        keep=outcome.keep,
+        suppress=suppress,
+        axes=tuple(encode_quasi(stacked[name], columns[name], decimal=policy.decimal) for name in quasi),
+        values={name: _padded(encode_sensitive(part[name], columns[name]), extra) for name in sensitive},
+        subjects=_subjects(source, policy, outcome.keep & ~outcome.suppress, extra),
+        population=population,
+    )
+    _refuse_infeasible(prepared, policy.promises())
+    return prepared
+
+
+def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
+    """Check every column's role and give those that are not published."""
+    named = {*policy.quasi, *policy.sensitive, *policy.insensitive}
+    hidden = [*policy.identifier, *policy.pseudonym]
+    if policy.subject is not None and policy.subject not in named:
+        hidden.append(policy.subject)
+    roles = assign_roles(
+        source.columns,
+        quasi=policy.quasi,
+        sensitive=tuple(policy.sensitive),
+        identifier=tuple(dict.fromkeys(hidden)),
+        insensitive=policy.insensitive,
+        rest=policy.rest,
+    )
+    spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
+    check.columns_exist(spoken, source.columns)
+    return tuple(
+        name
+        for name, role in roles.items()
+        if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
+    )
+
+
+def _within_limit(suppress: Mask, policy: Policy) -> None:
+    share = float(suppress.mean()) if len(suppress) else 0.0
+    if share > policy.suppression_limit:
+        message = (
+            f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
+            f"{share:.4f} of the rows; raise it or choose another --missing"
+        )
+        raise Infeasible(message, reached=share)
+
+
+def _hierarchy(name: str, said: object) -> Hierarchy:
+    if isinstance(said, Hierarchy):
+        return said
+    if isinstance(said, str | Path):
+        return read_hierarchy(Path(said))
+    raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
+
+
+def _subjects(source: Source, policy: Policy, part: Mask, extra: int) -> Codes | None:
+    if policy.subject is None:
+        return None
+    people = source.take([policy.subject]).filter(pl.Series(part)).to_series()
+    # Rows without a person count as one person: claiming more would promise too much.
+    codes = (people.rank("dense").cast(pl.Int32) - 1).fill_null(people.n_unique())
+    return np.concatenate([codes.to_numpy().astype(np.int32), np.full(extra, -1, np.int32)])
+
+
+def _population(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
+    source = open_source(
+        policy.population, Reading(null=policy.null, delimiter=policy.delimiter, encoding=policy.encoding)
+    )
+    check.columns_exist(quasi.columns, source.columns)
+    everyone = source.take(quasi.columns)
+    if everyone.schema != quasi.schema:
+        try:
+            everyone = everyone.cast(quasi.schema)
+        except pl.exceptions.PolarsError as error:
+            raise InvalidInput(
+                "population has other kinds of values than the table in a quasi-identifier"
+            ) from error
+    return everyone
+
+
+def _others(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:
+    """Give the people of the population who are not in the table, one for one."""
+    quasi = members.columns
+    turn = "turn" + "_" * max(len(name) for name in quasi)
+    numbered = [
+        frame.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn)) for frame in (members, everyone)
+    ]
+    strangers = numbered[0].join(numbered[1], on=[*quasi, turn], how="anti", nulls_equal=True).height
+    if strangers:
+        raise InvalidInput(
+            f"population lacks {strangers} of the {members.height} rows of the table: it must hold them all"
+        )
+    return numbered[1].join(numbered[0], on=[*quasi, turn], how="anti", nulls_equal=True).select(quasi)
+
+
+def _padded(values: Values, extra: int) -> Values:
+    if extra == 0:
+        return values
+    codes = np.concatenate([values.codes, np.full(extra, -1, np.int32)])
+    return Values(values.name, codes, values.size, values.ancestors)
+
+
+def _refuse_infeasible(prepared: Prepared, promises: Sequence[Promise]) -> None:
+    """The whole table as one class is the best that can be done under a monotone model."""
+    for promise in promises:
+        outcome = judge(promise, _as_one_class(prepared, promise))
+        if not outcome.holds and promise.model.monotone:
+            of = f" of {promise.column!r}" if promise.column else ""
+            message = (
+                f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
+                f"the whole table as one class reaches {_figure(outcome.reached)}"
+            )
+            raise Infeasible(message, reached=outcome.reached)
+
+
+def _figure(level: float | None) -> str:
+    return "nothing" if level is None else f"{level:g}"
+
+
+def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
+    if promise.model.name == "delta-presence":
+        values = prepared.membership()
+    elif promise.column is not None:
+        values = prepared.values[promise.column]
+    else:
+        people = (
+            prepared.taking_part
+            if prepared.subjects is None
+            else len(np.unique(prepared.subjects[prepared.subjects >= 0]))
+        )
+        nobody = np.empty(0, np.int64)
+        return Counts(np.array([people]), nobody, nobody, nobody, np.empty(0))
+    labels = np.zeros(len(values.codes), np.int64)
+    return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)

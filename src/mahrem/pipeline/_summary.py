@@ -1,0 +1,116 @@
+"""What is said about a release: figures only, no value of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.metrics import average_risk, highest_risk, measure, share_at_risk, unique_share
+from mahrem.models import Outcome
+from mahrem.pipeline._draft import Draft
+from mahrem.report import class_size_bins, distribution
+from mahrem.types import Sizes
+from mahrem.verify import Verdict, published_classes
+
+__all__ = ["promises_of", "risk_of", "summarise"]
+
+RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
+
+
+def promises_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Give the outcomes as the contract spells them."""
+    return [outcome.as_dict() for outcome in outcomes]
+
+
+def risk_of(sizes: Sizes) -> dict[str, float]:
+    """Give the prosecutor's risk of a table whose classes have these sizes."""
+    return {
+        "highest": highest_risk(sizes),
+        "average": average_risk(sizes),
+        "share_at_risk": share_at_risk(sizes, RISK_THRESHOLD),
+        "unique_share": unique_share(sizes),
+        "threshold": RISK_THRESHOLD,
+    }
+
+
+def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool) -> dict[str, Any]:
+    """Gather the report of a release."""
+    policy, prepared = draft.policy, draft.prepared
+    sizes = draft.sizes
+    utility, per_column = measure(
+        sizes,
+        draft.cells,
+        k=policy.k or 1,
+        rows=prepared.rows,
+        suppressed=verdict.suppressed,
+        published_classes=len(verdict.sizes),
+        weights=policy.weights or None,
+    )
+    risk: dict[str, Any] = risk_of(verdict.sizes)
+    if pictures:
+        risk["before"] = risk_of(_sizes_before(draft))
+    return {
+        "mahrem": version("mahrem"),
+        "created": datetime.now(UTC).date().isoformat(),
+        "holds": verdict.holds,
+        "promises": promises_of(verdict.outcomes),
+        "utility": utility.as_dict(),
+        "columns": {name: _column(draft, name, per_column, pictures=pictures) for name in prepared.columns},
+        "risk": risk,
+        "class_sizes": class_size_bins(verdict.sizes),
+        "rows": prepared.rows,
+        "rows_in": len(prepared.keep),
+        "dropped": int((~prepared.keep).sum()),
+        "missing": {
+            "policy": str(policy.missing),
+            "dropped": int((~prepared.keep).sum()),
+            "suppressed": int(prepared.suppress.sum()),
+        },
+        "method": policy.method,
+        "settings": policy.public(),
+        "seconds": round(seconds, 3),
+        "warnings": list(_caveats(draft)),
+    }
+
+
+def _column(
+    draft: Draft, name: str, figures: Mapping[str, Mapping[str, float]], *, pictures: bool
+) -> dict[str, Any]:
+    column = draft.prepared.columns[name]
+    said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
+    if name in figures:
+        said |= {"recoding": type(draft.recodings[name]).__name__.lower(), **figures[name]}
+    if name in figures and pictures:
+        axis = next(axis for axis in draft.prepared.axes if axis.name == name)
+        said["distribution"] = distribution(
+            axis, draft.partition.labels, draft.cells[name], floor=max(draft.policy.k or 1, 3)
+        )
+    return said
+
+
+def _sizes_before(draft: Draft) -> Sizes:
+    axes = draft.prepared.axes
+    rows = draft.prepared.taking_part
+    frame = pl.DataFrame({str(number): axis.positions[:rows] for number, axis in enumerate(axes)})
+    return published_classes(frame, frame.columns)[1]
+
+
+def _caveats(draft: Draft) -> list[str]:
+    policy = draft.policy
+    said = []
+    if not policy.promises():
+        said.append("No promise was asked for: nothing was checked.")
+    if policy.subject is not None:
+        said.append(
+            "k counts people, verified before the subject column was left out; the file alone shows rows."
+        )
+    if policy.bounds == "exact" and any(np.isfinite(axis.span).all() for axis in draft.prepared.axes):
+        said.append("Bounds are exact: the smallest and largest values of classes are real values of people.")
+    if policy.k is None:
+        said.append("No k was asked for: rows may be singled out.")
+    return said

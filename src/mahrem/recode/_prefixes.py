@@ -1,0 +1,102 @@
+"""Common beginnings of codes: ZIP 06100 and 06130 become ``061**``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidParameter
+from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
+from mahrem.table import Axis, Cells, Words, write_labels, write_prefixes
+from mahrem.types import Integers, Labels
+
+__all__ = ["Prefixes", "prefixes"]
+
+
+def prefixes(axis: Axis, labels: Labels, classes: int) -> Cells:
+    """Show the longest beginning all codes of a class share, ``*`` for each character up to the longest code.
+
+    Guarantees:
+        - Every code of a class has the beginning its cell shows; no longer beginning would do.
+        - A class with one code shows it; a class whose codes share nothing shows ``*``.
+        - A class with missing and present values shows ``*``; one with only missing values shows none.
+
+    References:
+        Sweeney: k-anonymity: a model for protecting privacy, 2002 (its ZIP codes).
+
+    Example:
+        >>> axis = Axis("zip", np.array([0.0, 1.0, 2.0]), Words(("06100", "06130", "34000"), prefixes=True))
+        >>> prefixes(axis, np.array([0, 0, 1]), 2).text.to_list()
+        ['061**', '34000']
+    """
+    if not isinstance(axis.domain, Words) or axis.domain.ordered:
+        raise InvalidParameter(f"recoding='prefixes' needs codes; pass --kind {axis.name}=code")
+    low, high, missing = class_ends(axis, labels, classes)
+    empty = np.isnan(low)
+    codes = pl.Series(axis.domain.labels, dtype=pl.String)
+    if len(codes) == 0:
+        nothing = pl.Series([None], dtype=pl.String).new_from_index(0, classes)
+        return leaf_cells(nothing, np.zeros(classes, np.int64), 0, empty=empty, suppressed=~empty)
+    first, last = whole_numbers(low), whole_numbers(high)
+    letters = _Letters(codes)
+    shared = letters.shared(first, last)
+    one = first == last
+    beginnings = codes.gather(first).str.slice(0, pl.Series(shared)) if classes else codes.clear()
+    text = write_prefixes(beginnings, letters.longest).zip_with(
+        ~pl.Series(one), write_labels(codes).gather(first)
+    )
+    return leaf_cells(
+        text,
+        np.where(one, 1, letters.with_beginning(first, shared)),
+        len(codes),
+        empty=empty,
+        suppressed=~empty & ((missing > 0) | (~one & (shared == 0))),
+    )
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """:func:`prefixes` as data."""
+
+    def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
+        """Write one cell for each class."""
+        return prefixes(axis, labels, classes)
+
+
+class _Letters:
+    """All codes, sorted as text, as one run of characters: beginnings of many pairs are compared at once."""
+
+    def __init__(self, codes: pl.Series) -> None:
+        self.lengths = codes.str.len_chars().cast(pl.Int64).to_numpy()
+        self.longest = int(self.lengths.max())
+        self._letters = np.frombuffer("".join(codes).encode("utf-32-le"), np.uint32)
+        self._starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
+
+    def shared(self, first: Integers, last: Integers) -> Integers:
+        """How many characters the codes of each pair have in common at their beginning."""
+        shared = np.zeros(len(first), np.int64)
+        limit = np.minimum(self.lengths[first], self.lengths[last])
+        going = np.flatnonzero(limit > 0)
+        while len(going):
+            at = shared[going]
+            same = (
+                self._letters[self._starts[first[going]] + at]
+                == self._letters[self._starts[last[going]] + at]
+            )
+            going = going[same]
+            shared[going] += 1
+            going = going[shared[going] < limit[going]]
+        return shared
+
+    def with_beginning(self, code: Integers, length: Integers) -> Integers:
+        """How many codes begin with the first ``length`` characters of ``code``; they are neighbours."""
+        count = len(self.lengths)
+        steps = self.shared(np.arange(count - 1), np.arange(1, count))
+        found = np.zeros(len(code), np.int64)
+        for size in np.unique(length):
+            family = np.concatenate([[0], np.cumsum(steps < size)])
+            mine = length == size
+            found[mine] = np.bincount(family)[family[code[mine]]]
+        return found

@@ -1,0 +1,70 @@
+"""From the cells of classes to the cells of rows."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.recode._recoding import SUPPRESSED
+from mahrem.table import Cells
+from mahrem.types import Labels
+
+__all__ = ["Form", "render"]
+
+Form = Literal["text", "pairs", "midpoint"]
+
+
+def render(cells: Cells, labels: Labels, how: Form, name: str) -> list[pl.Series]:
+    """Give every row what its class shows.
+
+    Args:
+        cells: What each class shows in one column.
+        labels: Class of each row; -1 = suppressed.
+        how: ``text`` writes cells as text; ``pairs`` gives ``name_min`` and ``name_max``; ``midpoint`` gives
+            the middle of the interval. Words have neither ends nor middle and are written as text.
+        name: The column.
+
+    Guarantees:
+        - A suppressed row shows ``*`` as text and null as ends or middle.
+
+    Example:
+        >>> cells = Cells(
+        ...     text=pl.Series(["[18, 25]"]),
+        ...     low=pl.Series([18]),
+        ...     high=pl.Series([25]),
+        ...     ncp=np.zeros(1),
+        ...     iloss=np.zeros(1),
+        ...     exact=np.zeros(1, bool),
+        ...     suppressed=np.zeros(1, bool),
+        ... )
+        >>> render(cells, np.array([0, -1]), "text", "age")[0].to_list()
+        ['[18, 25]', '*']
+        >>> [series.to_list() for series in render(cells, np.array([0, -1]), "pairs", "age")]
+        [[18, None], [25, None]]
+    """
+    check.one_of(get_args(Form), how=how)
+    if how == "text" or cells.low is None or cells.high is None:
+        return [_gather(cells.text, labels, SUPPRESSED).alias(name)]
+    if how == "pairs":
+        ends = ((cells.low, f"{name}_min"), (cells.high, f"{name}_max"))
+        return [_gather(end, labels, None).alias(title) for end, title in ends]
+    return [_gather(_middle(cells.low, cells.high), labels, None).alias(name)]
+
+
+def _gather(series: pl.Series, labels: Labels, hidden: str | None) -> pl.Series:
+    if len(labels) and labels.min() < 0:
+        series = pl.concat([series, pl.Series([hidden], dtype=series.dtype)])
+        labels = np.where(labels < 0, len(series) - 1, labels)
+    return series.gather(labels)
+
+
+def _middle(low: pl.Series, high: pl.Series) -> pl.Series:
+    if low.dtype.is_temporal():
+        first, last = low.to_physical().cast(pl.Int64), high.to_physical().cast(pl.Int64)
+        return (first + (last - first) // 2).cast(low.to_physical().dtype).cast(low.dtype)
+    first, last = low.cast(pl.Float64), high.cast(pl.Float64)
+    middle = (first + last) / 2
+    return middle.zip_with(middle.is_finite(), first / 2 + last / 2)  # the sum of two huge ends overflows

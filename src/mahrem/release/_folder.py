@@ -1,0 +1,136 @@
+"""The release folder: built in a private place beside its target, then renamed at once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered
+
+__all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "staged_release"]
+
+HASHES = "SHA256SUMS"
+DATA_FILES = tuple(f"data.{ending}" for ending in ("csv", "tsv", "parquet", "arrow"))
+
+
+@contextmanager
+def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
+    """Build a release in a private folder and give it its final name only if all went well.
+
+    Guarantees:
+        - Until the block ends, nothing exists under ``target`` that was not there before.
+        - If the block raises (also on ctrl-C or a full disk), nothing is left behind.
+        - The folder carries the hashes of everything in it.
+    """
+    target = Path(os.path.abspath(target))  # noqa: PTH100 - resolve() would follow a link away from its name
+    _refuse_occupied(target, force=force)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))  # mkdtemp makes it 0700
+    except OSError as error:
+        raise OutputFailed(f"output={target.name!r} cannot be made: {error.strerror}") from error
+    try:
+        try:
+            yield stage
+            _write_hashes(stage)
+            _open_up(stage)
+            _swap_in(stage, target)
+        except OSError as error:
+            if isinstance(error, MahremError):
+                raise
+            message = (
+                f"output={target.name!r} could not be written: {error.strerror}; nothing was left behind"
+            )
+            raise OutputFailed(message) from error
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def is_release(folder: Path) -> bool:
+    """Say whether a folder looks like a release of ours."""
+    return (folder / HASHES).is_file() and (folder / "report.json").is_file()
+
+
+def find_data(folder: Path) -> Path:
+    """Give the data file of a release folder."""
+    for name in DATA_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    raise InvalidInput(f"release={folder.name!r} holds no data file; expected one of {', '.join(DATA_FILES)}")
+
+
+def check_hashes(folder: Path) -> None:
+    """Refuse a release folder that holds anything but what was released."""
+    listed = folder / HASHES
+    if not listed.is_file():
+        raise Tampered(f"release={folder.name!r} has no {HASHES}: nothing says what it held when it was made")
+    wanted = dict(
+        line.split("  ", 1)[::-1] for line in listed.read_text(encoding="utf-8").splitlines() if line
+    )
+    present = {path.name for path in folder.iterdir() if path.is_file()} - {HASHES}
+    wrong = sorted(
+        name
+        for name in present | set(wanted)
+        if name not in present or _sha256(folder / name) != wanted.get(name)
+    )
+    if wrong:
+        raise Tampered(
+            f"release={folder.name!r} is not what was released: {', '.join(wrong)} changed, came or went"
+        )
+
+
+def _refuse_occupied(target: Path, *, force: bool) -> None:
+    if not target.exists() and not target.is_symlink():
+        return
+    if not target.is_dir() or target.is_symlink():
+        raise InvalidParameter(f"output={target.name!r} exists and is not a folder")
+    if not any(target.iterdir()):
+        return
+    if not force:
+        raise InvalidParameter(
+            f"output={target.name!r} exists and is not empty; choose another or pass --force"
+        )
+    if not is_release(target):
+        raise InvalidParameter(
+            f"output={target.name!r} holds something else than a release; --force only replaces releases"
+        )
+
+
+def _swap_in(stage: Path, target: Path) -> None:
+    if target.exists():
+        old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+        target.rename(old / "release")
+        try:
+            stage.rename(target)
+        except OSError:
+            (old / "release").rename(target)
+            raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+    else:
+        stage.rename(target)
+
+
+def _write_hashes(stage: Path) -> None:
+    names = sorted(path.name for path in stage.iterdir())
+    lines = [f"{_sha256(stage / name)}  {name}\n" for name in names]
+    (stage / HASHES).write_text("".join(lines), encoding="utf-8")
+
+
+def _open_up(stage: Path) -> None:
+    """Give the finished files the permissions the user's umask gives any other file."""
+    umask = os.umask(0)
+    os.umask(umask)
+    for path in stage.iterdir():
+        path.chmod(0o666 & ~umask)
+    stage.chmod(0o777 & ~umask)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,74 @@
+"""The private run record: what is needed to explain a release later and must never lie beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mahrem.errors import PrivacyWarning
+
+__all__ = ["input_fingerprint", "keep_record", "state_folder"]
+
+_CHUNK = 1 << 22
+
+
+def state_folder() -> Path:
+    """Give the private folder of this user: ``MAHREM_STATE``, or the place the system has for such things."""
+    said = os.environ.get("MAHREM_STATE")
+    if said:
+        return Path(said)
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem"
+
+
+def input_fingerprint(path: Path) -> str | None:
+    """Hash an input file under this user's own key.
+
+    Keyed, because a plain hash of a small table can be guessed back by trying tables.
+    """
+    try:
+        digest = hmac.new(_key(), digestmod=hashlib.sha256)
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def keep_record(record: Mapping[str, Any]) -> Path | None:
+    """Write a run record readable by this user alone; warn if there is no place for it."""
+    name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}.json"
+    try:
+        folder = state_folder() / "runs"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return _write_private(folder / name, json.dumps(record, indent=2, default=str).encode())
+    except OSError as error:
+        warnings.warn(
+            f"the private run record could not be kept: {error.strerror}", PrivacyWarning, stacklevel=2
+        )
+        return None
+
+
+def _key() -> bytes:
+    path = state_folder() / "key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(FileExistsError):  # another process was quicker; its key is as good
+            _write_private(path, secrets.token_bytes(32))
+    return path.read_bytes()
+
+
+def _write_private(path: Path, content: bytes) -> Path:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+    return path

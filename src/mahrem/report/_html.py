@@ -1,0 +1,286 @@
+"""The report as one page: plain words first, then tables and pictures; nothing is loaded, nothing runs."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from mahrem.report import _pictures
+from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2 import Template
+
+__all__ = ["render_html"]
+
+UTILITY = (
+    "classes",
+    "published_classes",
+    "mean_class_size",
+    "c_avg",
+    "gcp",
+    "gcp_sum",
+    "iloss",
+    "distortion",
+    "dm",
+    "suppressed",
+)
+PICTURES = 24  # a page with more is not read
+RISKS = ("highest", "average", "share_at_risk")
+
+
+def render_html(report: Mapping[str, Any], language: str = "en") -> str:
+    """Draw a report as a self-contained page.
+
+    Args:
+        report: The content of ``report.json``; parts that are not there are left out of the page.
+        language: ``en``, ``tr`` or ``de``.
+
+    Guarantees:
+        - The page holds no script and no address, and loads nothing.
+        - Every text of the report is escaped.
+    """
+    catalogue = load_catalogue(language)
+    return _template().render(
+        t=catalogue,
+        report=report,
+        verdict=_verdict(report, catalogue),
+        promises=[_promise(promise, catalogue) for promise in report.get("promises", ())],
+        columns=_columns(report, catalogue),
+        utility=_utility(report, catalogue),
+        overview=_overview(report, catalogue),
+        pictures=_before_and_after(report, catalogue),
+        risk=_risk(report, catalogue),
+        made=_made(report, catalogue),
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("mahrem.report").joinpath("templates", "report.html.jinja").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(text)
+
+
+def _quasi(report: Mapping[str, Any]) -> list[str]:
+    return [name for name, column in report.get("columns", {}).items() if column.get("role") == "quasi"]
+
+
+def _verdict(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    texts, names = catalogue["verdict"], catalogue.names(_quasi(report))
+    promises = report.get("promises", ())
+    holds = bool(report.get("holds")) and bool(promises)  # a file nobody asked anything of is not a safe one
+    crowd = next((promise for promise in promises if promise["model"] == "k-anonymity"), None)
+    sentences = []
+    if crowd is not None and crowd.get("reached") is not None and names:
+        reached = crowd["reached"]
+        unit = "people" if report.get("settings", {}).get("subject") else "rows"
+        words = {"columns": names, "k": catalogue.number(reached), "unit": catalogue["word"][unit]}
+        sentences.append(texts["shared" if reached >= 2 else "alone"].format(**words))
+    if len(promises) > 1:
+        kept = sum(bool(promise["holds"]) for promise in promises)
+        sentences.append(
+            texts["several"].format(kept=catalogue.number(kept), all=catalogue.number(len(promises)))
+        )
+    counts = {key: catalogue.number(report.get(key)) for key in ("rows", "rows_in", "dropped")}
+    facts = [texts["verified"]] if promises else []
+    if report.get("rows") is not None and report.get("rows_in") is not None:
+        facts.append(texts["rows"].format(**counts))
+    if report.get("dropped"):
+        facts.append(texts["dropped"].format(**counts))
+    return {
+        "holds": holds,
+        "headline": texts[("kept" if holds else "broken") if promises else "nothing"],
+        "lead": " ".join(sentences),
+        "facts": facts,
+    }
+
+
+def _promise(promise: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    model, column = str(promise["model"]), promise.get("column")
+    broken = {
+        "classes": catalogue.number(promise.get("violating_classes")),
+        "rows": catalogue.number(promise.get("violating_rows")),
+    }
+    holds = bool(promise["holds"])
+    return {
+        "model": model,
+        "about": catalogue["word"]["about"].format(column=column) if column else "",
+        "meaning": catalogue["model"].get(model, ""),
+        "wanted": _plain(promise.get("wanted"), catalogue),
+        "reached": _plain(promise.get("reached"), catalogue),
+        "holds": holds,
+        "violations": "" if holds else catalogue["promise"]["violations"].format(**broken),
+    }
+
+
+def _columns(report: Mapping[str, Any], catalogue: Catalogue) -> list[dict[str, Any]]:
+    columns, settings = report.get("columns", {}), report.get("settings", {})
+    removed, kept = (
+        {name: {"role": role} for name in settings.get(role, ()) if name not in columns}
+        for role in ("identifier", "insensitive")
+    )
+    return [
+        {
+            "name": name,
+            "role": catalogue["role"].get(column.get("role"), column.get("role", "")),
+            "quasi": column.get("role") == "quasi",
+            "done": _done(name, column, report, catalogue),
+            "cells": _cells(column, report, catalogue),
+            "loss": catalogue.percent(column["gcp"]) if column.get("gcp") is not None else "",
+        }
+        for name, column in {**removed, **columns, **kept}.items()
+    ]
+
+
+def _done(name: str, column: Mapping[str, Any], report: Mapping[str, Any], catalogue: Catalogue) -> str:
+    usual = {"identifier": "removed", "quasi": "generalised"}.get(column.get("role", ""), "untouched")
+    done = str(column.get("recoding") or usual)
+    if name in report.get("settings", {}).get("pseudonym", ()):
+        done = "pseudonym"
+    elif done == "intervals" and column.get("kind") == "date":
+        done = "dates"
+    if column.get("generalised_cells") == 0 and column.get("suppressed_cells") == 0:
+        done = "untouched"
+    return str(catalogue["done"].get(done, done))
+
+
+def _cells(column: Mapping[str, Any], report: Mapping[str, Any], catalogue: Catalogue) -> str:
+    rows = report.get("rows")
+    counts = {key: column.get(f"{key}_cells") for key in ("generalised", "suppressed")}
+    if not rows or None in counts.values() or not any(counts.values()):
+        return ""
+    shares = {key: catalogue.percent(float(count or 0) / rows) for key, count in counts.items()}
+    return str(catalogue["done"]["cells"].format(**shares))
+
+
+def _utility(report: Mapping[str, Any], catalogue: Catalogue) -> list[dict[str, str]]:
+    figures = report.get("utility", {})
+    return [
+        {
+            "name": catalogue["utility"][key][0],
+            "key": key,
+            "value": catalogue.number(figures[key]),
+            "meaning": catalogue["utility"][key][1],
+        }
+        for key in UTILITY
+        if figures.get(key) is not None
+    ]
+
+
+def _overview(report: Mapping[str, Any], catalogue: Catalogue) -> list[dict[str, str]]:
+    texts = catalogue["picture"]
+    drawn = []
+    if report.get("class_sizes"):
+        drawn.append(("sizes", _pictures.class_sizes(report["class_sizes"], catalogue)))
+    losses = {
+        name: column["gcp"]
+        for name, column in report.get("columns", {}).items()
+        if column.get("role") == "quasi" and column.get("gcp") is not None
+    }
+    if losses:
+        losses = dict(sorted(losses.items(), key=lambda item: -item[1])[:PICTURES])
+        drawn.append(("loss", _pictures.loss_per_column(losses, catalogue)))
+    return [
+        {"title": texts[f"{key}_title"], "svg": picture, "caption": texts[f"{key}_caption"]}
+        for key, picture in drawn
+    ]
+
+
+def _before_and_after(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    drawn: list[dict[str, str]] = []
+    floor = None
+    for name, column in report.get("columns", {}).items():
+        counts = column.get("distribution")
+        if not counts or len(drawn) == PICTURES:
+            continue
+        floor = counts.get("floor", floor)
+        unknown = [catalogue.number(amount) for amount in counts.get("unknown", (0, 0))]
+        drawn.append(
+            {
+                "title": name,
+                "svg": _pictures.before_and_after(name, counts, catalogue),
+                "note": catalogue["picture"]["unknown_note"].format(before=unknown[0], after=unknown[1])
+                if any(counts.get("unknown", ()))
+                else "",
+            }
+        )
+    note = catalogue["picture"]["hidden_note"].format(floor=catalogue.number(floor)) if floor else ""
+    return {"figures": drawn, "note": note}
+
+
+def _risk(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    after, texts = report.get("risk") or {}, catalogue["risk"]
+    keys = [key for key in RISKS if after.get(key) is not None]
+    if not keys:
+        return {}
+    before = after.get("before") or {}
+    threshold = catalogue.percent(after.get("threshold"))
+    pairs = {texts[key][0]: (before[key], after[key]) for key in keys if before.get(key) is not None}
+    return {
+        "intro": texts["intro"].format(columns=catalogue.names(_quasi(report))),
+        "svg": _pictures.risk(pairs, catalogue) if pairs else "",
+        "rows": [
+            {
+                "name": texts[key][0],
+                "meaning": texts[key][1].format(threshold=threshold),
+                "before": catalogue.percent(before.get(key)),
+                "after": catalogue.percent(after[key]),
+            }
+            for key in keys
+        ],
+    }
+
+
+def _made(report: Mapping[str, Any], catalogue: Catalogue) -> list[tuple[str, str]]:
+    texts = catalogue["made"]
+    facts = [
+        (texts[key], str(report[name]))
+        for key, name in (
+            ("source", "source"),
+            ("method", "method"),
+            ("created", "created"),
+            ("version", "mahrem"),
+        )
+        if report.get(name)
+    ]
+    missing = report.get("missing") or {}
+    if missing.get("policy"):
+        policy = catalogue["missing"].get(missing["policy"], missing["policy"])
+        counts = {key: catalogue.number(missing.get(key, 0)) for key in ("dropped", "suppressed")}
+        facts.append((texts["missing"], f"{policy}; {catalogue['missing']['counts'].format(**counts)}"))
+    if report.get("seconds") is not None:
+        facts.append(
+            (
+                texts["seconds"],
+                catalogue["word"]["seconds"].format(number=catalogue.number(report["seconds"], 2)),
+            )
+        )
+    facts += [(str(name), _plain(value, catalogue)) for name, value in report.get("settings", {}).items()]
+    return facts
+
+
+def _plain(value: Any, catalogue: Catalogue) -> str:
+    """Write any value of a report for people."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return str(catalogue["word"]["true" if value else "false"])
+    if isinstance(value, int | float):
+        return catalogue.number(value, 4)
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(entry, catalogue) for entry in value) or str(catalogue["word"]["nothing"])
+    if isinstance(value, dict):
+        parts = (
+            f"{key}: {_plain(entry, catalogue)}" if entry not in ({}, ()) else str(key)
+            for key, entry in value.items()
+        )
+        return "; ".join(parts) or str(catalogue["word"]["nothing"])
+    return str(value)

@@ -1,0 +1,186 @@
+"""CSV files as text: encoding, delimiter and header are found out, and cells stay as they are."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidInput
+from mahrem.table._frames import PolarsSource
+from mahrem.table._reading import CONTROL, Reading, Source, name_columns
+from mahrem.table._structure import NEWLINE, QUOTE, RETURN, Structure, walk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["open_csv"]
+
+MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8"),
+)
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+CANDIDATES = b",;\t|"
+TAB = 9
+BLOCK = 1 << 16
+SAMPLE = 200  # records the delimiter is looked for in
+
+
+def open_csv(path: Path, reading: Reading) -> Source:
+    """Open a CSV file, plain or packed with gzip or zstd; all its columns are text.
+
+    Guarantees:
+        - Every cell is given back as it is written, without its quotes; empty cells are missing.
+        - A file that is no proper table is refused with the line number.
+    """
+    label = f"CSV file {path.name!r}"
+    place = _utf8(path, reading.encoding, label)
+    with _stream(place) as stream:
+        head = _head(stream, label)
+        start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+        newline = RETURN if RETURN in head and NEWLINE not in head else NEWLINE
+        while head[start : start + 1] in {b"\n", b"\r"}:
+            start += 1  # blank lines before the header
+        end = _first_end(head, start, newline)
+        delimiter = reading.delimiter or _sniff(head[start:], newline, tabs=".tsv" in path.suffixes)
+        names = name_columns(_header(head[start:end], delimiter, label), label)
+        structure = Structure(
+            label,
+            delimiter=ord(delimiter),
+            newline=newline,
+            fields=len(names),
+            line=1 + head.count(newline, 0, end + 1),
+        )
+        if head[end + 1 :]:
+            structure.feed(head[end + 1 :])
+        walk(stream, structure)
+    blanks = structure.blank_records()
+    lazy = pl.scan_csv(
+        place,
+        separator=delimiter,
+        eol_char=chr(newline),
+        infer_schema=False,
+        new_columns=list(names),
+        null_values=[""],
+        glob=False,
+        row_index_name=_unused(names) if blanks.size else None,
+    )
+    if blanks.size:
+        counter = pl.col(_unused(names))
+        lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
+    return PolarsSource(
+        lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
+    )
+
+
+def _utf8(path: Path, encoding: str | None, label: str) -> Path | bytes:
+    """Give the file itself if it is plain UTF-8, else its content unpacked and put into UTF-8."""
+    with path.open("rb") as stream:
+        head = stream.read(4)
+    place: Path | bytes = path
+    for mark, method in PACKED.items():
+        if head.startswith(mark):
+            place = _unpack(path, method, label)
+            head = place[:4]
+    found = next((name for mark, name in MARKS if head.startswith(mark)), "utf-8")
+    wanted = codecs.lookup(encoding or found).name
+    if wanted in {"utf-8", "utf-8-sig", "ascii"}:
+        return place
+    content = place if isinstance(place, bytes) else place.read_bytes()
+    try:
+        return content.decode(wanted).removeprefix("\ufeff").encode()
+    except UnicodeError:
+        raise InvalidInput(f"{label} is not written in encoding={wanted!r}; say another one") from None
+
+
+def _unpack(path: Path, method: str, label: str) -> bytes:
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(path, compression=method) as stream:
+            return bytes(stream.read())
+    except (pa.ArrowException, OSError):
+        raise InvalidInput(f"{label} is packed with {method}, but broken") from None
+
+
+def _stream(place: Path | bytes) -> BinaryIO:
+    return io.BytesIO(place) if isinstance(place, bytes) else place.open("rb", buffering=0)
+
+
+def _head(stream: BinaryIO, label: str) -> bytes:
+    """Read enough to hold the header and, if there are any, some records."""
+    head, size, whole = b"", BLOCK, False
+    while not whole and not _has_header(head):
+        block = stream.read(size)
+        head, size, whole = head + block, size * 2, not block
+    if b"\0" in head:
+        raise InvalidInput(f"{label} holds NUL bytes: a binary file, not text")
+    if not head.strip(b"\xef\xbb\xbf\r\n"):
+        raise InvalidInput(f"{label} is empty; a table has at least a header")
+    return head
+
+
+def _has_header(head: bytes) -> bool:
+    if head.endswith(b"\r"):
+        return False  # a line feed may follow
+    text = head.lstrip(b"\xef\xbb\xbf\r\n")
+    return _first_end(text, 0, NEWLINE if b"\n" in head else RETURN) < len(text)
+
+
+def _first_end(head: bytes, start: int, newline: int) -> int:
+    """Find the end of the first record: the first line end outside quotes, or the end of all."""
+    data = np.frombuffer(head, np.uint8)[start:]
+    outside = (np.cumsum(data == QUOTE, dtype=np.uint8) & 1) == 0
+    ends = np.flatnonzero((data == newline) & outside)
+    return start + int(ends[0]) if ends.size else len(head)
+
+
+def _sniff(head: bytes, newline: int, *, tabs: bool) -> str:
+    """Find the delimiter: it stands in the header, and most often equally many times in the next records."""
+    data = np.frombuffer(head, np.uint8)
+    outside = (np.cumsum(data == QUOTE, dtype=np.uint8) & 1) == 0
+    ends = np.flatnonzero((data == newline) & outside)[:SAMPLE]
+    ends = ends if ends.size else np.array([data.size])
+    lengths = np.diff(ends, prepend=-1)
+    best, found = (0.0, 0), ","
+    for candidate in CANDIDATES:
+        places = np.flatnonzero((data == candidate) & outside)
+        counts = np.diff(np.searchsorted(places, ends), prepend=0)[lengths > 2]
+        if counts.size and counts[0]:
+            score = (float(np.mean(counts == counts[0])), int(counts[0]))
+            if tabs and candidate == TAB:
+                return "\t"
+            if score > best:
+                best, found = score, chr(candidate)
+    return found
+
+
+def _header(record: bytes, delimiter: str, label: str) -> list[str]:
+    try:
+        text = record.removesuffix(b"\r").decode()
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{label}: the header is not UTF-8; say the encoding (--encoding cp1254, latin-1 …)"
+        ) from None
+    except (csv.Error, StopIteration):
+        raise InvalidInput(f"{label}: a quote in the header is not closed at the end of its cell") from None
+    if any(CONTROL.search(name) for name in names):
+        raise InvalidInput(f"{label} holds control bytes in its header: a binary file, not text")
+    return names
+
+
+def _unused(names: tuple[str, ...]) -> str:
+    """Make a name for the row counter that no column has."""
+    name = "row"
+    while name in names:
+        name += "_"
+    return name

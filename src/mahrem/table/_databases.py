@@ -1,0 +1,221 @@
+"""Databases: DuckDB files and PostgreSQL servers, read through Arrow in a read-only transaction."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mahrem.check import extra
+from mahrem.errors import InvalidInput, InvalidParameter, shorten
+from mahrem.table._frames import PolarsSource
+from mahrem.table._reading import Reading, Source, name_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+    import pyarrow as pa
+
+__all__ = [
+    "connection_reason",
+    "is_postgresql",
+    "open_duckdb",
+    "open_postgresql",
+    "postgresql_driver",
+    "quoted",
+]
+
+SCHEMES = ("postgresql://", "postgres://")
+LISTING = (
+    "SELECT table_schema, table_name FROM information_schema.tables "
+    "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
+)
+AS_TEXT = ("uuid", "json", "jsonb", "interval", "numeric")  # PostgreSQL's types that Arrow lacks
+DUCKDB_AS_TEXT = ("INTERVAL", "BIT", "TIME WITH TIME ZONE", "UNION", "MAP", "BIGNUM", "VARIANT", "GEOMETRY")
+
+
+def is_postgresql(target: object) -> bool:
+    """Say whether this is the URI of a PostgreSQL database."""
+    return isinstance(target, str) and target.lower().startswith(SCHEMES)
+
+
+def quoted(*names: str) -> str:
+    """Write names as SQL identifiers."""
+    for name in names:
+        if "\0" in name or not name:
+            raise InvalidParameter("a name in a database must not be empty or hold NUL")
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
+
+
+def open_duckdb(path: Path, reading: Reading) -> Source:
+    """Open a DuckDB file read-only and take a table or the answer to a query."""
+    try:
+        import duckdb
+    except ImportError:
+        raise extra("sql", needed_for="DuckDB files") from None
+    label = f"DuckDB file {path.name!r}"
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        raise InvalidInput(
+            f"{label} cannot be opened ({type(error).__name__}); is it broken, or open in another program?"
+        ) from None
+    with connection:
+        try:
+            return _ask_duckdb(connection, reading, label)
+        except duckdb.Error as error:
+            telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
+            raise _refused(
+                label, type(error).__name__, str(error) if isinstance(error, telling) else ""
+            ) from None
+
+
+def _ask_duckdb(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> Source:
+    query = reading.query
+    if query is None:
+        listed = connection.sql(LISTING).fetchall()
+        chosen = quoted(*_choose(listed, reading.table, label))
+        query = f"SELECT * FROM {chosen}"  # noqa: S608 - quoted names
+    relation = connection.sql(query)
+    if relation is None:
+        raise InvalidInput(f"{label}: the query gives no table; use one SELECT")
+    names = name_columns(relation.columns, label)
+    parts = [
+        f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}"
+        if str(kind).startswith(DUCKDB_AS_TEXT)
+        else quoted(name)
+        for name, kind in zip(names, relation.types, strict=True)
+    ]
+    return _held(relation.project(", ".join(parts)).to_arrow_table(), reading, label)
+
+
+def open_postgresql(uri: str, reading: Reading) -> Source:
+    """Take a table, or the answer to a query, of a PostgreSQL database in a read-only transaction."""
+    driver = postgresql_driver()
+    label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
+    with _reader(driver, uri) as cursor:
+        try:
+            return _ask_postgresql(cursor, reading, label)
+        except driver.Error as error:
+            state = error.sqlstate or ""
+            raise _refused(
+                label, f"SQLSTATE {state or 'unknown'}", str(error) if state.startswith("42") else ""
+            ) from None
+
+
+def postgresql_driver() -> Any:
+    """Load the driver, or say how to get it."""
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise extra("sql", needed_for="PostgreSQL") from None
+    return dbapi
+
+
+def connection_reason(error: Exception) -> str:
+    """Say why a connection failed without repeating the driver's words: they may hold the URI."""
+    text = str(error)
+    reasons = {
+        "refused": "no server answers at this host and port",
+        "translate host": "the host is not known",
+        "password": "the password is missing or wrong",
+        "authentication": "the server does not let this user in",
+        "role": "the user does not exist",
+        "database": "the database does not exist",
+        "timeout": "the server took too long to answer",
+    }
+    return next(
+        (reason for sign, reason in reasons.items() if sign in text), "check host, port, user and database"
+    )
+
+
+@contextmanager
+def _reader(driver: Any, uri: str) -> Iterator[Any]:
+    try:
+        connection = driver.connect(uri)
+    except driver.Error as error:
+        raise InvalidInput(f"PostgreSQL: no connection; {connection_reason(error)}") from None
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        yield cursor
+
+
+def _ask_postgresql(cursor: Any, reading: Reading, label: str) -> Source:
+    if reading.query is None:
+        cursor.execute(LISTING)
+        chosen = _choose(cursor.fetchall(), reading.table, label)
+        label = f"{label} {'.'.join(chosen)!r}"
+        query = f"SELECT * FROM {quoted(*chosen)}"  # noqa: S608 - quoted names
+    else:
+        query = reading.query.strip().rstrip(";")
+    inner = f"(\n{query}\n) AS asked"
+    schema = cursor.adbc_execute_schema(f"SELECT * FROM {inner}")  # noqa: S608 - what the caller asked
+    name_columns(schema.names, label)
+    parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
+    cursor.execute(f"SELECT {', '.join(parts)} FROM {inner}")  # noqa: S608 - quoted names
+    table = cursor.fetch_arrow_table()
+    numeric = {field.name for field in schema if _postgresql_type(field) in {"numeric", "money"}}
+    return _held(table, reading, label, numeric=numeric)
+
+
+def _postgresql_type(field: pa.Field) -> str:
+    return str((field.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
+
+
+def _cast(field: pa.Field) -> str:
+    """Send what Arrow has no type for as text."""
+    kind = _postgresql_type(field)
+    if kind == "money":
+        return "::numeric::text"
+    return "::text" if kind in AS_TEXT or str(field.type).startswith("extension<arrow.opaque") else ""
+
+
+def _choose(listed: Sequence[tuple[str, str]], table: str | None, label: str) -> tuple[str, str]:
+    """Find the table that was named, or the only one there is."""
+    names = [f"{schema}.{name}" for schema, name in listed]
+    if table is None:
+        if len(listed) == 1:
+            return listed[0]
+        hint = f"say which: {shorten(names)}" if names else "there is none that may be read"
+        raise InvalidInput(f"{label}: the database holds {len(names)} tables; {hint}")
+    fits = [pair for pair in listed if table in {pair[1], f"{pair[0]}.{pair[1]}"}]
+    if not fits:
+        raise InvalidInput(f"table={table!r} is not in the database; there are {shorten(names) or 'none'}")
+    main = [pair for pair in fits if pair[0] in {"public", "main"}]
+    if len(fits) > 1 and len(main) != 1:
+        raise InvalidInput(f"table={table!r} is in several schemas; say schema.name: {shorten(names)}")
+    return (main or fits)[0]
+
+
+def _held(table: pa.Table, reading: Reading, label: str, *, numeric: Collection[str] = ()) -> Source:
+    """Hold the answer of a database in memory."""
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            series = pl.Series(name, pl.from_arrow(column))
+        except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+            raise InvalidInput(
+                f"column={name!r} of {label} (type {column.type}) cannot be read; cast it to text in a query"
+            ) from None
+        columns.append(_exact(series) if name in numeric else series)
+    frame = pl.DataFrame(columns)
+    return PolarsSource(
+        frame.lazy(), label=label, reading=reading, columns=tuple(frame.columns), rows=frame.height
+    )
+
+
+def _exact(text: pl.Series) -> pl.Series:
+    """Read decimal numbers of any length exactly where 38 digits suffice, else as floats."""
+    places = text.str.extract(r"\.([0-9]+)$").str.len_bytes().max()
+    exact = text.str.to_decimal(scale=int(places) if isinstance(places, int) else 0)
+    return exact if exact.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
+
+
+def _refused(label: str, kind: str, words: str) -> InvalidInput:
+    """Make the error for a failed query; complaints about the SQL are repeated, about data never."""
+    first = next((line.strip() for line in words.splitlines() if line.strip()), "")
+    said = first.rsplit("ERROR:", maxsplit=1)[-1].strip()
+    return InvalidInput(f"{label}: the database refused the query ({kind}{': ' + said if said else ''})")

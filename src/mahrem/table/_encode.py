@@ -1,0 +1,255 @@
+"""Columns as numbers: quasi-identifiers on an axis, sensitive columns as codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidInput
+from mahrem.table._axis import Axis, Leaves, Moments, Numbers, Words
+from mahrem.table._hierarchy import Hierarchy
+from mahrem.table._parse import moments_of_text, numbers_of_text
+from mahrem.table._schema import Column, Kind
+from mahrem.table._values import Values
+from mahrem.types import Codes, Integers, Mask, Positions
+
+__all__ = ["encode_quasi", "encode_sensitive"]
+
+_EXACT = 2.0**53  # from here on, neighbouring whole numbers are one float
+
+
+def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = None) -> Axis:
+    """Lay a quasi-identifier on its axis.
+
+    Args:
+        series: The column, typed or as text; null is missing.
+        column: Its kind, and its order or hierarchy where it has one.
+        decimal: The sign before a number's fraction in text, where it is not a point.
+
+    Guarantees:
+        - Positions are NaN exactly where the value is missing, and equal exactly where values are equal.
+        - Positions follow the column's own order: size, time, declared order, tree, or text.
+
+    Example:
+        >>> from mahrem.table import Role
+        >>> age = Column(name="age", role=Role.QUASI, kind=Kind.NUMERIC)
+        >>> encode_quasi(pl.Series("age", ["34", "7", None]), age).positions.tolist()
+        [34.0, 7.0, nan]
+    """
+    if column.hierarchy is not None:
+        return Axis(column.name, _floats(column.hierarchy.codes(_plain(series))), Leaves(column.hierarchy))
+    positions, domain = _encode(series, column, decimal)
+    return Axis(column.name, positions, domain)
+
+
+def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None = None) -> Values:
+    """Number the values of a sensitive column in the column's own order; missing is the last value.
+
+    Args:
+        series: The column, typed or as text; null is missing.
+        column: Its kind, and its order or hierarchy where it has one.
+        decimal: The sign before a number's fraction in text, where it is not a point.
+
+    Guarantees:
+        - Codes are ``0 .. size-1``; every code occurs (of ordinals: every declared value has one).
+        - Codes ascend with the number, the date, the declared order, the tree, or the text.
+
+    Example:
+        >>> from mahrem.table import Role
+        >>> cost = Column(name="cost", role=Role.SENSITIVE, kind=Kind.NUMERIC)
+        >>> encode_sensitive(pl.Series("cost", [10, None, 9]), cost).codes.tolist()
+        [1, 2, 0]
+    """
+    if column.hierarchy is not None:
+        return _sensitive_leaves(column.name, column.hierarchy.codes(_plain(series)), column.hierarchy)
+    positions, domain = _encode(series, column, decimal)
+    missing = np.isnan(positions)
+    if isinstance(domain, Words):
+        codes, size = np.where(missing, 0, positions).astype(np.int32), len(domain.labels)
+    else:
+        codes, size = _ranks(positions, missing, domain)
+    codes[missing] = size
+    return Values(column.name, codes, size + bool(missing.any()))
+
+
+def _encode(
+    series: pl.Series, column: Column, decimal: str | None
+) -> tuple[Positions, Numbers | Moments | Words]:
+    match column.kind:
+        case Kind.NUMERIC:
+            return _numbers(series, column.name, decimal)
+        case Kind.DATE:
+            return _moments(series, column.name)
+        case Kind.ORDINAL:
+            return _ordinals(series, column)
+        case Kind.CATEGORICAL | Kind.CODE:
+            labels, places = _sorted_places(_text(series))
+            return places, Words(tuple(labels.to_list()), prefixes=column.kind is Kind.CODE)
+
+
+def _numbers(series: pl.Series, name: str, decimal: str | None) -> tuple[Positions, Numbers]:
+    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    if text.dtype == pl.String:
+        numbers = numbers_of_text(text, decimal=decimal)
+    elif text.dtype.is_numeric():
+        numbers = text.cast(pl.Float64)
+    else:
+        numbers = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(text))
+    _refuse_unread(text, numbers, name, what="numeric", read_as="numbers")
+    wild = len(numbers) - numbers.null_count() - int(numbers.is_finite().sum())
+    if wild:
+        raise InvalidInput(
+            f"column={name!r}: {wild} values are not finite numbers; "
+            "make them missing (--null TOKEN, null), or leave those rows out"
+        )
+    positions = _floats(numbers) + 0.0  # no negative zero
+    low, high = _ends(positions)
+    largest = max(-low, high)
+    if largest >= _EXACT:
+        _refuse_large_whole(text, numbers, name)
+    whole = largest < _EXACT and bool(np.all(np.isnan(positions) | (positions == np.floor(positions))))
+    return positions, Numbers(low, high, whole)
+
+
+def _refuse_unread(series: pl.Series, read: pl.Series, name: str, *, what: str, read_as: str) -> None:
+    unread = read.null_count() - series.null_count()
+    if unread:
+        raise InvalidInput(
+            f"column={name!r} is not {what}: {unread} of {len(series) - series.null_count()} values cannot "
+            f"be read as {read_as}; pass --kind {name}=categorical, or --null TOKEN for missing values"
+        )
+
+
+def _refuse_large_whole(series: pl.Series, numbers: pl.Series, name: str) -> None:
+    large = numbers.abs() >= _EXACT
+    if series.dtype == pl.String:
+        large &= series.str.contains(r"^\s*[+-]?\d+\s*$")
+    elif series.dtype.is_float():
+        return
+    count = int(large.sum())
+    if count:
+        raise InvalidInput(
+            f"column={name!r}: {count} whole numbers reach 2**53 and cannot be kept apart as numbers; "
+            f"pass --kind {name}=code or --kind {name}=categorical"
+        )
+
+
+def _moments(series: pl.Series, name: str) -> tuple[Positions, Moments]:
+    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    if text.dtype == pl.String:
+        moments = moments_of_text(text)
+    elif text.dtype == pl.Datetime:
+        moments = text.dt.replace_time_zone(None).dt.cast_time_unit("us")  # the clock on the wall
+    elif text.dtype == pl.Date:
+        moments = text
+    else:
+        moments = pl.Series([None], dtype=pl.Date).new_from_index(0, len(text))
+    _refuse_unread(text, moments, name, what="a date", read_as="ISO or DD.MM.YYYY dates")
+    ticks = moments.to_physical().cast(pl.Int64)
+    positions = _floats(ticks)
+    blurred = int((ticks != ticks.cast(pl.Float64).cast(pl.Int64)).sum())
+    if blurred:
+        raise InvalidInput(
+            f"column={name!r}: {blurred} moments lie too far from 1970 for their microseconds to be kept; "
+            "cut them to whole seconds"
+        )
+    return positions, Moments(*_ends(positions), "D" if moments.dtype == pl.Date else "us")
+
+
+def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
+    order = column.order
+    if not order:
+        raise InvalidInput(
+            f"column={column.name!r} is ordinal: its values need an order, --order {column.name}=low,high"
+        )
+    if len(set(order)) < len(order):
+        raise InvalidInput(f"column={column.name!r}: its order names a value twice")
+    text = _text(series)
+    labels = pl.Series(order, dtype=pl.String)
+    strange = text.drop_nulls().is_in(labels.implode()).not_()
+    if strange.any():
+        raise InvalidInput(
+            f"column={column.name!r}: {int(strange.sum())} of {len(strange)} values are not in its order; "
+            f"name every value in --order {column.name}=..., or --null TOKEN for missing values"
+        )
+    return _places(text, labels), Words(tuple(order), ordered=True)
+
+
+def _sorted_places(text: pl.Series) -> tuple[pl.Series, Positions]:
+    """Sort the distinct values as text and give each value's place among them; text is hashed only once."""
+    coded = text.cast(pl.Categorical(pl.Categories.random()))
+    distinct = coded.unique().drop_nulls()
+    labels = distinct.cast(pl.String)
+    order = labels.arg_sort()
+    codes = distinct.to_physical().to_numpy()[order]
+    place = np.full(int(codes.max(initial=0)) + 2, np.nan)  # the last one is for missing values
+    place[codes] = np.arange(len(codes))
+    return labels.gather(order), place[coded.to_physical().fill_null(len(place) - 1).to_numpy()]
+
+
+def _places(text: pl.Series, labels: pl.Series) -> Positions:
+    """Give each value's place among the labels."""
+    if len(labels) == 0:
+        return np.full(len(text), np.nan)
+    return _floats(text.cast(pl.Enum(labels)).to_physical())
+
+
+def _ranks(positions: Positions, missing: Mask, domain: Numbers | Moments) -> tuple[Codes, int]:
+    """Number distinct positions from the lowest up; missing ones get any number."""
+    width = domain.high - domain.low
+    if (isinstance(domain, Moments) or domain.whole) and width <= 4 * len(
+        positions
+    ):  # counting beats sorting
+        steps = np.where(missing, 0, positions - domain.low).astype(np.int64)
+        seen = np.zeros(int(width) + 1, np.int64)
+        seen[steps[~missing]] = 1
+        return (np.cumsum(seen) - 1)[steps].astype(np.int32), int(seen.sum())
+    distinct, inverse = np.unique(positions, return_inverse=True)  # all NaN are one, and the last
+    return inverse.astype(np.int32), len(distinct) - bool(missing.any())
+
+
+def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Values:
+    """Number the leaves that occur in the order of the tree; missing gets its own branch below the root."""
+    present, inverse = np.unique(leaves, return_inverse=True)
+    ancestors = hierarchy.nodes[:, present[present >= 0]]
+    if len(present) == 0 or present[0] >= 0:
+        return Values(name, inverse.astype(np.int32), len(present), ancestors)
+    codes = (inverse - 1).astype(np.int32)
+    codes[codes < 0] = len(present) - 1
+    branch = np.array([len(level) for level in hierarchy.labels], np.int64)  # a node nobody else has
+    branch[-1] = 0  # the root is everyone's
+    return Values(name, codes, len(present), np.column_stack([ancestors, branch]))
+
+
+def _text(series: pl.Series) -> pl.Series:
+    """Give values as text; whole numbers that came as floats (beside missing ones) lose their point."""
+    plain = _plain(series)
+    if plain.dtype.is_nested() or plain.dtype in (pl.Object, pl.Binary):
+        raise InvalidInput(
+            f"column={series.name!r} holds {series.dtype} values; it needs text, numbers or dates"
+        )
+    return plain.dt.to_string() if plain.dtype == pl.Duration else plain.cast(pl.String)
+
+
+def _plain(series: pl.Series) -> pl.Series:
+    if (
+        series.dtype.is_float()
+        and (series.is_null() | ((series == series.floor()) & (series.abs() < _EXACT))).all()
+    ):
+        return series.cast(pl.Int64)
+    return series
+
+
+def _floats(series: pl.Series | Integers) -> Positions:
+    if isinstance(series, pl.Series):
+        return series.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True)
+    floats = series.astype(np.float64)
+    floats[series < 0] = np.nan
+    return floats
+
+
+def _ends(positions: Positions) -> tuple[float, float]:
+    present = positions[~np.isnan(positions)]
+    if len(present) == 0:
+        return 0.0, 0.0
+    return float(present.min()), float(present.max())

@@ -1,0 +1,97 @@
+"""Files that hold a table: which kind they are, and how they are opened."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mahrem.errors import InvalidInput
+from mahrem.table._csv import open_csv
+from mahrem.table._databases import open_duckdb
+from mahrem.table._frames import PolarsSource
+from mahrem.table._reading import Reading, Source, name_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["open_file"]
+
+
+def open_file(path: Path, reading: Reading) -> Source:
+    """Open a file by its ending, or by its first bytes where the ending says nothing."""
+    head = _first_bytes(path)
+    kind = _kind(path, head)
+    if kind != "duckdb" and (reading.query is not None or reading.table is not None):
+        asked = "query" if reading.query is not None else "table"
+        raise InvalidInput(f"{asked} was given, but file={path.name!r} is no database")
+    match kind:
+        case "parquet":
+            return _open_polars(path, reading, "Parquet file", pl.scan_parquet)
+        case "arrow":
+            return _open_polars(path, reading, "Arrow file", pl.scan_ipc)
+        case "duckdb":
+            return open_duckdb(path, reading)
+        case "sqlite":
+            raise InvalidInput(
+                f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
+            )
+        case "zip":
+            raise InvalidInput(
+                f"file={path.name!r} is a ZIP archive or a spreadsheet; unpack it, or save the sheet as CSV"
+            )
+        case _:
+            return open_csv(path, reading)
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(16)
+    except OSError as error:
+        reasons = {
+            errno.ENOENT: "does not exist",
+            errno.EISDIR: "is a folder; name a file in it",
+            errno.EACCES: "may not be read: no permission",
+        }
+        raise InvalidInput(
+            f"file={path.name!r} {reasons.get(error.errno or 0, 'cannot be opened')}"
+        ) from None
+    except ValueError:
+        raise InvalidInput("the path of the file holds a NUL character") from None
+
+
+def _kind(path: Path, head: bytes) -> str:
+    by_content = [
+        ("parquet", head.startswith(b"PAR1")),
+        ("arrow", head.startswith(b"ARROW1")),
+        ("duckdb", head[8:12] == b"DUCK"),
+        ("sqlite", head.startswith(b"SQLite format 3")),
+        ("zip", head.startswith(b"PK\x03\x04")),
+    ]
+    found = next((kind for kind, fits in by_content if fits), None)
+    if found is not None:
+        return found
+    by_ending = {
+        ".parquet": "parquet",
+        ".arrow": "arrow",
+        ".feather": "arrow",
+        ".ipc": "arrow",
+        ".duckdb": "duckdb",
+    }
+    return by_ending.get(path.suffix.lower(), "csv")
+
+
+def _open_polars(path: Path, reading: Reading, kind: str, scan: Callable[..., pl.LazyFrame]) -> Source:
+    label = f"{kind} {path.name!r}"
+    try:
+        lazy = scan(path, glob=False)
+        names = lazy.collect_schema().names()
+        rows = int(lazy.select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InvalidInput(
+            f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
+        ) from None
+    return PolarsSource(lazy, label=label, reading=reading, columns=name_columns(names, label), rows=rows)

@@ -1,0 +1,98 @@
+"""Text that a spreadsheet would run: disarmed on the way out, restored on the way in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["neutralise_formulas", "neutralise_names", "restore_formulas"]
+
+DISARMED = r"^'+[=+\-@\t\r]"
+FORMULA = (  # what begins like one, less plain numbers [+-][0-9.,]+([eE][+-]?[0-9]+)?: in one pass
+    r"^(?:'+[=+\-@\t\r]|[=@\t\r]|[+\-](?:$|[^0-9.,])|[+\-][0-9.,]+"
+    r"(?:[^0-9.,eE]|[eE](?:$|[^0-9+\-]|[+\-](?:$|[^0-9])|[+\-]?[0-9]+[^0-9])))"
+)
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+
+
+def neutralise_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe before text (cells and header) that begins like a formula.
+
+    Text that begins with ``=``, ``+``, ``-``, ``@``, tab or carriage return, after any number of apostrophes,
+    gets one more apostrophe. Plain numbers such as ``-5`` and ``+3.2e4`` are left alone.
+
+    Guarantees:
+        - :func:`restore_formulas` gives the same table back.
+        - No text cell begins like a formula, unless it is a plain number.
+
+    References:
+        OWASP: CSV injection.
+
+    Example:
+        >>> neutralise_formulas(pl.DataFrame({"note": ["=1+1", "-5", "'@x", "fine"]}))["note"].to_list()
+        ["'=1+1", '-5', "''@x", 'fine']
+    """
+    names = [name for name, dtype in frame.schema.items() if isinstance(dtype, TEXT)]
+    flat = frame.with_columns(
+        pl.col(name).cast(pl.String) for name in names if frame.schema[name] != pl.String
+    )
+    disarmed = flat.with_columns(
+        pl.when(_runs(pl.col(name))).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name)).alias(name)
+        for name in _with(flat, names, _runs)
+    )
+    return disarmed.rename(dict(zip(frame.columns, neutralise_names(frame.columns), strict=True)))
+
+
+def restore_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Undo :func:`neutralise_formulas` on text read back.
+
+    Example:
+        >>> restore_formulas(pl.DataFrame({"note": ["'=1+1", "-5", "'til"]}))["note"].to_list()
+        ['=1+1', '-5', "'til"]
+    """
+    names = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    restored = frame.with_columns(
+        pl.when(_disarmed(pl.col(name))).then(pl.col(name).str.slice(1)).otherwise(pl.col(name)).alias(name)
+        for name in _with(frame, names, _disarmed)
+    )
+    header = pl.Series(frame.columns, dtype=pl.String).to_frame("name")
+    plain = header.select(
+        pl.when(_disarmed(pl.col("name"))).then(pl.col("name").str.slice(1)).otherwise(pl.col("name"))
+    )
+    return restored.rename(dict(zip(frame.columns, plain.to_series().to_list(), strict=True)))
+
+
+def neutralise_names(names: Sequence[str]) -> list[str]:
+    """Disarm the names of columns in the same way."""
+    column = pl.col("name")
+    frame = pl.DataFrame({"name": pl.Series(names, dtype=pl.String)})
+    return frame.select(pl.when(_runs(column)).then(pl.lit("'") + column).otherwise(column).alias("name"))[
+        "name"
+    ].to_list()
+
+
+def _runs(column: pl.Expr) -> pl.Expr:
+    return column.str.contains(FORMULA)
+
+
+def _disarmed(column: pl.Expr) -> pl.Expr:
+    return column.str.contains(DISARMED)
+
+
+def _with(frame: pl.DataFrame, names: Sequence[str], holds: Callable[[pl.Expr], pl.Expr]) -> list[str]:
+    """Find the columns with such text; only what begins like it goes through the regular expression."""
+    near = _true(frame.select(_begins(pl.col(name)).any() for name in names))
+    return _true(frame.select(holds(pl.col(name).filter(_begins(pl.col(name)))).any() for name in near))
+
+
+def _begins(column: pl.Expr) -> pl.Expr:
+    """In the order of bytes the signs lie before the digits, or between digits and letters."""
+    return (column < "0") | ((column >= "=") & (column < "A"))
+
+
+def _true(answers: pl.DataFrame) -> list[str]:
+    return [name for name in answers.columns if answers[name].item()]

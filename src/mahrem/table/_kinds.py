@@ -1,0 +1,57 @@
+"""What kind of values a column holds, judged by all of them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mahrem.table._parse import moments_of_text, numbers_of_text
+from mahrem.table._schema import Kind
+
+__all__ = ["infer_kind"]
+
+_LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"  # 06100: a number would lose its first digit
+_DATE_LIKE = r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
+
+
+def infer_kind(series: pl.Series, *, decimal: str | None = None) -> Kind:
+    """Say what the values of a column are, looking at every one of them.
+
+    Args:
+        series: A typed column, or text as a file gives it; null is missing.
+        decimal: The sign before a number's fraction, where it is not a point.
+
+    Guarantees:
+        - Text is numeric only if every value reads as a number and none begins with a zero like ``06100``.
+        - Text is a date only if every value is an ISO day or date-time, or a day-first dotted day.
+        - Ordinals are never guessed: an order has to be declared.
+
+    Example:
+        >>> infer_kind(pl.Series(["06100", "34000"])), infer_kind(pl.Series(["1", " 2.5"]))
+        (<Kind.CODE: 'code'>, <Kind.NUMERIC: 'numeric'>)
+    """
+    kind = series.dtype
+    if kind.is_numeric():
+        return Kind.NUMERIC
+    if kind in (pl.Date, pl.Datetime):
+        return Kind.DATE
+    if kind == pl.String:
+        return _kind_of_text(series, decimal)
+    return Kind.CATEGORICAL
+
+
+def _kind_of_text(text: pl.Series, decimal: str | None) -> Kind:
+    present = len(text) - text.null_count()
+    if present == 0:
+        return Kind.CATEGORICAL
+    probe = text.slice(
+        text.is_not_null().arg_max() or 0, 1
+    )  # most columns of words are found out by one value
+    if numbers_of_text(probe, decimal=decimal).null_count() == 0:
+        numbers = numbers_of_text(text, decimal=decimal)
+        if len(numbers) - numbers.null_count() == present and numbers.is_finite().any():
+            return Kind.CODE if text.str.contains(_LEADING_ZERO).any() else Kind.NUMERIC
+    if probe.str.contains(_DATE_LIKE).all():
+        moments = moments_of_text(text)
+        if len(moments) - moments.null_count() == present:
+            return Kind.DATE
+    return Kind.CATEGORICAL

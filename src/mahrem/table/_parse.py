@@ -1,0 +1,62 @@
+"""Text as numbers, days and moments, whole columns at a time; what cannot be read becomes null."""
+
+from __future__ import annotations
+
+import polars as pl
+
+__all__ = ["moments_of_text", "numbers_of_text"]
+
+_DOTTED = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z?$"
+
+
+def numbers_of_text(text: pl.Series, *, decimal: str | None = None) -> pl.Series:
+    """Read numbers, blanks around them allowed; ``decimal`` is the sign before the fraction.
+
+    Example:
+        >>> numbers_of_text(pl.Series([" 12", "1e3", "x"])).to_list()
+        [12.0, 1000.0, None]
+        >>> numbers_of_text(pl.Series(["1,5", "1.5"]), decimal=",").to_list()
+        [1.5, None]
+    """
+    if decimal is not None and decimal != ".":
+        dotted = text.str.contains(".", literal=True)
+        text = text.str.replace(decimal, ".", literal=True).set(dotted, None)
+    numbers = text.cast(pl.Float64, strict=False)
+    if numbers.null_count() > text.null_count():
+        numbers = text.str.strip_chars().cast(pl.Float64, strict=False)
+    return numbers
+
+
+def moments_of_text(text: pl.Series) -> pl.Series:
+    """Read ISO days, ISO date-times or day-first dotted days; a Date series, or Datetime if any has a time.
+
+    Moments are read as the clock on the wall shows them; a trailing ``Z`` is let go.
+
+    Example:
+        >>> moments_of_text(pl.Series(["2024-12-31", "31.12.2024"])).to_list()
+        [datetime.date(2024, 12, 31), datetime.date(2024, 12, 31)]
+    """
+    days = _days(
+        text, "%Y-%m-%d", fits=text.str.len_bytes() == 10
+    )  # else 24-1-1 would be a day of the year 24
+    if days.null_count() == text.null_count():
+        return days
+    text = text.str.strip_chars()
+    days = _days(text, "%Y-%m-%d", fits=text.str.len_bytes() == 10)
+    if days.null_count() > text.null_count():
+        days = days.fill_null(_days(text, "%d.%m.%Y", fits=text.str.contains(_DOTTED)))
+    plain = text.set(~text.str.contains(_MOMENT), None)
+    if plain.null_count() == len(plain):
+        return days
+    plain = plain.str.strip_suffix("Z").str.replace(" ", "T", literal=True)
+    moments = plain.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+    if moments.null_count() > plain.null_count():
+        moments = moments.fill_null(plain.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False))
+    return moments.fill_null(days.cast(pl.Datetime("us")))
+
+
+def _days(text: pl.Series, form: str, *, fits: pl.Series) -> pl.Series:
+    if not fits.any():
+        return pl.Series(text.name, [None], dtype=pl.Date).new_from_index(0, len(text))
+    return (text if fits.all() else text.set(~fits, None)).str.to_date(form, strict=False)

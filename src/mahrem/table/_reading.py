@@ -1,0 +1,210 @@
+"""How a table is to be read, and what every source of a table can do."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidInput, InvalidParameter
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from mahrem.types import Mask
+
+__all__ = ["Reading", "Source", "arrange", "cleaned", "name_columns", "refuse_nested"]
+
+NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How to read a source; what is not said is found out.
+
+    Attributes:
+        delimiter: The character between the cells of a CSV file; else comma, semicolon, tab or bar.
+        encoding: Any that Python knows; else UTF-8, or UTF-16 and UTF-32 when their mark is there.
+        decimal: The decimal sign of numbers in text; else found out with the kinds.
+        null: Texts that mean a missing value; an empty cell always does.
+        query: What to ask a database.
+        table: Which table of a database to take, ``name`` or ``schema.name``.
+
+    Example:
+        >>> Reading(delimiter=";", decimal=",", null=("?",)).delimiter
+        ';'
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: Literal[".", ","] | None = None
+    null: Sequence[str] = ()
+    query: str | None = None
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "null", (self.null,) if isinstance(self.null, str) else tuple(self.null))
+        mark = self.delimiter
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'):
+            raise InvalidParameter(
+                f"delimiter={mark!r} must be one ASCII character, no quote and no line end"
+            )
+        if self.decimal is not None:
+            check.one_of((".", ","), decimal=self.decimal)
+        if self.query is not None and self.table is not None:
+            raise InvalidParameter("query and table were both given; say one of them")
+        if self.encoding is not None:
+            _text_encoding(self.encoding)
+
+
+def _text_encoding(name: str) -> None:
+    """Refuse an encoding that Python does not know or that does not make text."""
+    try:
+        codecs.lookup(name)
+        "".encode(name)
+    except (LookupError, ValueError):
+        raise InvalidParameter(
+            f"encoding={name!r} is not known; examples are utf-8, utf-16, cp1254, latin-1"
+        ) from None
+
+
+@runtime_checkable
+class Source(Protocol):
+    """A table somebody gave us, wherever it lies."""
+
+    @property
+    def label(self) -> str:
+        """Kind and name of the source for messages; never a credential."""
+
+    @property
+    def reading(self) -> Reading:
+        """How the source is read."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are; may have to read."""
+
+    @property
+    def textual(self) -> bool:
+        """Whether every value came as text, so that kinds must be inferred from text."""
+
+    def take(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read exactly these columns in this order; missing values are null."""
+
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
+        """Give the same as :meth:`take` lazily; UTF-8 CSV and Parquet files are then read out of core."""
+
+    def rebuild(
+        self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
+    ) -> Any:
+        """Make the table again, of the same kind as it came.
+
+        Args:
+            replace: For a column the series that take its place, already of the kept length.
+            drop: Columns to leave out.
+            keep: Which rows stay; None keeps all.
+
+        Guarantees:
+            - Everything not named stays as it was: order, values, dtypes, index.
+        """
+
+
+def cleaned(schema: Mapping[str, pl.DataType], names: Sequence[str], null: Sequence[str]) -> list[pl.Expr]:
+    """Select columns with empty text and the declared tokens turned into null.
+
+    Tokens that read as numbers also count in columns of numbers.
+    """
+    return [_clean(pl.col(name), schema[name], null) for name in names]
+
+
+def _clean(column: pl.Expr, dtype: pl.DataType, null: Sequence[str]) -> pl.Expr:
+    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        text = column if isinstance(dtype, pl.String) else column.cast(pl.String)
+        present = text != ""
+        for token in null:
+            present &= text != token
+        return pl.when(present).then(column).otherwise(None)
+    numbers = [number for token in null if (number := _number(token)) is not None]
+    if dtype.is_numeric() and numbers:
+        present = pl.lit(True)
+        for number in numbers:
+            present &= column != number
+        return pl.when(present).then(column).otherwise(None)
+    return column
+
+
+def _number(token: str) -> int | float | None:
+    try:
+        number = float(token)
+    except ValueError:
+        return None
+    return int(token) if token.strip().lstrip("+-").isdecimal() else number
+
+
+def refuse_nested(schema: Mapping[str, pl.DataType], names: Iterable[str], label: str) -> None:
+    """Refuse columns whose cells are no single values."""
+    for name in names:
+        if isinstance(schema[name], NESTED):
+            raise InvalidInput(
+                f"column={name!r} of {label} holds {schema[name].base_type()} values; "
+                f"only text, numbers, dates and booleans can be used: leave it out or unfold it first"
+            )
+
+
+def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
+    """Give the columns their names as text; refuse empty and doubled ones."""
+    names = tuple(str(one) for one in labels)
+    if not names:
+        raise InvalidInput(f"{label} has no columns")
+    seen: set[str] = set()
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise InvalidInput(
+                f"{label}: column {place} has an empty name; is it a row index that was written along? "
+                f"Give it a name or leave it out"
+            )
+        if name in seen:
+            raise InvalidInput(f"{label}: column={name!r} is there twice; names must differ")
+        seen.add(name)
+    return names
+
+
+def arrange(
+    columns: Sequence[str],
+    rows: int,
+    replace: Mapping[str, Sequence[pl.Series]],
+    drop: Collection[str],
+    keep: Mask | None,
+) -> list[str | pl.Series]:
+    """Say what stands where in the rebuilt table: a name is a column left untouched."""
+    check.columns_exist((*replace, *drop), columns)
+    kept = rows
+    if keep is not None:
+        if keep.dtype != np.bool_ or keep.shape != (rows,):
+            raise InvalidParameter(f"keep must hold one boolean for each of the {rows} rows")
+        kept = int(np.count_nonzero(keep))
+    gone = set(drop)
+    if gone & set(replace):
+        raise InvalidParameter(f"column={min(gone & set(replace))!r} cannot be both replaced and dropped")
+    parts: list[str | pl.Series] = []
+    for name in columns:
+        if name not in gone:
+            parts.extend(replace.get(name, (name,)))
+    for part in parts:
+        if isinstance(part, pl.Series) and len(part) != kept:
+            raise InvalidParameter(f"column={part.name!r} has {len(part)} rows; the table keeps {kept}")
+    names = [part if isinstance(part, str) else part.name for part in parts]
+    if len(set(names)) != len(names):
+        double = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameter(f"column={double!r} would be in the table twice; rename the original")
+    return parts

@@ -1,0 +1,206 @@
+"""Is a file a proper CSV? A vectorised walk over its bytes that finds the first line that is not."""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from mahrem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mahrem.types import Integers, Mask
+
+__all__ = ["Structure", "walk"]
+
+QUOTE, NEWLINE, RETURN = 34, 10, 13
+CHUNK = 1 << 18  # bytes looked at together: the masks stay in the processor's cache
+
+
+def walk(stream: BinaryIO, structure: Structure) -> None:
+    """Feed the rest of a stream to a structure check, in chunks of bounded size."""
+    while chunk := stream.read(CHUNK):
+        structure.feed(chunk)
+    structure.finish()
+
+
+class Structure:
+    """Counts the records of a CSV file and refuses the first one that does not fit.
+
+    Args:
+        label: What the file is called in messages.
+        delimiter: The byte between cells.
+        newline: The byte at the end of a record.
+        fields: How many cells a record must have.
+        line: The number of the line the first byte fed belongs to.
+
+    Guarantees:
+        - A record with too few or too many cells is reported by its line, with counts and never its content.
+        - Memory does not grow with the file, except for the places of blank lines.
+    """
+
+    def __init__(self, label: str, *, delimiter: int, newline: int, fields: int, line: int) -> None:
+        self.records = 0  # including blank ones
+        self.blanks: list[Integers] = []  # which records are blank lines
+        self._label = label
+        self._delimiter = delimiter
+        self._newline = newline
+        self._delimiters = fields - 1
+        self._line = line  # of the next byte
+        self._record_line = line  # where the open record began
+        self._size = 0  # bytes of the open record so far
+        self._seen = 0  # delimiters of the open record so far
+        self._inside = False  # within quotes
+        self._quote_line = line  # where the last quote opened
+        self._closed = False  # the last byte was a closing quote
+        self._previous = newline
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def feed(self, chunk: bytes) -> None:
+        """Look at the next bytes of the file."""
+        self._check_text(chunk)
+        data = np.frombuffer(chunk, np.uint8)
+        newline = data == self._newline
+        marking = newline | (data == self._delimiter)
+        if self._inside or self._closed or b'"' in chunk:
+            marks = self._outside(data, newline, marking)
+        else:
+            marks = np.flatnonzero(marking)
+        ends = np.flatnonzero(data[marks] == self._newline)
+        if ends.size:
+            counts = np.diff(ends, prepend=-1) - 1
+            counts[0] += self._seen
+            wrong = np.flatnonzero(counts != self._delimiters)
+            if wrong.size:
+                self._judge(data, newline, marks[ends], counts, wrong)
+            after = int(marks[ends[-1]]) + 1
+            self.records += ends.size
+            self._seen = marks.size - int(ends[-1]) - 1
+            self._size = data.size - after
+            self._record_line = self._line_of(newline, after)
+        else:
+            self._seen += marks.size
+            self._size += data.size
+        self._line += int(np.count_nonzero(newline))
+        self._previous = chunk[-1]
+
+    def finish(self) -> None:
+        """Look at what is left when the file ends without a line end."""
+        self._decode(b"", final=True)
+        if self._inside:
+            raise self._unclosed(self._quote_line)
+        if self._size:
+            blank = self._size == 1 and self._previous == RETURN
+            if blank:
+                self.blanks.append(np.array([self.records], dtype=np.int64))
+            elif self._seen != self._delimiters:
+                raise self._ragged(self._record_line, self._seen)
+            self.records += 1
+
+    def blank_records(self) -> Integers:
+        """Give the places of blank lines among the records."""
+        return np.concatenate(self.blanks) if self.blanks else np.empty(0, np.int64)
+
+    def _check_text(self, chunk: bytes) -> None:
+        nul = chunk.find(b"\0")
+        if nul >= 0:
+            raise InvalidInput(
+                f"{self._label}: line {self._line_at(chunk, nul)} holds a NUL byte: a binary file, not text"
+            )
+        if not chunk.isascii() or self._decoder.getstate()[0]:
+            self._decode(chunk)
+
+    def _decode(self, chunk: bytes, *, final: bool = False) -> None:
+        pending = len(self._decoder.getstate()[0])
+        try:
+            self._decoder.decode(chunk, final)
+        except UnicodeDecodeError as error:
+            line = self._line_at(chunk, max(error.start - pending, 0))
+            raise InvalidInput(
+                f"{self._label}: line {line} is not UTF-8; say the encoding (--encoding cp1254, latin-1 …)"
+            ) from None
+
+    def _line_at(self, chunk: bytes, place: int) -> int:
+        return self._line + chunk.count(self._newline, 0, place)
+
+    def _outside(self, data: NDArray[np.uint8], newline: Mask, marking: Mask) -> Integers:
+        """Give the delimiters and line ends outside quotes; refuse quotes in the wrong place."""
+        places = np.flatnonzero(
+            marking | (data == QUOTE)
+        )  # counting quotes here is cheaper than at every byte
+        quote = data[places] == QUOTE
+        inside = int(self._inside)
+        quotes = places[quote]
+        opening, closing = quotes[inside::2], quotes[1 - inside :: 2]
+        self._check_quotes(data, newline, opening, closing)
+        within = ((np.cumsum(quote, dtype=np.uint8) + inside) & 1).view(np.bool_)
+        if opening.size:
+            self._quote_line = self._line_of(newline, int(opening[-1]))
+        self._inside = bool((quotes.size + inside) & 1)
+        self._closed = bool(closing.size and closing[-1] == data.size - 1)
+        return np.asarray(places[~(quote | within)])
+
+    def _check_quotes(
+        self, data: NDArray[np.uint8], newline: Mask, opening: Integers, closing: Integers
+    ) -> None:
+        """Refuse the first quote that neither begins nor ends a cell."""
+        stray, loose = self._stray(data, opening), self._loose(data, closing)
+        if loose < stray:
+            before = opening[opening < loose]
+            raise self._unclosed(self._line_of(newline, int(before[-1])) if before.size else self._quote_line)
+        if stray < data.size:
+            raise InvalidInput(
+                f"{self._label}: line {self._line_of(newline, stray)} has a quote inside a cell that "
+                f"does not begin with one; put the cell in quotes and double the quote"
+            )
+
+    def _stray(self, data: NDArray[np.uint8], opening: Integers) -> int:
+        """Find the first opening quote that does not begin a cell; the size of the data if there is none."""
+        before = data[opening - 1]
+        if opening.size and opening[0] == 0:
+            before[0] = self._previous
+        fits = (before == self._delimiter) | (before == self._newline) | (before == QUOTE)
+        return int(data.size if fits.all() else opening[np.argmin(fits)])
+
+    def _loose(self, data: NDArray[np.uint8], closing: Integers) -> int:
+        """Find the first closing quote that does not end a cell; the size of the data if there is none."""
+        places = np.concatenate(([-1], closing)) if self._closed else closing
+        places = places[places < data.size - 1]
+        after = data[places + 1]
+        second = data[np.minimum(places + 2, data.size - 1)]  # past the border: the carriage return itself
+        returned = (after == RETURN) & ((second == self._newline) | (places + 2 == data.size))
+        fits = (after == self._delimiter) | (after == self._newline) | (after == QUOTE) | returned
+        return int(data.size if fits.all() else places[np.argmin(fits)])
+
+    def _line_of(self, newline: Mask, place: int) -> int:
+        return self._line + int(np.count_nonzero(newline[:place]))
+
+    def _judge(
+        self, data: NDArray[np.uint8], newline: Mask, stops: Integers, counts: Integers, wrong: Integers
+    ) -> None:
+        """Remember records that are blank lines; refuse the first other one with a wrong number of cells."""
+        starts = np.concatenate(([-self._size], stops[:-1] + 1))[wrong]
+        ends = stops[wrong]
+        last = np.where(ends > 0, data[ends - 1], self._previous)
+        sizes = ends - starts
+        blank = (sizes == 0) | ((sizes == 1) & (last == RETURN))
+        if not blank.all():
+            first = int(np.argmin(blank))
+            start = int(starts[first])
+            line = self._line_of(newline, start) if start >= 0 else self._record_line
+            raise self._ragged(line, int(counts[wrong[first]]))
+        self.blanks.append(self.records + wrong)
+
+    def _ragged(self, line: int, delimiters: int) -> InvalidInput:
+        return InvalidInput(
+            f"{self._label}: line {line} has {delimiters + 1} cells, the header has {self._delimiters + 1}; "
+            f"mend the line, or say the delimiter if it was guessed wrongly"
+        )
+
+    def _unclosed(self, line: int) -> InvalidInput:
+        return InvalidInput(
+            f"{self._label}: the quote opened on line {line} is not closed at the end of its cell"
+        )

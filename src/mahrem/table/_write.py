@@ -1,0 +1,99 @@
+"""Tables out of the house: files and databases, whole or not at all."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.table._formulas import neutralise_formulas, neutralise_names
+from mahrem.table._reading import CONTROL, NESTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["Format", "exported_names", "write_table"]
+
+Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow"]
+
+
+def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None:  # noqa: A002 - the option's name
+    """Write a table to a file that only its owner may read.
+
+    Text that a spreadsheet would run as a formula is neutralised in CSV and TSV
+    (:func:`~mahrem.table.neutralise_formulas`).
+
+    Guarantees:
+        - The file appears under its name when it is whole; a failure leaves nothing behind.
+        - Nobody but the owner can read it, at no moment.
+        - Reading a CSV file back with :func:`~mahrem.table.open_source` and
+          :func:`~mahrem.table.restore_formulas` gives the same text; empty text is missing.
+    """
+    check.one_of(get_args(Format), format=format)
+    if not frame.width:
+        raise InvalidParameter("a table without columns cannot be written")
+    if format in {"csv", "tsv"}:
+        for name, dtype in frame.schema.items():
+            if isinstance(dtype, NESTED):
+                raise InvalidParameter(
+                    f"column={name!r} holds {dtype.base_type()} values, which CSV cannot; "
+                    f"drop it or write Parquet"
+                )
+            if CONTROL.search(name):
+                raise InvalidParameter(f"column={name!r} has control characters in its name")
+        frame = neutralise_formulas(frame)
+    with _appearing(Path(path)) as stream:
+        match format:
+            case "parquet":
+                frame.write_parquet(stream)
+            case "arrow":
+                frame.write_ipc(stream, compression="zstd")
+            case _:
+                frame.write_csv(stream, separator="\t" if format == "tsv" else ",")
+                _refuse_nul(stream)
+
+
+def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
+    """Give the header that :func:`write_table` writes for these columns."""
+    return neutralise_names(names) if format in {"csv", "tsv"} else list(names)
+
+
+@contextmanager
+def _appearing(path: Path) -> Iterator[BinaryIO]:
+    """Open a private file beside ``path`` that takes its name at the end, or vanishes."""
+    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with open(descriptor, "w+b", buffering=0) as stream:  # noqa: PTH123 - the descriptor is private from birth
+                yield stream
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if isinstance(error, OutputFailed):
+            raise
+        reason = (
+            os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+        )
+        raise OutputFailed(
+            f"file={path.name!r} could not be written ({reason}); nothing is left of it"
+        ) from None
+
+
+def _refuse_nul(stream: BinaryIO) -> None:
+    """A NUL in a cell would make the file look binary to every reader, ours too."""
+    size = os.fstat(stream.fileno()).st_size
+    if size:
+        with mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ) as content:
+            if content.find(b"\0") >= 0:
+                raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")

@@ -1,0 +1,61 @@
+"""Classes of a published table: rows that show the same in every quasi-identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from mahrem.types import Labels, Sizes
+
+__all__ = ["SUPPRESSED", "fresh_names", "published_classes", "suppressed_rows"]
+
+SUPPRESSED = "*"
+
+
+def published_classes(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[Labels, Sizes]:
+    """Number the rows of a published table by what they show in the quasi-identifiers.
+
+    Missing cells are equal to each other, as they are to a reader of the file.
+
+    Guarantees:
+        - Two rows share a label exactly when they show the same in every column of ``quasi``.
+        - Labels are ``0 .. c-1`` and none is empty.
+
+    Example:
+        >>> shown = pl.DataFrame({"age": ["[20, 30]", "[20, 30]", None], "zip": ["061**", "061**", "061**"]})
+        >>> labels, sizes = published_classes(shown, ["age", "zip"])
+        >>> sorted(sizes.tolist())
+        [1, 2]
+    """
+    if frame.height == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    (row,) = fresh_names(frame.columns, 1)
+    grouped = frame.lazy().select(quasi).with_row_index(row).group_by(quasi).agg(row).collect()
+    sizes = grouped[row].list.len().to_numpy().astype(np.int64)
+    rows = grouped[row].explode().to_numpy()
+    labels = np.empty(frame.height, np.int64)
+    labels[rows] = np.repeat(np.arange(len(sizes)), sizes)
+    return labels, sizes
+
+
+def suppressed_rows(quasi: Sequence[str], sensitive: Sequence[str], schema: pl.Schema) -> pl.Expr:
+    """Say which rows show nothing: ``*`` in every quasi-identifier and in everything sensitive.
+
+    A row that still shows its sensitive value is not suppressed: its class must hide it like any other.
+    Columns of numbers have no star; there a missing value shows nothing.
+    """
+    hidden = [
+        (pl.col(name) == SUPPRESSED).fill_null(value=False)
+        if schema[name] == pl.String
+        else pl.col(name).is_null()
+        for name in (*quasi, *sensitive)
+    ]
+    return pl.all_horizontal(*hidden)
+
+
+def fresh_names(taken: Sequence[str], count: int) -> list[str]:
+    """Give names for helping columns that no column of the table has."""
+    stem = "_" * (max((len(name) for name in taken), default=0) + 1)
+    return [f"{stem}{number}" for number in range(count)]

@@ -1,0 +1,108 @@
+"""How many people of a public table a published class could mean: what delta-presence is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidParameter
+from mahrem.models import DeltaPresence, Outcome, Promise
+from mahrem.table import Cell, Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.types import Floats, Integers, Mask, Sizes
+
+__all__ = ["judge_presence", "presence"]
+
+_TOLERANCE = 1e-9
+_BLOCK = 1 << 24  # pairs of class and person compared at a time: bounds memory, not the result
+
+Inside = Callable[[slice], Mask]  # classes of the block x people: does the cell hold the person's value
+
+
+def presence(
+    part: pl.DataFrame, labels: Integers, sizes: Sizes, population: pl.DataFrame, quasi: Sequence[str]
+) -> Floats:
+    """Say for each person of a public table how likely they are among the rows of these classes.
+
+    A class of m rows whose cells fit f people holds each of them with chance m / f; where the cells of
+    several classes fit one person, the chances add up, so that overlapping cells cannot make presence look
+    smaller than it is.
+
+    Compares every class with every person, so the cost is their product: overlapping cells cannot be sorted.
+    """
+    first = np.zeros(len(sizes), np.int64)
+    first[labels] = np.arange(len(labels))
+    shown = part.select(quasi)[first]
+    inside = [_inside(shown[name].cast(pl.String), population[name].cast(pl.String)) for name in quasi]
+    chance = np.zeros(population.height)
+    step = max(1, _BLOCK // max(population.height, 1))
+    for start in range(0, len(sizes), step):
+        block = slice(start, min(start + step, len(sizes)))
+        fits = inside[0](block)
+        for column in inside[1:]:
+            fits &= column(block)
+        matching = np.maximum(fits.sum(axis=1), 1)
+        chance += (sizes[block] / matching) @ fits
+    return chance
+
+
+def judge_presence(promise: Promise, chance: Floats) -> Outcome:
+    """Judge delta-presence on everyone in the population; what is counted as violating is people."""
+    model = promise.model
+    if not isinstance(model, DeltaPresence):
+        raise InvalidParameter(f"model={model.name!r} is not delta-presence")
+    outside = (chance < model.low - _TOLERANCE) | (chance > model.high + _TOLERANCE)
+    return Outcome(
+        model=model.name,
+        column=None,
+        wanted=model.wanted,
+        reached=float(chance.max()) if len(chance) else None,
+        holds=not outside.any(),
+        violating_classes=0,
+        violating_rows=int(outside.sum()),
+    )
+
+
+def _inside(cells: pl.Series, values: pl.Series) -> Inside:
+    low, high = read_ranges(cells)
+    at, _ = read_ranges(values)
+    ranged = np.isfinite(low) | np.isfinite(high)
+    distinct = values.unique(maintain_order=True)
+    value_at = _codes(values, distinct)
+    words = cells.filter(pl.Series(~ranged)).unique(maintain_order=True)
+    word_at = _codes(cells, words)
+    covers = np.array([_covers(read_cell(word), distinct) for word in words]).reshape(
+        len(words), len(distinct)
+    )
+
+    def block(part: slice) -> Mask:
+        fits = (low[part, None] <= at) & (at <= high[part, None])
+        by_word = np.flatnonzero(~ranged[part])
+        fits[by_word] = covers[word_at[part][by_word]][:, value_at]
+        return fits
+
+    return block
+
+
+def _codes(series: pl.Series, distinct: pl.Series) -> Integers:
+    lookup = pl.DataFrame({"value": distinct, "code": np.arange(len(distinct))})
+    joined = pl.DataFrame({"value": series}).join(
+        lookup, on="value", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return joined["code"].fill_null(-1).to_numpy()
+
+
+def _covers(cell: Cell, values: pl.Series) -> Mask:
+    match cell:
+        case Suppressed():
+            return np.ones(len(values), np.bool_)
+        case MissingCell():
+            return values.is_null().to_numpy()
+        case Prefix(beginning):
+            return values.str.starts_with(beginning).fill_null(value=False).to_numpy()
+        case Members(members):
+            return values.is_in(list(members), nulls_equal=True).to_numpy()
+        case Exact(text):
+            return (values == text).fill_null(value=False).to_numpy()
+    raise InvalidParameter("population must be given with cells that are ranges, sets, prefixes or values")

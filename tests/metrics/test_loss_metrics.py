@@ -1,0 +1,213 @@
+"""Metrics on published cells: facts done by hand, ranges, weights, and all of them at once."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mahrem.errors import InvalidParameter
+from mahrem.metrics import Utility, discernibility, distortion, gcp, gcp_sum, iloss, measure
+from mahrem.table._cells import Cells
+
+# ages 20..60 in two classes, [20, 30] of 3 rows and [40, 60] of 2; sex {f, m} for the first, m for the second
+SIZES = np.array([3, 2])
+NCP = np.array([[0.25, 1.0], [0.5, 0.0]])
+
+
+def cells(
+    ncp: list[float], loss: list[float], exact: list[bool], suppressed: list[bool] | None = None
+) -> Cells:
+    return Cells(
+        text=pl.Series(["?"] * len(ncp), dtype=pl.String),
+        low=None,
+        high=None,
+        ncp=np.array(ncp, dtype=np.float64),
+        iloss=np.array(loss, dtype=np.float64),
+        exact=np.array(exact, dtype=np.bool_),
+        suppressed=np.array(suppressed or [False] * len(ncp), dtype=np.bool_),
+    )
+
+
+def people() -> dict[str, Cells]:
+    return {
+        "age": cells([0.25, 0.5], [0.2, 0.4], [False, False]),
+        "sex": cells([1.0, 0.0], [0.5, 0.0], [False, True]),
+    }
+
+
+def test_penalties_of_two_classes_done_by_hand() -> None:
+    assert gcp_sum(SIZES, NCP) == 3 * 1.25 + 2 * 0.5
+    assert gcp(SIZES, NCP) == pytest.approx(4.75 / 10)
+
+
+def test_a_suppressed_row_costs_a_whole_row() -> None:
+    assert gcp_sum(SIZES, NCP, suppressed=1) == 6.75
+    assert gcp(SIZES, NCP, suppressed=1) == pytest.approx(6.75 / 12)
+
+
+def test_weights_count_columns_and_scale_out() -> None:
+    weights = np.array([2.0, 0.5])
+    assert gcp_sum(SIZES, NCP, weights=weights, suppressed=1) == 3 * 1.0 + 2 * 1.0 + 2.5
+    assert gcp(SIZES, NCP, weights=weights, suppressed=1) == pytest.approx(7.5 / (2.5 * 6))
+
+
+def test_iloss_sums_leaves_less_one() -> None:
+    assert iloss(SIZES, np.array([[0.2, 0.5], [0.4, 0.0]])) == pytest.approx(3 * 0.7 + 2 * 0.4)
+
+
+def test_distortion_counts_cells() -> None:
+    exact = np.array([[False, False], [False, True]])
+    assert distortion(SIZES, exact) == 8
+    assert distortion(SIZES, exact, suppressed=2) == 12
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf]])
+def test_weights_that_do_not_fit_are_refused(weights: list[float]) -> None:
+    with pytest.raises(InvalidParameter):
+        gcp_sum(SIZES, NCP, weights=np.array(weights))
+
+
+def test_nothing_published_is_measured_without_a_warning() -> None:
+    nobody, nowhere = np.zeros(0, dtype=np.int64), np.zeros((0, 2))
+    assert gcp(nobody, nowhere) == gcp_sum(nobody, nowhere) == iloss(nobody, nowhere) == 0.0
+    assert distortion(nobody, nowhere > 0) == 0
+    assert gcp(nobody, nowhere, suppressed=3) == 1.0
+    assert gcp(SIZES, np.zeros((2, 0))) == 0.0
+    assert gcp(SIZES, NCP, weights=np.zeros(2)) == 0.0
+
+
+def test_all_figures_at_once_are_those_of_the_functions() -> None:
+    utility, columns = measure(SIZES, people(), k=2, rows=6, suppressed=1, published_classes=2)
+    assert utility == Utility(
+        classes=2,
+        published_classes=2,
+        dm=9 + 4 + 6,
+        mean_class_size=2.5,
+        c_avg=1.25,
+        gcp=pytest.approx(6.75 / 12),
+        gcp_sum=6.75,
+        iloss=pytest.approx(2.9 + 2),
+        distortion=8 + 2,
+        suppressed=1,
+    )
+    assert columns["age"] == {
+        "gcp": pytest.approx((0.75 + 1 + 1) / 6),
+        "iloss": pytest.approx(0.6 + 0.8 + 1),
+        "generalised_cells": 5,
+        "suppressed_cells": 1,
+    }
+    assert columns["sex"]["generalised_cells"] == 3
+
+
+def test_suppressed_cells_are_told_from_generalised_ones() -> None:
+    hidden = {"zip": cells([1.0, 0.0], [0.9, 0.0], [False, True], [True, False])}
+    utility, columns = measure(SIZES, hidden, k=2, rows=5, suppressed=0, published_classes=2)
+    assert columns["zip"]["generalised_cells"] == 0
+    assert columns["zip"]["suppressed_cells"] == 3
+    assert utility.distortion == 3
+
+
+def test_the_keys_are_those_of_the_contract() -> None:
+    utility, columns = measure(SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2)
+    contract = {
+        "classes",
+        "dm",
+        "mean_class_size",
+        "c_avg",
+        "gcp",
+        "gcp_sum",
+        "iloss",
+        "distortion",
+        "suppressed",
+    }
+    assert set(utility.as_dict()) == contract | {"published_classes"}
+    json.dumps([utility.as_dict(), columns], allow_nan=False)
+
+
+@pytest.mark.parametrize("weights", [{"zip": 1.0}, {"age": -1.0}, {"age": float("nan")}])
+def test_weights_of_no_column_or_no_number_are_refused(weights: dict[str, float]) -> None:
+    with pytest.raises(InvalidParameter, match="weights"):
+        measure(SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2, weights=weights)
+
+
+def test_columns_without_a_weight_count_once() -> None:
+    utility, _ = measure(
+        SIZES, people(), k=2, rows=5, suppressed=0, published_classes=2, weights={"age": 2.0}
+    )
+    assert utility.gcp_sum == 2 * (0.75 + 1.0) + 3
+    assert utility.gcp == pytest.approx(6.5 / 15)
+
+
+@pytest.mark.parametrize("columns", [{}, {"age": cells([], [], [])}], ids=["no column", "one column"])
+def test_no_classes_at_all_are_measured(columns: dict[str, Cells]) -> None:
+    nobody = np.zeros(0, dtype=np.int64)
+    utility, _ = measure(nobody, columns, k=5, rows=0, suppressed=0, published_classes=0)
+    assert all(figure == 0 for figure in utility.as_dict().values())
+
+
+@st.composite
+def losses(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    classes, columns = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    sizes = draw(st.lists(st.integers(1, 50), min_size=classes, max_size=classes))
+    flat = draw(st.lists(st.floats(0, 1), min_size=classes * columns, max_size=classes * columns))
+    return np.array(sizes), np.array(flat).reshape(classes, columns)
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=losses(), suppressed=st.integers(0, 20), weight=st.floats(0.1, 5))
+def test_gcp_is_a_share_whatever_the_weights(
+    drawn: tuple[np.ndarray, np.ndarray], suppressed: int, weight: float
+) -> None:
+    sizes, ncp = drawn
+    weights = np.linspace(weight, 1, ncp.shape[1])
+    share = gcp(sizes, ncp, weights=weights, suppressed=suppressed)
+    assert 0 <= share <= 1 + 1e-12
+    assert gcp(sizes, ncp, weights=3 * weights, suppressed=suppressed) == pytest.approx(share)
+    total = gcp_sum(sizes, ncp, weights=weights, suppressed=suppressed)
+    assert total == pytest.approx(share * weights.sum() * (sizes.sum() + suppressed))
+
+
+@settings(max_examples=60, deadline=None)
+@given(drawn=losses())
+def test_suppressing_a_class_never_lowers_its_cost(drawn: tuple[np.ndarray, np.ndarray]) -> None:
+    sizes, ncp = drawn
+    rest = gcp_sum(sizes[1:], ncp[1:], suppressed=int(sizes[0]))
+    assert rest >= gcp_sum(sizes, ncp) - 1e-9
+    exact = ncp == 0
+    assert distortion(sizes[1:], exact[1:], int(sizes[0])) >= distortion(sizes, exact)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_joining_two_classes_of_intervals_never_lowers_cost(data: st.DataObject) -> None:
+    ages = data.draw(st.lists(st.lists(st.integers(0, 100), min_size=1, max_size=9), min_size=2, max_size=6))
+    joined = [ages[0] + ages[1], *ages[2:]]
+
+    def cost(classes: list[list[int]]) -> tuple[int, float, float]:
+        sizes = np.array([len(members) for members in classes])
+        width = np.array([[(max(members) - min(members)) / 100] for members in classes])
+        return discernibility(sizes), gcp_sum(sizes, width), gcp(sizes, width)
+
+    for after, before in zip(cost(joined), cost(ages), strict=True):
+        assert after >= before - 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(drawn=losses(), suppressed=st.integers(0, 5))
+def test_columns_add_up_to_the_whole(drawn: tuple[np.ndarray, np.ndarray], suppressed: int) -> None:
+    sizes, ncp = drawn
+    columns = {
+        str(place): cells(column.tolist(), (column / 2).tolist(), (column == 0).tolist())
+        for place, column in enumerate(ncp.T)
+    }
+    rows = int(sizes.sum()) + suppressed
+    utility, per_column = measure(sizes, columns, k=1, rows=rows, suppressed=suppressed, published_classes=1)
+    assert np.mean([column["gcp"] for column in per_column.values()]) == pytest.approx(utility.gcp)
+    assert sum(column["iloss"] for column in per_column.values()) == pytest.approx(utility.iloss)
+    changed = [column["generalised_cells"] + column["suppressed_cells"] for column in per_column.values()]
+    assert sum(changed) == utility.distortion

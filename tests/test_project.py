@@ -1,0 +1,88 @@
+"""The house keeps its own rules."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import mahrem
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ROOMS = sorted(module.name for module in pkgutil.iter_modules(mahrem.__path__) if module.ispkg)
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=\[ ]", text)[0].lower() for text in requirements}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_says_what_it_offers_and_offers_it(room: str) -> None:
+    module = importlib.import_module(f"mahrem.{room}")
+    assert module.__doc__
+    assert len(module.__all__) == len(set(module.__all__))
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("name", mahrem.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    assert getattr(mahrem, name).__doc__
+
+
+def test_importing_mahrem_pulls_in_nothing_heavy() -> None:
+    heavy = (
+        "numba",
+        "polars",
+        "pandas",
+        "pyarrow",
+        "scipy",
+        "narwhals",
+        "typer",
+        "rich",
+        "jinja2",
+        "vl_convert",
+        "duckdb",
+        "sklearn",
+        "torch",
+    )
+    probe = f"import sys, mahrem; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_developers_install_is_what_the_package_needs() -> None:
+    listed = {
+        line.strip().lower()
+        for line in (ROOT / "requirements-dev.txt").read_text().splitlines()
+        if line and line[0] != "#"
+    }
+    project = PROJECT["project"]
+    needed = names(project["dependencies"])
+    for extra, requirements in project["optional-dependencies"].items():
+        needed |= names(requirements) if extra != "all" else set()
+    for group in PROJECT["dependency-groups"].values():
+        needed |= names(group)
+    assert needed <= listed
+    pinned = names((ROOT / "constraints.txt").read_text().splitlines())
+    assert listed <= pinned
+
+
+def test_torch_is_pinned_exactly() -> None:
+    assert "torch==2.13.0" in (ROOT / "constraints.txt").read_text().splitlines()
+
+
+def test_the_layers_name_every_room() -> None:
+    (layers,) = (
+        contract for contract in PROJECT["tool"]["importlinter"]["contracts"] if contract["type"] == "layers"
+    )
+    assert layers["exhaustive"] is True
+    named = {room.strip() for line in layers["layers"] for room in line.split("|")}
+    assert set(ROOMS) <= named
