@@ -51,6 +51,18 @@ def test_triplets_do_not_depend_on_threads(size: int) -> None:
     assert once[2].sum() == (codes >= 0).sum()
 
 
+def test_arrays_that_may_only_be_read_or_lie_apart_do_as_well() -> None:
+    codes = np.array([1, 9, 0, 9, 1, 9], np.int32)[::2]
+    positions, labels = np.array([3.0, 1.0, 2.0]), np.zeros(3, np.int64)
+    for array in (codes, positions, labels):
+        array.flags.writeable = False
+    _, value, count = arrays.triplets(codes, np.arange(3, dtype=np.int32), np.array([0, 3]), 2)
+    assert (value.tolist(), count.tolist()) == ([0, 1], [1, 2])
+    low, high, _ = arrays.class_extremes(positions, labels, 1)
+    assert (low[0], high[0]) == (1.0, 3.0)
+    assert arrays.grow(np.broadcast_to(positions[:, None], (3, 2)), 1).classes == 3
+
+
 def test_triplets_of_nothing_are_nothing() -> None:
     none = np.zeros(0, np.int32)
     group, value, count = arrays.triplets(none, none, np.zeros(1, np.int64), 4)

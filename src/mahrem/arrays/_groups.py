@@ -129,6 +129,7 @@ def triplets(
         >>> triplets(codes, np.array([0, 1, 2, 3], np.int32), np.array([0, 3, 4]), 3)
         (array([0, 0]), array([0, 2]), array([1, 2]))
     """
+    together = np.ascontiguousarray(codes)
     lengths = np.diff(offsets)
     threads = available_threads(threads) if len(rows) > _SMALL else 1
     borders = chunks(lengths, threads)
@@ -139,7 +140,7 @@ def triplets(
 
     def run(part: int, _: int) -> None:
         ends = int(borders[part]), int(borders[part + 1])
-        counted[part] = count_values(codes, rows, offsets, *ends, size, int(room[part]), *found)
+        counted[part] = count_values(together, rows, offsets, *ends, size, int(room[part]), *found)
 
     with ThreadPoolExecutor(threads) as pool:
         spread(run, np.arange(len(borders)), pool)

@@ -157,23 +157,18 @@ class Rounds:
     def propose(self) -> tuple[Rows, Offsets]:
         """Give both sides of the next cut of every open segment; those without a further cut are closed."""
         work, index, ends, segments = self._work, self._index, self._ends, self._open
-        borders = self._borders(segments)
-        spread(
-            lambda first, last: propose(
-                work,
-                self.minimum,
-                self.strict,
-                ends,
-                segments,
-                first,
-                last,
-                index,
-                self._room(segments, first, last),
-            ),
-            borders,
-            self._pool,
-        )
-        segments = self._open = _chosen(segments, segments.left > 0)
+
+        def run(first: int, last: int) -> None:
+            room = self._room(segments, first, last)
+            propose(work, self.minimum, self.strict, ends, segments, first, last, index, room)
+
+        spread(run, self._borders(segments), self._pool)
+        return self._sides(_chosen(segments, segments.left > 0))
+
+    def _sides(self, segments: Open) -> tuple[Rows, Offsets]:
+        """List the rows of both sides of every segment that has a cut; only these stay open."""
+        work, index = self._work, self._index
+        self._open = segments
         sizes = segments.stop - segments.start
         offsets = np.zeros(2 * len(sizes) + 1, np.int64)
         sides = np.stack([segments.left, sizes - segments.left], axis=1)
@@ -192,21 +187,20 @@ class Rounds:
         yes = accepted[::2] & accepted[1::2]
         agreed, refused = _chosen(self._open, yes), _chosen(self._open, ~yes)
         sides = _none_tried(2 * len(agreed.start))
-        spread(
-            lambda first, last: carry_out(
-                work, self.minimum, ends, agreed, first, last, index, sides, self._room(agreed, first, last)
-            ),
-            self._borders(agreed),
-            self._pool,
-        )
-        sides = _chosen(sides, sides.stop - sides.start >= 2 * self.minimum)
+
+        def run(first: int, last: int) -> None:
+            room = self._room(agreed, first, last)
+            carry_out(work, self.minimum, ends, agreed, first, last, index, sides, room)
+
+        spread(run, self._borders(agreed), self._pool)
+        further = _chosen(sides, sides.stop - sides.start >= 2 * self.minimum)
         if not len(refused.start):
-            self._open = sides
+            self._open = further
             return
         # in the order of the table, so that a round walks through memory; a merge, as both are in order
-        order = np.argsort(np.concatenate([refused.start, sides.start]), kind="stable")
+        order = np.argsort(np.concatenate([refused.start, further.start]), kind="stable")
         self._open = Open(
-            *(np.concatenate(pair).take(order, axis=0) for pair in zip(refused, sides, strict=True))
+            *(np.concatenate(pair).take(order, axis=0) for pair in zip(refused, further, strict=True))
         )
 
     def result(self) -> Split:

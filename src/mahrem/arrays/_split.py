@@ -102,17 +102,15 @@ def move(
 
 
 @njit(cache=True, nogil=True)
-def extremes(keys: Integers, start: int, stop: int, low: Integers, high: Integers) -> None:
-    """Write the least and the greatest key of every column of a segment."""
-    for column in range(keys.shape[0]):
-        least = keys[column, start]
-        greatest = least
-        for i in range(_U(start), _U(stop)):
-            key = keys[column, i]
-            least = min(least, key)
-            greatest = max(greatest, key)
-        low[column] = least
-        high[column] = greatest
+def extremes(keys: Integers, start: int, stop: int) -> tuple[int, int]:
+    """Give the least and the greatest key of a run."""
+    least = keys[start]
+    greatest = least
+    for i in range(_U(start), _U(stop)):
+        key = keys[i]
+        least = min(least, key)
+        greatest = max(greatest, key)
+    return least, greatest
 
 
 @njit(cache=True, nogil=True)
@@ -138,7 +136,7 @@ def cut(
         tried: Column, value and variant of the cut before; column -1 for none.
         low: Least key of every column.
         high: Greatest key of every column.
-        scratch: Its ``index`` lists the rows that go left and right.
+        scratch: Its ``listed`` names the rows that go left and right.
 
     Returns:
         Rows that go left (0 = there is no further cut), column, value, and whether left is ``< value``.
@@ -185,9 +183,11 @@ def settle(
     right = size - left
     if max(left, right) < 2 * minimum:
         return
+    middle, stop = start + left, start + size
     for column in range(work.keys.shape[0]):
-        move(work.keys[column], start, size, left, scratch.listed, scratch.keys[0])
-    if left >= 2 * minimum:
-        extremes(work.keys, start, start + left, low[first], high[first])
-    if right >= 2 * minimum:
-        extremes(work.keys, start + left, start + size, low[second], high[second])
+        keys = work.keys[column]
+        move(keys, start, size, left, scratch.listed, scratch.keys[0])
+        if left >= 2 * minimum:  # right after moving, while the column is still in the cache
+            low[first, column], high[first, column] = extremes(keys, start, middle)
+        if right >= 2 * minimum:
+            low[second, column], high[second, column] = extremes(keys, middle, stop)

@@ -1,5 +1,5 @@
 """Where it runs: the same kernels on this machine or inside a cluster's workers."""
 
-from mahrem.engines._local import Local
+from mahrem.engines._local import Local, in_parallel
 
-__all__ = ["Local"]
+__all__ = ["Local", "in_parallel"]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from mahrem.partition import Admits, Partition, Partitioner, within_patterns
 from mahrem.types import Mask, Points
 
-__all__ = ["Local"]
+__all__ = ["Local", "in_parallel"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -17,3 +24,14 @@ class Local:
     def partition(self, partitioner: Partitioner, points: Points, missing: Mask, admits: Admits) -> Partition:
         """Sort rows into classes; rows that miss other values stay apart where the promise lets them."""
         return within_patterns(partitioner, points, missing, admits)
+
+
+def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Do the same to every item on all cores, results in order; polars and our kernels let go of the lock.
+
+    Example:
+        >>> in_parallel(len, ["age", "zip", "sex"])
+        [3, 3, 3]
+    """
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(work, items))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
@@ -19,7 +20,7 @@ from mahrem.pipeline._publish import checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import Policy, Settings, input_fingerprint, keep_record, read_policy, staged_release
 from mahrem.report import render_html, to_json
-from mahrem.table import open_source, write_database
+from mahrem.table import as_polars, write_database
 from mahrem.verify import Verdict
 
 __all__ = ["Progress", "Release", "anonymize", "policy_from"]
@@ -35,11 +36,16 @@ class Release:
     in the same order. ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
     """
 
-    table: Any = field(repr=False)
-    report: Mapping[str, Any]
+    report: Mapping[str, Any] = field(repr=False)
     folder: Path | None = None
     _draft: Draft = field(repr=False)
-    _given: object = field(repr=False, default=None)
+    _given: object = field(repr=False)
+    _verified: Any = field(repr=False, default=None)
+
+    @cached_property
+    def table(self) -> Any:
+        """The published table; after writing a file it is only put together when somebody asks."""
+        return self._draft.table() if self._verified is None else self._verified
 
     @property
     def holds(self) -> bool:
@@ -60,7 +66,7 @@ class Release:
 
     def write(self, target: str, table: str, *, replace: bool = False) -> None:
         """Write the published table into a database (DuckDB file or PostgreSQL URI), in one transaction."""
-        write_database(open_source(self.table).take(self._draft.columns), target, table, replace=replace)
+        write_database(as_polars(self.table), target, table, replace=replace)
 
 
 def policy_from(
@@ -123,18 +129,17 @@ def anonymize(
     prepared = prepare(source, said)
     step("anonymising")
     made = draft(prepared, said)
-    table = made.table()
     if output is not None:
-        return _save(made, table, Path(output), source, force=force, html=html, began=began, progress=step)
+        return _save(made, Path(output), source, force=force, html=html, began=began, progress=step)
     step("verifying")
+    table = made.table()
     verdict = checked_frame(made, table)
     report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
-    return Release(table=table, report=report, _draft=made, _given=source)
+    return Release(report=report, _draft=made, _given=source, _verified=table)
 
 
 def _save(
     made: Draft,
-    table: object,
     target: Path,
     given: object,
     *,
@@ -144,15 +149,14 @@ def _save(
     progress: Progress = lambda _: None,
 ) -> Release:
     _keys_stay_outside(made.policy, target)
-    frame = open_source(table).take(made.columns)
     with staged_release(target, force=force) as folder:
         progress("writing and verifying")
-        _, verdict = checked_file(made, frame, folder)
+        verdict = checked_file(made, folder)
         progress("reporting")
         report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
         _write_words(folder, made, report, html=html)
     _keep_record(made, verdict, target, given)
-    return Release(table=table, report=report, folder=target, _draft=made, _given=given)
+    return Release(report=report, folder=target, _draft=made, _given=given)
 
 
 def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.engines import in_parallel
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
 from mahrem.release import Policy
@@ -131,30 +132,46 @@ def prepare(given: object, policy: Policy) -> Prepared:
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
-    hierarchies = {name: _hierarchy(name, said) for name, said in policy.hierarchy.items()}
-    columns = {
-        name: column_of(
-            policy, part[name], Role.QUASI if name in policy.quasi else Role.SENSITIVE, hierarchies
-        )
-        for name in part.columns
-    }
     population = None if policy.population is None else _population(policy, part.select(quasi))
     beside = None if population is None else _others(part.select(quasi), population)
-    stacked = part.select(quasi) if beside is None else pl.concat([part.select(quasi), beside])
-    extra = stacked.height - part.height
+    columns, axes, values = _encoded(part, beside, policy)
     prepared = Prepared(
         source=source,
         columns=columns,
         leave_out=leave_out,
         keep=outcome.keep,
         suppress=suppress,
-        axes=tuple(encode_quasi(stacked[name], columns[name], decimal=policy.decimal) for name in quasi),
-        values={name: _padded(encode_sensitive(part[name], columns[name]), extra) for name in sensitive},
-        subjects=_subjects(source, policy, outcome.keep & ~outcome.suppress, extra),
+        axes=axes,
+        values=values,
+        subjects=_subjects(
+            source, policy, outcome.keep & ~outcome.suppress, 0 if beside is None else beside.height
+        ),
         population=population,
     )
     _refuse_infeasible(prepared, policy.promises())
     return prepared
+
+
+def _encoded(
+    part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy
+) -> tuple[dict[str, Column], tuple[Axis, ...], dict[str, Values]]:
+    """Turn columns into numbers, several at a time; after the table's rows come the others'."""
+    hierarchies = {name: _hierarchy(name, said) for name, said in policy.hierarchy.items()}
+
+    def encode(name: str) -> tuple[Column, Axis | Values]:
+        series = part[name]
+        if name in policy.quasi:
+            column = column_of(policy, series, Role.QUASI, hierarchies)
+            stacked = series if beside is None else pl.concat([series, beside[name]])
+            return column, encode_quasi(stacked, column, decimal=policy.decimal)
+        column = column_of(policy, series, Role.SENSITIVE, hierarchies)
+        values = encode_sensitive(series, column, decimal=policy.decimal)
+        return column, _padded(values, 0 if beside is None else beside.height)
+
+    found = in_parallel(encode, part.columns)
+    columns = {column.name: column for column, _ in found}
+    axes = tuple(axis for _, axis in found if isinstance(axis, Axis))
+    return columns, axes, {values.name: values for _, values in found if isinstance(values, Values)}
 
 
 def _roles(source: Source, policy: Policy) -> tuple[str, ...]:

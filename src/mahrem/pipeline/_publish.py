@@ -24,12 +24,12 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
     return _check(draft, shown.scan([*draft.quasi, *draft.prepared.values]), shown.columns, order=None)
 
 
-def checked_file(draft: Draft, table: pl.DataFrame, folder: Path) -> tuple[Path, Verdict]:
+def checked_file(draft: Draft, folder: Path) -> Verdict:
     """Write the data file, shuffled unless told not to, read it back, and verify what it says."""
     policy = draft.policy
-    order = None if policy.shuffle is False else _shuffled(table.height)
+    order = None if policy.shuffle is False else _shuffled(draft.prepared.rows)
     path = folder / f"data.{policy.format}"
-    write_table(table if order is None else table[order], path, policy.format)
+    write_table(draft.table_for_file(order), path, policy.format)
     published = _scan(path)
     names = published.collect_schema().names()
     if names != exported_names(draft.columns, policy.format):
@@ -37,7 +37,8 @@ def checked_file(draft: Draft, table: pl.DataFrame, folder: Path) -> tuple[Path,
             f"the file has {len(names)} columns that are not the {len(draft.columns)} to be published"
         )
     renamed = published.rename(dict(zip(names, draft.columns, strict=True)))
-    return path, _check(draft, renamed, draft.columns, order)
+    wanted = renamed.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
+    return _check(draft, wanted.lazy(), draft.columns, order)
 
 
 def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Rows | None) -> Verdict:
@@ -89,4 +90,4 @@ def _scan(path: Path) -> pl.LazyFrame:
 def _shuffled(rows: int) -> Rows:
     """Put rows into an order drawn from the system's generator: a seed, once known, would undo it."""
     keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
-    return np.argsort(keys, kind="stable").astype(np.int32)
+    return np.argsort(keys).astype(np.int32)

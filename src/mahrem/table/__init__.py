@@ -7,6 +7,7 @@ from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
 from mahrem.table._cells import Cells
 from mahrem.table._encode import encode_quasi, encode_sensitive
 from mahrem.table._formulas import neutralise_formulas, restore_formulas
+from mahrem.table._frames import as_polars
 from mahrem.table._grammar import (
     Cell,
     Exact,
@@ -63,6 +64,7 @@ __all__ = [
     "Values",
     "Words",
     "apply_missing",
+    "as_polars",
     "assign_roles",
     "encode_quasi",
     "encode_sensitive",

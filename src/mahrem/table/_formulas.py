@@ -36,10 +36,9 @@ def neutralise_formulas(frame: pl.DataFrame) -> pl.DataFrame:
         >>> neutralise_formulas(pl.DataFrame({"note": ["=1+1", "-5", "'@x", "fine"]}))["note"].to_list()
         ["'=1+1", '-5', "''@x", 'fine']
     """
-    names = [name for name, dtype in frame.schema.items() if isinstance(dtype, TEXT)]
-    flat = frame.with_columns(
-        pl.col(name).cast(pl.String) for name in names if frame.schema[name] != pl.String
-    )
+    kinds = frame.schema  # read once: polars builds it anew at each look, and there may be 10,000 columns
+    names = [name for name, dtype in kinds.items() if isinstance(dtype, TEXT)]
+    flat = frame.with_columns(pl.col(name).cast(pl.String) for name in names if kinds[name] != pl.String)
     disarmed = flat.with_columns(
         pl.when(_runs(pl.col(name))).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name)).alias(name)
         for name in _with(flat, names, _runs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["ArrowSource", "PandasSource", "PolarsSource", "open_frame"]
+__all__ = ["ArrowSource", "PandasSource", "PolarsSource", "as_polars", "open_frame"]
 
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
@@ -42,6 +42,22 @@ def open_frame(frame: object, reading: Reading) -> Source | None:
     if nw.dependencies.is_pyarrow_table(native):
         return ArrowSource(native, reading)
     return None
+
+
+def as_polars(frame: object) -> pl.DataFrame:
+    """Turn a frame of any library we know into polars, values as they are."""
+    import narwhals as nw
+
+    known = nw.from_native(frame)  # type: ignore[call-overload]
+    eager = known.collect("polars") if isinstance(known, nw.LazyFrame) else known
+    try:
+        polars: pl.DataFrame = eager.to_polars()
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InvalidInput(
+            f"the table has a column that cannot be written ({type(error).__name__}); "
+            f"leave it out with rest='drop', or turn it into text, numbers or dates"
+        ) from None
+    return polars
 
 
 def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:

@@ -1,0 +1,156 @@
+"""How long does a whole release take, against polars merely reading and writing the same file?
+
+One run of ``anonymize`` reads a CSV, sorts its rows into classes, rewrites seven quasi-identifiers, writes
+the file, reads it back and verifies it. The baseline reads the same CSV and writes it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+QUASI = ("age", "income", "height", "weight", "hours", "admission", "zip")
+REPEATS = 5
+
+
+def table(rows: int) -> pl.DataFrame:
+    """Five numbers, a date, a code, and three columns that stay as they are."""
+    rng = np.random.default_rng(11)
+    days = np.datetime64("2018-01-01") + rng.integers(0, 2500, rows).astype("timedelta64[D]")
+    return pl.DataFrame(
+        {
+            "age": rng.integers(0, 100, rows),
+            "income": rng.gamma(2.0, 20_000, rows).round(2),
+            "height": rng.normal(170, 10, rows).round(1),
+            "weight": rng.normal(75, 14, rows).round(1),
+            "hours": rng.integers(0, 80, rows),
+            "admission": days,
+            "zip": pl.Series(rng.integers(1000, 99_999, rows)).cast(pl.String).str.zfill(5),
+            "diagnosis": rng.choice(["flu", "gout", "asthma", "fracture", "migraine", "none"], rows),
+            "ward": rng.choice(["A", "B", "C", "D"], rows),
+            "cost": rng.gamma(2.0, 900, rows).round(2),
+        }
+    )
+
+
+def polars_alone(source: Path, target: Path) -> float:
+    began = time.perf_counter()
+    pl.read_csv(source).write_csv(target)
+    return time.perf_counter() - began
+
+
+def release(source: Path, target: Path) -> float:
+    import mahrem as mh
+
+    began = time.perf_counter()
+    mh.anonymize(
+        source,
+        quasi=QUASI,
+        sensitive="diagnosis",
+        rest="insensitive",
+        k=5,
+        output=target,
+        force=True,
+        html=False,
+    )
+    return time.perf_counter() - began
+
+
+def peak_growth(source: Path, target: Path) -> float:
+    """Run one release in a fresh process and give how far its memory grew, in MB."""
+    code = (
+        "import re, sys; from pathlib import Path; import bench_release as b; import mahrem.pipeline\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1]) / 1024\n"
+        "before = peak(); b.release(Path(sys.argv[1]), Path(sys.argv[2])); print(peak() - before)"
+    )
+    folder = str(Path(__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(source), str(target)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": folder},
+    )
+    return float(done.stdout.strip())
+
+
+def measure(rows: int) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["MAHREM_STATE"] = f"{folder}/state"
+        source, copied, made = Path(folder, "table.csv"), Path(folder, "copy.csv"), Path(folder, "release")
+        table(rows).write_csv(source)
+        release(source, made)  # warm: kernels compiled, file in the page cache
+        pairs = [(release(source, made), polars_alone(source, copied)) for _ in range(REPEATS)]
+        seconds, baseline = (min(column) for column in zip(*pairs, strict=True))
+        return {
+            "case": "CSV to verified CSV, 7 quasi-identifiers, k=5",
+            "n": rows,
+            "seconds": round(seconds, 4),
+            "baseline": "polars read_csv + write_csv",
+            "baseline_seconds": round(baseline, 4),
+            "ratio": round(seconds / baseline, 3),
+            "peak_mb": round(peak_growth(source, made), 1),
+            "file_mb": round(source.stat().st_size / 2**20, 1),
+            "repeats": REPEATS,
+        }
+
+
+def in_fresh_process(code: str) -> float:
+    best = float("inf")
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def start_up() -> list[dict[str, object]]:
+    bare = in_fresh_process("import numpy")
+    cases = {
+        "import mahrem": "import numpy, mahrem",
+        "mahrem --help": "import sys; sys.argv = ['mahrem', '--help']; from mahrem.cli import main; main()",
+    }
+    rows = []
+    for case, code in cases.items():
+        seconds = in_fresh_process(code)
+        rows.append(
+            {
+                "case": case,
+                "n": 0,
+                "seconds": round(seconds, 4),
+                "baseline": "interpreter with NumPy",
+                "baseline_seconds": round(bare, 4),
+                "ratio": round(seconds / bare, 3),
+                "peak_mb": None,
+                "added_seconds": round(seconds - bare, 4),
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
+    parser.add_argument("--rows", type=float, default=1e6)
+    arguments = parser.parse_args()
+    rows = [measure(int(arguments.rows)), *start_up()]
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        print(
+            f"{row['case']:<48} n={row['n']:>9,}  {row['seconds']:>8} s  {row['ratio']:>7}x  {row['baseline']}"
+        )
+
+
+if __name__ == "__main__":
+    main()
