@@ -20,7 +20,7 @@ ROOMS = sorted(module.name for module in pkgutil.iter_modules(mahrem.__path__) i
 
 
 def names(requirements: list[str]) -> set[str]:
-    return {re.split(r"[<>=\[ ]", text)[0].lower() for text in requirements}
+    return {re.split(r"[<>=\[ ]", text)[0].lower().replace("_", "-") for text in requirements}
 
 
 @pytest.mark.parametrize("room", ROOMS)

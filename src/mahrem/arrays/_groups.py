@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -80,12 +81,16 @@ def count_values(
     """Write the triplets of the candidates ``first .. last`` from ``begin`` on; gives how many there are."""
     seen = np.zeros(size + 1, np.int64)  # one place ahead for rows that are not counted
     met = np.empty(min(size, offsets[last] - offsets[first]) + 1, np.int64)
-    where, values = _U(begin), _U(size)
+    where, values, origin = _U(begin), _U(size), _U(offsets[first])
+    # looked up before counting: a count waits for the one before it, and should not wait for memory as well
+    drawn = np.empty(offsets[last] - offsets[first], codes.dtype)
+    for i in range(_U(len(drawn))):
+        drawn[i] = codes[_U(rows[origin + i])]
     for candidate in range(first, last):
-        start, stop = _U(offsets[candidate]), _U(offsets[candidate + 1])
+        start, stop = _U(offsets[candidate]) - origin, _U(offsets[candidate + 1]) - origin
         if (stop - start) * _DENSE >= values:
             for i in range(start, stop):
-                seen[_U(np.int64(codes[_U(rows[i])]) + 1)] += 1
+                seen[_U(np.int64(drawn[i]) + 1)] += 1
             for code in range(values):  # a value not met is written and then written over
                 times = seen[code + _U(1)]
                 seen[code + _U(1)] = 0
@@ -94,7 +99,7 @@ def count_values(
             continue
         distinct = _U(0)
         for i in range(start, stop):
-            place = _U(np.int64(codes[_U(rows[i])]) + 1)
+            place = _U(np.int64(drawn[i]) + 1)
             met[distinct] = place
             distinct += _U((seen[place] == 0) & (place > 0))
             seen[place] += 1
@@ -129,7 +134,7 @@ def triplets(
         >>> triplets(codes, np.array([0, 1, 2, 3], np.int32), np.array([0, 3, 4]), 3)
         (array([0, 0]), array([0, 2]), array([1, 2]))
     """
-    together = np.ascontiguousarray(codes)
+    together: NDArray[Any] = np.ascontiguousarray(codes)
     lengths = np.diff(offsets)
     threads = available_threads(threads) if len(rows) > _SMALL else 1
     borders = chunks(lengths, threads)

@@ -50,7 +50,7 @@ def grow_segment(
             continue
         tried = (-1, 0, False)
         left, column, value, below = cut(
-            work.keys, start, size, minimum, strict, tried, low[top], high[top], scratch
+            work.keys, start, size, minimum, strict, tried, low, high, top, scratch, 0
         )
         if left == 0:
             top -= 1
@@ -59,7 +59,7 @@ def grow_segment(
         large, small = top, top + 1
         if left < size - left:
             large, small = small, large
-        settle(work, start, size, left, minimum, low, high, large, small, scratch)
+        settle(work, start, size, left, minimum, low, high, large, small, scratch, 0)
         depth[top] += 1
         depth[top + 1] = depth[top]
         first[large], last[large] = start, start + left

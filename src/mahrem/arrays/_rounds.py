@@ -48,17 +48,15 @@ def propose(
     segments: Open,
     first: int,
     last: int,
-    index: NDArray[np.uint32],
-    room: Scratch,
+    scratch: Scratch,
 ) -> None:
-    """Find the next cut of the segments ``first .. last``; ``index`` lists where their rows would go."""
+    """Find the next cut of the segments ``first .. last``; ``scratch.listed`` says where rows would go."""
     for i in range(first, last):
         start, stop = segments.start[i], segments.stop[i]
-        scratch = Scratch(index[start:stop], room.side, room.rows, room.keys)
         slot = start // minimum
         tried = (segments.column[i], segments.value[i], segments.below[i])
         left, column, value, below = cut(
-            work.keys, start, stop - start, minimum, strict, tried, ends.low[slot], ends.high[slot], scratch
+            work.keys, start, stop - start, minimum, strict, tried, ends.low, ends.high, slot, scratch, start
         )
         segments.left[i] = left
         segments.column[i] = column
@@ -89,16 +87,14 @@ def carry_out(
     segments: Open,
     first: int,
     last: int,
-    index: NDArray[np.uint32],
     sides: Open,
-    room: Scratch,
+    scratch: Scratch,
 ) -> None:
     """Cut the segments ``first .. last`` as proposed; their sides become segments ``2i`` and ``2i + 1``."""
     for i in range(first, last):
         start, stop, left = segments.start[i], segments.stop[i], segments.left[i]
-        scratch = Scratch(index[start:stop], room.side, room.rows, room.keys)
         here, there = start // minimum, (start + left) // minimum
-        settle(work, start, stop - start, left, minimum, ends.low, ends.high, here, there, scratch)
+        settle(work, start, stop - start, left, minimum, ends.low, ends.high, here, there, scratch, start)
         depth = segments.depth[i]
         mark(work, start + left, minimum, segments.column[i], segments.value[i], segments.below[i], depth)
         sides.start[2 * i], sides.stop[2 * i] = start, start + left
@@ -123,7 +119,8 @@ def _chosen(segments: Open, which: Mask) -> Open:
 class Rounds:
     """The frontier of a Mondrian tree; every round judges all its proposed cuts at once.
 
-    ``rows, offsets = rounds.propose()`` gives the candidate classes, two per cut (none: all is done);
+    ``rows, offsets = rounds.propose()`` gives the candidate classes, two per cut (none: all is done), to be
+    looked at before the next round;
     ``rounds.decide(accepted)`` carries out the accepted cuts, and the others try their next one.
     """
 
@@ -140,6 +137,7 @@ class Rounds:
             self._pool.shutdown()
             raise
         self._index = np.empty(len(points), np.uint32)
+        self._rows = np.empty(len(points), np.int32)
         self._rooms = Rooms()
         self._ends = Extremes(*np.empty((2, len(points) // minimum + 1, points.shape[1]), np.int64))
         self._ends.low[0], self._ends.high[0] = low, high
@@ -156,11 +154,11 @@ class Rounds:
 
     def propose(self) -> tuple[Rows, Offsets]:
         """Give both sides of the next cut of every open segment; those without a further cut are closed."""
-        work, index, ends, segments = self._work, self._index, self._ends, self._open
+        work, ends, segments = self._work, self._ends, self._open
 
         def run(first: int, last: int) -> None:
             room = self._room(segments, first, last)
-            propose(work, self.minimum, self.strict, ends, segments, first, last, index, room)
+            propose(work, self.minimum, self.strict, ends, segments, first, last, room)
 
         spread(run, self._borders(segments), self._pool)
         return self._sides(_chosen(segments, segments.left > 0))
@@ -173,7 +171,7 @@ class Rounds:
         offsets = np.zeros(2 * len(sizes) + 1, np.int64)
         sides = np.stack([segments.left, sizes - segments.left], axis=1)
         np.cumsum(sides.ravel(), out=offsets[1:])
-        rows = np.empty(offsets[-1], np.int32)
+        rows = self._rows[: offsets[-1]]
         spread(
             lambda first, last: list_rows(work, segments, first, last, index, offsets, rows),
             self._borders(segments),
@@ -183,14 +181,14 @@ class Rounds:
 
     def decide(self, accepted: Mask) -> None:
         """Carry out the cuts both sides of which were accepted."""
-        work, index, ends = self._work, self._index, self._ends
+        work, ends = self._work, self._ends
         yes = accepted[::2] & accepted[1::2]
         agreed, refused = _chosen(self._open, yes), _chosen(self._open, ~yes)
         sides = _none_tried(2 * len(agreed.start))
 
         def run(first: int, last: int) -> None:
             room = self._room(agreed, first, last)
-            carry_out(work, self.minimum, ends, agreed, first, last, index, sides, room)
+            carry_out(work, self.minimum, ends, agreed, first, last, sides, room)
 
         spread(run, self._borders(agreed), self._pool)
         further = _chosen(sides, sides.stop - sides.start >= 2 * self.minimum)
@@ -212,4 +210,5 @@ class Rounds:
         return chunks(sizes, 3 * self._threads if sizes.sum() > _SMALL else 1)
 
     def _room(self, segments: Open, first: int, last: int) -> Scratch:
-        return self._rooms.for_rows(int((segments.stop[first:last] - segments.start[first:last]).max()))
+        most = int((segments.stop[first:last] - segments.start[first:last]).max())
+        return self._rooms.for_rows(most)._replace(listed=self._index)

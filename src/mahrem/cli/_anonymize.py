@@ -67,21 +67,25 @@ def demo(
     quiet: QUIET = False,
 ) -> None:
     """Anonymise fictional patients: a release folder with its report, no data needed."""
-    from mahrem.datasets import PATIENT_ROLES, patients
+    from mahrem.datasets import PATIENT_POLICY, patients
     from mahrem.pipeline import anonymize as verb
 
-    roles: dict[str, list[str]] = {}
-    for column, role in PATIENT_ROLES.items():
-        roles.setdefault(str(role), []).append(column)
-    settings: dict[str, Any] = {**roles, "k": 5, "l": 3, "kind": {"zip": "code"}, "language": language}
     with stages(quiet=quiet) as progress:
-        release = verb(patients(rows), output=output, force=force, progress=progress, **settings)
+        release = verb(
+            patients(rows),
+            policy=PATIENT_POLICY,
+            output=output,
+            force=force,
+            progress=progress,
+            language=language,
+        )
     if json:
         print_json(release.report)
     elif not quiet:
+        k, quasi = PATIENT_POLICY["k"], ", ".join(PATIENT_POLICY["quasi"])
         typer.echo(
-            f"{rows} fictional hospital admissions, anonymised so that at least 5 share every combination of"
+            f"{rows} fictional hospital admissions, anonymised so that at least {k} people share every"
         )
-        typer.echo(f"{', '.join(roles['quasi'])}, and each such group shows at least 3 diagnoses.\n")
+        typer.echo(f"combination of {quasi}, and each such group shows at least 3 diagnoses.\n")
         print_report(release.report)
         typer.echo(f"\nThe release folder is {output}/; open {output / 'report.html'} in a browser.")

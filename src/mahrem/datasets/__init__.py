@@ -8,10 +8,10 @@ the folder's manifest.
 from __future__ import annotations
 
 from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
-from mahrem.datasets._patients import PATIENT_ROLES, patients
+from mahrem.datasets._patients import PATIENT_POLICY, patients
 
 __all__ = [
-    "PATIENT_ROLES",
+    "PATIENT_POLICY",
     "Dataset",
     "Source",
     "available",

@@ -56,7 +56,6 @@ class Release:
         """Write a release folder; the file is read back and verified before the folder gets its name."""
         return _save(
             self._draft,
-            self.table,
             Path(folder),
             self._given,
             force=force,

@@ -67,7 +67,7 @@ class Draft:
         rest = as_polars(
             self.prepared.source.rebuild({}, (*self.prepared.leave_out, *written), self.prepared.keep)
         )
-        if order is not None:
+        if order is not None and rest.width:
             rest = rest[order]
         shown = self._rendered(order)
         shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -14,11 +15,13 @@ from mahrem.metrics import average_risk, highest_risk, measure, share_at_risk, u
 from mahrem.models import Outcome
 from mahrem.pipeline._draft import Draft
 from mahrem.report import class_size_bins, distribution
+from mahrem.table import Role
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, published_classes
 
 __all__ = ["promises_of", "risk_of", "summarise"]
 
+SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
 RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
 
 
@@ -57,6 +60,7 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
     return {
         "mahrem": version("mahrem"),
         "created": datetime.now(UTC).date().isoformat(),
+        "source": prepared.source.label,
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
         "utility": utility.as_dict(),
@@ -81,14 +85,22 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
 def _column(
     draft: Draft, name: str, figures: Mapping[str, Mapping[str, float]], *, pictures: bool
 ) -> dict[str, Any]:
-    column = draft.prepared.columns[name]
+    prepared = draft.prepared
+    if name not in prepared.columns:
+        hidden = name in prepared.leave_out or name in draft.policy.pseudonym
+        return {"role": str(Role.IDENTIFIER if hidden else Role.INSENSITIVE)}
+    column = prepared.columns[name]
     said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
     if name in figures:
         said |= {"recoding": type(draft.recodings[name]).__name__.lower(), **figures[name]}
     if name in figures and pictures:
-        axis = next(axis for axis in draft.prepared.axes if axis.name == name)
+        axis = next(axis for axis in prepared.axes if axis.name == name)
+        rows = prepared.taking_part  # without the others of a population
         said["distribution"] = distribution(
-            axis, draft.partition.labels, draft.cells[name], floor=max(draft.policy.k or 1, 3)
+            replace(axis, positions=axis.positions[:rows]),
+            draft.partition.labels[:rows],
+            draft.cells[name],
+            floor=max(draft.policy.k or 1, SMALLEST_SHOWN),
         )
     return said
 
