@@ -63,6 +63,28 @@ def test_arrays_that_may_only_be_read_or_lie_apart_do_as_well() -> None:
     assert arrays.grow(np.broadcast_to(positions[:, None], (3, 2)), 1).classes == 3
 
 
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 12))
+@settings(max_examples=100, deadline=None)
+def test_work_in_threads_visits_every_piece_once(sizes: list[int], parts: int) -> None:
+    visits = np.zeros(len(sizes), np.int64)
+
+    def visit(first: int, last: int) -> None:
+        assert first < last
+        visits[first:last] += 1
+
+    arrays.in_threads(visit, np.array(sizes, np.int64), parts, threads=3)
+    assert (visits == 1).all()
+
+
+def test_an_error_in_a_thread_comes_out() -> None:
+    def fail(first: int, last: int) -> None:
+        if first < 6 <= last:
+            raise ValueError("six")
+
+    with pytest.raises(ValueError, match="six"):
+        arrays.in_threads(fail, np.ones(9, np.int64), 9, threads=3)
+
+
 def test_triplets_of_nothing_are_nothing() -> None:
     none = np.zeros(0, np.int32)
     group, value, count = arrays.triplets(none, none, np.zeros(1, np.int64), 4)

@@ -16,9 +16,19 @@ if TYPE_CHECKING:
     from mahrem.arrays._grow import grow
     from mahrem.arrays._layout import Split
     from mahrem.arrays._rounds import Rounds
+    from mahrem.arrays._shuffle import shuffled
     from mahrem.arrays._threads import available_threads, in_threads
 
-__all__ = ["Rounds", "Split", "available_threads", "class_extremes", "grow", "in_threads", "triplets"]
+__all__ = [
+    "Rounds",
+    "Split",
+    "available_threads",
+    "class_extremes",
+    "grow",
+    "in_threads",
+    "shuffled",
+    "triplets",
+]
 
 _HOMES = {
     "Rounds": "_rounds",
@@ -27,6 +37,7 @@ _HOMES = {
     "class_extremes": "_groups",
     "grow": "_grow",
     "in_threads": "_threads",
+    "shuffled": "_shuffle",
     "triplets": "_groups",
 }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays import Rounds, class_extremes, grow, triplets
+from mahrem.arrays import Rounds, class_extremes, grow, shuffled, triplets
 
 
 def main() -> None:
     """Compile all kernels into the cache."""
+    shuffled(3)
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._select import signed
-from mahrem.arrays._threads import available_threads, chunks, spread
+from mahrem.arrays._threads import available_threads, chunks, in_threads
 from mahrem.types import Codes, Floats, Integers, Labels, Offsets, Positions, Rows, Sizes
 
 __all__ = ["class_extremes", "count_values", "reduce_extremes", "triplets"]
@@ -143,12 +142,12 @@ def triplets(
     found = np.empty((3, room[-1]), np.int64)
     counted = np.zeros(len(borders), np.int64)
 
-    def run(part: int, _: int) -> None:
-        ends = int(borders[part]), int(borders[part + 1])
-        counted[part] = count_values(together, rows, offsets, *ends, size, int(room[part]), *found)
+    def run(first: int, last: int) -> None:
+        for part in range(first, last):
+            ends = int(borders[part]), int(borders[part + 1])
+            counted[part] = count_values(together, rows, offsets, *ends, size, int(room[part]), *found)
 
-    with ThreadPoolExecutor(threads) as pool:
-        spread(run, np.arange(len(borders)), pool)
+    in_threads(run, np.ones(len(borders) - 1, np.int64), len(borders) - 1, threads)
     total = 0
     for part, count in enumerate(counted.tolist()):
         if part and count:

@@ -179,7 +179,7 @@ def lay_out(
         ends = borders[part], borders[part + 1]
         strange[part] = encode(points.view(np.int64), work.keys, work.order, *ends, low[part], high[part])
 
-    spread(run, np.arange(parts + 1), pool)
+    spread(run, np.arange(parts + 1), pool, threads)
     if strange.any():
         raise InvalidInput(
             f"points hold {strange.sum()} numbers that are not finite; missing values need a place first"
@@ -194,7 +194,7 @@ def finish(work: Work, pool: ThreadPoolExecutor | None, threads: int) -> Split:
     labels = np.empty(len(work.order), np.int64)
     parts = threads if len(labels) > _FEW else 1
     borders = chunks(np.diff(starts), parts)
-    spread(lambda first, last: fill_labels(work.order, starts, first, last, labels), borders, pool)
+    spread(lambda first, last: fill_labels(work.order, starts, first, last, labels), borders, pool, threads)
     bits = work.value[cuts]
     return Split(
         labels=labels,

@@ -130,7 +130,7 @@ class Rounds:
         self.minimum = minimum
         self.strict = strict
         self._threads = available_threads(threads) if len(points) > _SMALL else 1
-        self._pool = ThreadPoolExecutor(self._threads)
+        self._pool = ThreadPoolExecutor(max(1, self._threads - 1))
         try:
             self._work, low, high = lay_out(points, minimum, self._pool, self._threads)
         except BaseException:
@@ -160,7 +160,7 @@ class Rounds:
             room = self._room(segments, first, last)
             propose(work, self.minimum, self.strict, ends, segments, first, last, room)
 
-        spread(run, self._borders(segments), self._pool)
+        spread(run, self._borders(segments), self._pool, self._threads)
         return self._sides(_chosen(segments, segments.left > 0))
 
     def _sides(self, segments: Open) -> tuple[Rows, Offsets]:
@@ -176,6 +176,7 @@ class Rounds:
             lambda first, last: list_rows(work, segments, first, last, index, offsets, rows),
             self._borders(segments),
             self._pool,
+            self._threads,
         )
         return rows, offsets
 
@@ -190,7 +191,7 @@ class Rounds:
             room = self._room(agreed, first, last)
             carry_out(work, self.minimum, ends, agreed, first, last, sides, room)
 
-        spread(run, self._borders(agreed), self._pool)
+        spread(run, self._borders(agreed), self._pool, self._threads)
         further = _chosen(sides, sides.stop - sides.start >= 2 * self.minimum)
         if not len(refused.start):
             self._open = further

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -27,22 +28,31 @@ def available_threads(threads: int | None = None) -> int:
 
 def chunks(sizes: Sizes, parts: int) -> Integers:
     """Cut a list of pieces into runs of about equal total size; gives the runs' borders."""
+    if parts == 1 or len(sizes) < 2:
+        return np.arange(0, len(sizes) + 1, max(1, len(sizes)))
     ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    wanted = np.arange(1, parts) * (total / parts)
-    inner = np.searchsorted(ends, wanted, side="left") + 1
-    borders = np.concatenate([[0], np.minimum(inner, len(sizes)), [len(sizes)]])
-    return np.unique(borders)
+    wanted = np.arange(1, parts) * (float(ends[-1]) / parts)
+    borders = np.concatenate([[0], np.searchsorted(ends, wanted), [len(sizes)]])
+    return borders[np.diff(borders, prepend=-1) > 0]
 
 
-def spread(work: Callable[[int, int], object], borders: Integers, pool: ThreadPoolExecutor | None) -> None:
-    """Run ``work(first, last)`` for every run between two borders."""
-    runs = list(zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True))
-    if pool is None or len(runs) < 2:
-        for first, last in runs:
+def spread(
+    work: Callable[[int, int], object], borders: Integers, pool: ThreadPoolExecutor | None, threads: int
+) -> None:
+    """Run ``work(first, last)`` for every run between two borders; the calling thread takes its share."""
+    runs = iter(list(itertools.pairwise(borders.tolist())))
+
+    def drain() -> None:
+        for first, last in runs:  # a list's iterator gives each run to one thread only
             work(first, last)
-        return
-    for future in [pool.submit(work, first, last) for first, last in runs]:
+
+    helpers = min(threads, len(borders) - 1) - 1
+    futures = [pool.submit(drain) for _ in range(helpers)] if pool is not None else []
+    try:
+        drain()
+    finally:
+        wait(futures)
+    for future in futures:
         future.result()
 
 
@@ -55,10 +65,10 @@ def in_threads(
     """
     workers = min(available_threads(threads), parts)
     if workers < 2:
-        spread(work, chunks(sizes, parts), None)
+        spread(work, chunks(sizes, parts), None, 1)
         return
-    with ThreadPoolExecutor(workers) as pool:
-        spread(work, chunks(sizes, parts), pool)
+    with ThreadPoolExecutor(workers - 1) as pool:
+        spread(work, chunks(sizes, parts), pool, workers)
 
 
 def work_off(work: Callable[[Task], Iterable[Task]], first: Task, pool: ThreadPoolExecutor) -> None:

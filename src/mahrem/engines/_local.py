@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
+from mahrem.arrays import available_threads
 from mahrem.partition import Admits, Partition, Partitioner, within_patterns
 from mahrem.types import Mask, Points
 
@@ -33,5 +33,5 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[R
         >>> in_parallel(len, ["age", "zip", "sex"])
         [3, 3, 3]
     """
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(available_threads()) as pool:
         return list(pool.map(work, items))

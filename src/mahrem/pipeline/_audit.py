@@ -130,7 +130,7 @@ def _sensitive(policy: Policy, table: pl.LazyFrame) -> dict[str, Column]:
     for name in policy.sensitive:
         values = table.select(name).unique().collect(engine="streaming")[name]
         shown = values.filter(values != "*") if values.dtype == pl.String else values
-        found[name] = column_of(policy, shown, Role.SENSITIVE, hierarchies)
+        found[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
     return found
 
 

@@ -67,8 +67,9 @@ class Draft:
         rest = as_polars(
             self.prepared.source.rebuild({}, (*self.prepared.leave_out, *written), self.prepared.keep)
         )
-        if order is not None and rest.width:
-            rest = rest[order]
+        if order is not None:
+            gathered = in_parallel(lambda series: series.gather(order), rest.get_columns())
+            rest = pl.DataFrame(gathered)
         shown = self._rendered(order)
         shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)

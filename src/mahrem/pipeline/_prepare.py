@@ -29,9 +29,9 @@ from mahrem.table import (
     assign_roles,
     encode_quasi,
     encode_sensitive,
-    infer_kind,
     open_source,
     read_hierarchy,
+    read_kind,
 )
 from mahrem.types import Codes, Mask, Points
 
@@ -74,7 +74,13 @@ class Prepared:
 
     def points(self) -> Points:
         """All quasi-identifiers, scaled so that widths compare."""
-        return np.column_stack([axis.scaled() for axis in self.axes])
+        points = np.empty((len(self.axes[0].positions), len(self.axes)))
+
+        def place(column: int) -> None:
+            points[:, column] = self.axes[column].scaled()
+
+        in_parallel(place, range(len(self.axes)))
+        return points
 
     def absent(self) -> Mask:
         """Which values are missing."""
@@ -98,8 +104,10 @@ def reading_of(policy: Policy) -> Reading:
     )
 
 
-def column_of(policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]) -> Column:
-    """Decide what one column is: as declared, else as its values look."""
+def column_of(
+    policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Column, pl.Series]:
+    """Decide what a column is, as declared, else as its values look; gives the values as read on the way."""
     name = series.name
     order = policy.order.get(name)
     hierarchy = hierarchies.get(name)
@@ -110,10 +118,10 @@ def column_of(policy: Policy, series: pl.Series, role: Role, hierarchies: Mappin
     elif hierarchy is not None:
         kind = Kind.CATEGORICAL
     else:
-        kind = infer_kind(series, decimal=policy.decimal)
+        kind, series = read_kind(series, decimal=policy.decimal)
     if kind is Kind.ORDINAL and order is None:
         raise InvalidParameter(f"kind.{name}='ordinal' needs its order: --order {name}=lowest,…,highest")
-    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy)
+    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
 
 
 def prepare(given: object, policy: Policy) -> Prepared:
@@ -161,10 +169,10 @@ def _encoded(
     def encode(name: str) -> tuple[Column, Axis | Values]:
         series = part[name]
         if name in policy.quasi:
-            column = column_of(policy, series, Role.QUASI, hierarchies)
             stacked = series if beside is None else pl.concat([series, beside[name]])
-            return column, encode_quasi(stacked, column, decimal=policy.decimal)
-        column = column_of(policy, series, Role.SENSITIVE, hierarchies)
+            column, read = column_of(policy, stacked, Role.QUASI, hierarchies)
+            return column, encode_quasi(read, column, decimal=policy.decimal)
+        column, series = column_of(policy, series, Role.SENSITIVE, hierarchies)
         values = encode_sensitive(series, column, decimal=policy.decimal)
         return column, _padded(values, 0 if beside is None else beside.height)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from mahrem import arrays
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
 from mahrem.table import exported_names, open_source, write_table
@@ -27,7 +27,7 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
 def checked_file(draft: Draft, folder: Path) -> Verdict:
     """Write the data file, shuffled unless told not to, read it back, and verify what it says."""
     policy = draft.policy
-    order = None if policy.shuffle is False else _shuffled(draft.prepared.rows)
+    order = None if policy.shuffle is False else arrays.shuffled(draft.prepared.rows)
     path = folder / f"data.{policy.format}"
     write_table(draft.table_for_file(order), path, policy.format)
     published = _scan(path)
@@ -85,9 +85,3 @@ def _scan(path: Path) -> pl.LazyFrame:
             return pl.scan_csv(path, infer_schema=False, separator="\t", glob=False)
         case _:
             return pl.scan_csv(path, infer_schema=False, glob=False)
-
-
-def _shuffled(rows: int) -> Rows:
-    """Put rows into an order drawn from the system's generator: a seed, once known, would undo it."""
-    keys = np.frombuffer(os.urandom(8 * rows), np.uint64)
-    return np.argsort(keys).astype(np.int32)

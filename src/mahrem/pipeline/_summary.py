@@ -64,7 +64,9 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
         "utility": utility.as_dict(),
-        "columns": {name: _column(draft, name, per_column, pictures=pictures) for name in prepared.columns},
+        "columns": {
+            name: _column(draft, name, per_column, pictures=pictures) for name in prepared.source.columns
+        },
         "risk": risk,
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": prepared.rows,

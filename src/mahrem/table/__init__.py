@@ -26,7 +26,7 @@ from mahrem.table._grammar import (
     write_set,
 )
 from mahrem.table._hierarchy import Hierarchy, read_hierarchy
-from mahrem.table._kinds import infer_kind
+from mahrem.table._kinds import infer_kind, read_kind
 from mahrem.table._missing import MissingOutcome, apply_missing
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
 from mahrem.table._reading import Reading, Source
@@ -77,6 +77,7 @@ __all__ = [
     "read_cell",
     "read_hierarchy",
     "read_key",
+    "read_kind",
     "read_ranges",
     "restore_formulas",
     "role_from_word",

@@ -7,10 +7,11 @@ import polars as pl
 from mahrem.table._parse import moments_of_text, numbers_of_text
 from mahrem.table._schema import Kind
 
-__all__ = ["infer_kind"]
+__all__ = ["infer_kind", "read_kind"]
 
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"  # 06100: a number would lose its first digit
 _DATE_LIKE = r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
+_EXACT = 2.0**53  # from here on text may name whole numbers that floats cannot tell apart
 
 
 def infer_kind(series: pl.Series, *, decimal: str | None = None) -> Kind:
@@ -29,29 +30,37 @@ def infer_kind(series: pl.Series, *, decimal: str | None = None) -> Kind:
         >>> infer_kind(pl.Series(["06100", "34000"])), infer_kind(pl.Series(["1", " 2.5"]))
         (<Kind.CODE: 'code'>, <Kind.NUMERIC: 'numeric'>)
     """
+    return read_kind(series, decimal=decimal)[0]
+
+
+def read_kind(series: pl.Series, *, decimal: str | None = None) -> tuple[Kind, pl.Series]:
+    """Infer the kind of a column and give the column as read on the way, so that nobody reads it twice.
+
+    Text that turns out to be numbers or dates comes back as such, unless that could blur a value.
+    """
     kind = series.dtype
     if kind.is_numeric():
-        return Kind.NUMERIC
+        return Kind.NUMERIC, series
     if kind in (pl.Date, pl.Datetime):
-        return Kind.DATE
+        return Kind.DATE, series
     if kind == pl.String:
-        return _kind_of_text(series, decimal)
-    return Kind.CATEGORICAL
+        return _read_text(series, decimal)
+    return Kind.CATEGORICAL, series
 
 
-def _kind_of_text(text: pl.Series, decimal: str | None) -> Kind:
+def _read_text(text: pl.Series, decimal: str | None) -> tuple[Kind, pl.Series]:
     present = len(text) - text.null_count()
     if present == 0:
-        return Kind.CATEGORICAL
-    probe = text.slice(
-        text.is_not_null().arg_max() or 0, 1
-    )  # most columns of words are found out by one value
+        return Kind.CATEGORICAL, text
+    probe = text.slice(text.is_not_null().arg_max() or 0, 1)  # one value finds out most columns of words
     if numbers_of_text(probe, decimal=decimal).null_count() == 0:
         numbers = numbers_of_text(text, decimal=decimal)
         if len(numbers) - numbers.null_count() == present and numbers.is_finite().any():
-            return Kind.CODE if text.str.contains(_LEADING_ZERO).any() else Kind.NUMERIC
+            if text.str.contains(_LEADING_ZERO).any():
+                return Kind.CODE, text
+            return Kind.NUMERIC, numbers if (numbers.abs() < _EXACT).all() else text
     if probe.str.contains(_DATE_LIKE).all():
         moments = moments_of_text(text)
         if len(moments) - moments.null_count() == present:
-            return Kind.DATE
-    return Kind.CATEGORICAL
+            return Kind.DATE, moments
+    return Kind.CATEGORICAL, text

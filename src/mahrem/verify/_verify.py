@@ -82,7 +82,9 @@ def verify(
         asked = asked.with_columns(pl.Series(meant, suppressed))
         hidden &= pl.col(meant)
     rows, left_out = asked.select(pl.len(), hidden.sum().alias("hidden")).collect(engine="streaming").row(0)
-    shown = asked.filter(~hidden)
+    shown = asked.filter(~hidden) if left_out else asked
+    if passes == 1:
+        shown = shown.collect(engine="streaming").lazy()
     coded = {name: _code(shown, column) for name, column in sensitive.items()}
 
     by_class = [promise for promise in promises if not isinstance(promise.model, DeltaPresence)]
