@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -65,12 +66,19 @@ def release(source: Path, target: Path) -> float:
     return time.perf_counter() - began
 
 
+def resident_peak() -> float:
+    """Give the most memory this process has held so far, in MB."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii"))
+    assert found is not None
+    return int(found[1]) / 1024
+
+
 def peak_growth(source: Path, target: Path) -> float:
     """Run one release in a fresh process and give how far its memory grew, in MB."""
     code = (
-        "import re, sys; from pathlib import Path; import bench_release as b; import mahrem.pipeline\n"
-        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1]) / 1024\n"
-        "before = peak(); b.release(Path(sys.argv[1]), Path(sys.argv[2])); print(peak() - before)"
+        "import sys; from pathlib import Path; import bench_release as bench, mahrem.pipeline; "
+        "before = bench.resident_peak(); bench.release(*map(Path, sys.argv[1:])); "
+        "print(bench.resident_peak() - before)"
     )
     folder = str(Path(__file__).parent)
     done = subprocess.run(
@@ -148,7 +156,7 @@ def main() -> None:
         return
     for row in rows:
         print(
-            f"{row['case']:<48} n={row['n']:>9,}  {row['seconds']:>8} s  {row['ratio']:>7}x  {row['baseline']}"
+            f"{row['case']:<48} n={row['n']:>9,} {row['seconds']:>8} s {row['ratio']:>7}x {row['baseline']}"
         )
 
 

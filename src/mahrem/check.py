@@ -21,7 +21,7 @@ def whole(**named: object) -> int:
     return value
 
 
-def at_least(low: float, **named: float) -> float:
+def at_least(low: float, /, **named: float) -> float:
     """Give back the one named value if it is a number not below ``low``."""
     ((name, value),) = named.items()
     number = finite(**{name: value})
@@ -30,7 +30,7 @@ def at_least(low: float, **named: float) -> float:
     return value
 
 
-def between(low: float, high: float, **named: float) -> float:
+def between(low: float, high: float, /, **named: float) -> float:
     """Give back the one named value if it lies in ``[low, high]``."""
     ((name, value),) = named.items()
     number = finite(**{name: value})

@@ -66,3 +66,9 @@ def test_the_last_of_many_values_is_looked_at() -> None:
 )
 def test_numbers_written_as_text_are_numbers(values: list[float]) -> None:
     assert infer_kind(pl.Series([str(value) for value in values])) is Kind.NUMERIC
+
+
+@pytest.mark.parametrize("text", ["06100", "0999999", " 07", "00"])
+def test_one_leading_zero_anywhere_makes_a_code(text: str) -> None:
+    assert infer_kind(pl.Series(["5", "12", text, "0", "0.5"][:3])) is Kind.CODE
+    assert infer_kind(pl.Series(["5", "12", "0", "0.5", "-0.5"])) is Kind.NUMERIC

@@ -19,6 +19,7 @@ from mahrem.types import Floats, Labels
 __all__ = ["Bounds", "Intervals", "intervals"]
 
 Bounds = Literal["grid", "exact"]
+_EXACT = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def intervals(
@@ -99,7 +100,8 @@ def _number_ends(
     if bounds == "grid":
         grid = number_grid(domain, step)
         low, high = grid.below(low), grid.above(high)
-        whole = whole and grid.exponent >= 0
+        # On a grid of whole numbers, bounds are written as such, whatever lies between them.
+        whole = grid.exponent >= 0 and bool(np.all(np.maximum(np.abs(low), np.abs(high)) < _EXACT))
     kind = pl.Int64 if whole else pl.Float64
     return pl.Series("low", low).cast(kind), pl.Series("high", high).cast(kind)
 

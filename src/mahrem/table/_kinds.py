@@ -56,7 +56,8 @@ def _read_text(text: pl.Series, decimal: str | None) -> tuple[Kind, pl.Series]:
     if numbers_of_text(probe, decimal=decimal).null_count() == 0:
         numbers = numbers_of_text(text, decimal=decimal)
         if len(numbers) - numbers.null_count() == present and numbers.is_finite().any():
-            if text.str.contains(_LEADING_ZERO).any():
+            suspects = text.filter((text < "1") & (text.str.len_bytes() > 1))  # what begins with 0 or a blank
+            if suspects.str.contains(_LEADING_ZERO).any():
                 return Kind.CODE, text
             return Kind.NUMERIC, numbers if (numbers.abs() < _EXACT).all() else text
     if probe.str.contains(_DATE_LIKE).all():

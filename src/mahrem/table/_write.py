@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import secrets
 from contextlib import contextmanager, suppress
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = ["Format", "exported_names", "write_table"]
+
+_CHUNK = 1 << 20
 
 Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow"]
 
@@ -92,8 +93,8 @@ def _appearing(path: Path) -> Iterator[BinaryIO]:
 
 def _refuse_nul(stream: BinaryIO) -> None:
     """A NUL in a cell would make the file look binary to every reader, ours too."""
-    size = os.fstat(stream.fileno()).st_size
-    if size:
-        with mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ) as content:
-            if content.find(b"\0") >= 0:
-                raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")
+    stream.flush()
+    stream.seek(0)
+    while chunk := stream.read(_CHUNK):
+        if b"\0" in chunk:
+            raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")
