@@ -5,8 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-# Compiled kernels are cached inside .venv, so that parallel tests and later runs find them.
-export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba-cache
+# Compiled kernels are cached inside .venv, so that parallel tests and later runs find them. Numba looks at one
+# source file at a time, so the folder is named after all kernels together: no edit meets a stale one.
+KERNELS := $(shell cat src/mahrem/arrays/*.py | cksum | cut -d ' ' -f 1)
+export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba-cache/$(KERNELS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help

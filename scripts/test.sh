@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
-export NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$PWD/.venv/numba-cache}"
+kernels="$(cat src/mahrem/arrays/*.py | cksum | cut -d " " -f 1)"
+export NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$PWD/.venv/numba-cache/$kernels}"
 # Private run records of the tests stay out of the home directory.
 MAHREM_STATE="$(mktemp -d)"
 export MAHREM_STATE

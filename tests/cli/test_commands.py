@@ -157,7 +157,7 @@ def test_data_lists_benchmark_sets_without_having_them(
         (["--qi", "age", "--sensitive", "sex", "--rest", "drop", "-k", "2", "-l", "9"], 3, "l-diversity"),
         (["--qi", "age", "--rest", "drop"], 2, "k"),
         (["--qi", "sex", "--kind", "sex=numeric", "--rest", "drop", "-k", "2"], 2, "sex"),
-        (["--qi", "age", "--rest", "drop", "-k", "2", "--kind", "age"], 2, "COLUMN=VALUE"),
+        (["--qi", "age", "--rest", "drop", "-k", "2", "--kind", "age"], 2, "NAME=VALUE"),
         (["--qi", "age", "--rest", "drop", "-k", "2", "--no-such-option"], 2, "No such option"),
         (["--qi", "age", "--rest", "drop", "-k", "2", "--language", "xx"], 2, "language"),
     ],

@@ -69,6 +69,7 @@ _TABLE: Sequence[_Row] = (
 _HOW: Sequence[_Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
     ("method", _TEXT, "--method", "NAME", "mondrian (default)."),
+    ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
     ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
     ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
     ("grid", _MANY, "--grid", "COL=STEP", "Step of a column's grid: age=5, admission=month."),
@@ -119,13 +120,14 @@ def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("quasi", "sensitive", "identifier", "insensitive", "suppress"):
         if name in settings:
             settings[name] = _split(settings[name], promises=name == "sensitive")
-    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights"):
+    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights", "options"):
         if name in settings:
             settings[name] = dict(_pair(name, text) for text in settings[name])
     if "weights" in settings:
         settings["weights"] = {column: _number(text) for column, text in settings["weights"].items()}
-    if "grid" in settings:
-        settings["grid"] = {column: _step(text) for column, text in settings["grid"].items()}
+    for name in ("grid", "options"):
+        if name in settings:
+            settings[name] = {key: _value(text) for key, text in settings[name].items()}
     if "l" in settings and float(settings["l"]).is_integer():
         settings["l"] = int(settings["l"])
     return settings
@@ -146,7 +148,7 @@ def _split(texts: Sequence[str], *, promises: bool) -> list[str]:
 def _pair(option: str, text: str) -> tuple[str, str]:
     column, mark, value = text.partition("=")
     if not mark or not column or not value:
-        raise InvalidParameter(f"{option}={text!r} must read COLUMN=VALUE")
+        raise InvalidParameter(f"{option}={text!r} must read NAME=VALUE")
     return column, value
 
 
@@ -157,8 +159,11 @@ def _number(text: str) -> float:
         raise InvalidParameter(f"weight={text!r} must be a number") from error
 
 
-def _step(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+def _value(text: str) -> float | str:
+    """Read a whole number, a number, or leave the text as it is."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text

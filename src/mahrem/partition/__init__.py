@@ -6,12 +6,10 @@ out is a :class:`Partition`, a label for every row. Which classes may stand is n
 """
 
 from mahrem.partition._admission import Admission
+from mahrem.partition._methods import METHODS, build_method
 from mahrem.partition._mondrian import Mondrian, mondrian
 from mahrem.partition._partition import Admits, Cuts, Partition, Partitioner
 from mahrem.partition._strata import within_patterns
-
-# The methods by the names a person says; a new one is one line here.
-METHODS = {"mondrian": Mondrian}
 
 __all__ = [
     "METHODS",
@@ -21,6 +19,7 @@ __all__ = [
     "Mondrian",
     "Partition",
     "Partitioner",
+    "build_method",
     "mondrian",
     "within_patterns",
 ]

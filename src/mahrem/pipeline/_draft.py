@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem import check
 from mahrem.engines import Local, in_parallel
 from mahrem.models import PrivacyModel
-from mahrem.partition import METHODS, Admission, Partition, Partitioner
+from mahrem.partition import Admission, Partition, Partitioner, build_method
 from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
-from mahrem.table import Axis, Cells, Values, as_polars, pseudonyms, read_key
+from mahrem.table import Axis, Cells, Leaves, Values, Words, as_polars, pseudonyms, read_key
 from mahrem.types import Labels, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
@@ -120,12 +119,22 @@ def _partition(prepared: Prepared, policy: Policy) -> Partition:
     admits = Admission(
         tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
     )
-    return Local().partition(_method(policy), prepared.points(), prepared.absent(), admits)
+    return Local().partition(_method(prepared, policy), prepared.points(), prepared.absent(), admits)
 
 
-def _method(policy: Policy) -> Partitioner:
-    name = check.one_of(tuple(METHODS), method=policy.method)
-    return METHODS[name](strict=policy.strategy == "strict")
+def _method(prepared: Prepared, policy: Policy) -> Partitioner:
+    unordered = [
+        place
+        for place, axis in enumerate(prepared.axes)
+        if isinstance(axis.domain, Leaves) or (isinstance(axis.domain, Words) and not axis.domain.ordered)
+    ]
+    return build_method(
+        policy.method,
+        strict=policy.strategy == "strict",
+        seed=policy.seed,
+        categorical=tuple(unordered),
+        options=policy.options,
+    )
 
 
 def _hidden_values(prepared: Prepared) -> dict[str, pl.Series]:

@@ -51,6 +51,7 @@ class Settings(TypedDict, total=False):
     delta_presence: Sequence[float] | str
     population: Any
     method: str
+    options: Mapping[str, Any]
     strategy: str
     bounds: str
     grid: Mapping[str, float | str]
@@ -92,6 +93,7 @@ class Policy:
     delta_presence: tuple[float, float] | None = None
     population: Any = None
     method: str = "mondrian"
+    options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
     strategy: str = "strict"
     bounds: Literal["grid", "exact"] = "grid"
     grid: Mapping[str, float | str] = field(default_factory=dict)

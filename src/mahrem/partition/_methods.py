@@ -1,0 +1,55 @@
+"""The methods by the names a person says, and how their settings reach them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.partition._mondrian import Mondrian
+from mahrem.partition._partition import Partitioner
+
+__all__ = ["METHODS", "build_method"]
+
+# A factory takes its settings by keyword and gives a partitioner; a new method is one line here.
+METHODS: Mapping[str, Callable[..., Partitioner]] = {
+    "mondrian": Mondrian,
+}
+
+
+def build_method(
+    name: str,
+    *,
+    strict: bool = True,
+    seed: int | None = None,
+    categorical: tuple[int, ...] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Partitioner:
+    """Make a method from what a policy says.
+
+    Args:
+        name: One of :data:`METHODS`.
+        strict: Keep equal values together, for methods that cut.
+        seed: For methods that draw.
+        categorical: Columns of the points that are categories without an order, for methods with distances.
+        options: The method's own settings by name.
+
+    Raises:
+        InvalidParameter: If the method does not exist or has no such setting.
+
+    Example:
+        >>> build_method("mondrian", strict=False)
+        Mondrian(strict=False)
+    """
+    factory = METHODS[check.one_of(tuple(METHODS), method=name)]
+    known = inspect.signature(factory).parameters
+    common = {"strict": strict, "seed": seed, "categorical": categorical}
+    settings = {key: value for key, value in common.items() if key in known}
+    own = dict(options or {})
+    check.unknown_keys(own, tuple(key for key in known if key not in common), where=f"option of {name}")
+    try:
+        return factory(**settings, **own)
+    except TypeError as error:
+        raise InvalidParameter(f"options of {name}: {error}") from error
