@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,3 +29,17 @@ def benchmark_data(missing_part: Callable[[str], None]) -> Path:
     if not folder.is_dir():
         missing_part("MAHREM_DATA names no folder with benchmark files")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long the tests of each room took, so that a slow one is seen at once."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder, _, rest = report.nodeid.partition("/")
+                room = rest.removeprefix("mahrem/").split("/")[0]
+                seconds["doctests" if folder == "src" else room.removesuffix(".py")] += report.duration
+    terminalreporter.write_sep("=", "seconds per room")
+    for room, spent in seconds.most_common():
+        terminalreporter.write_line(f"{spent:7.1f}  {room}")

@@ -40,6 +40,8 @@ def anonymize(
 ) -> None:
     """Anonymise a table: read it, sort rows into classes, publish ranges and sets, verify, report.
 
+    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+
     mahrem anonymize patients.csv --qi age,zip --sensitive disease --rest drop -k 5 -l 3 -o release/
     """
     from mahrem.pipeline import anonymize as verb

@@ -23,6 +23,8 @@ def inspect(
 ) -> None:
     """Look at a table: kinds, distinct counts, and suggested roles with reasons. Only a suggestion.
 
+    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+
     mahrem inspect patients.csv
     """
     from mahrem.pipeline import inspect as verb

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -113,8 +114,14 @@ def _facts(series: pl.Series, policy: Policy) -> ColumnFacts:
     )
 
 
+def _plain(name: str) -> str:
+    """Write a name in small letters without accents: ``yaş`` becomes ``yas``."""
+    decomposed = unicodedata.normalize("NFKD", name.lower().replace("\u0131", "i").replace("ß", "ss"))
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+
+
 def _suggest(name: str, kind: Kind, present: int, distinct: int, unique: float) -> tuple[Role, str]:
-    words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
+    words = set(re.findall(r"[a-z]+", _plain(re.sub(r"([a-z])([A-Z])", r"\1 \2", name))))
     measured = kind in {Kind.NUMERIC, Kind.DATE}
     if present > 1 and unique == 1.0 and not measured:
         return Role.IDENTIFIER, "no two rows share a value"
