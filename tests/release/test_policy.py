@@ -63,6 +63,22 @@ def test_seed_and_file_names_are_never_public() -> None:
     assert "h.csv" not in text
 
 
+def test_other_tools_words_for_roles_are_understood() -> None:
+    policy = Policy.of(
+        {"quasi_ident": ["age"], "keyVars": "zip", "sens_att": "illness", "IDENTIFYING": ["name"]}
+    )
+    assert (policy.quasi, tuple(policy.sensitive), policy.identifier) == (
+        ("age", "zip"),
+        ("illness",),
+        ("name",),
+    )
+    by_column = Policy.of({"roles": {"age": "QUASI_IDENTIFYING", "illness": "SENSITIVE"}, "qi": "zip"})
+    assert set(by_column.quasi) == {"age", "zip"}
+    assert tuple(by_column.sensitive) == ("illness",)
+    with pytest.raises(InvalidParameter, match="role='boss'"):
+        Policy.of({"roles": {"age": "boss"}})
+
+
 @pytest.mark.parametrize(
     ("said", "word"),
     [

@@ -36,6 +36,7 @@ _ROLES: Sequence[_Row] = (
     ("sensitive", _MANY, "--sensitive", "A,B", "Columns not to be learnt; own promises: disease:l=3,t=0.2."),
     ("identifier", _MANY, "--identifier", "A,B", "Columns that name a person; they are dropped."),
     ("insensitive", _MANY, "--insensitive", "A,B", "Columns to publish as they are."),
+    ("roles", _MANY, "--role", "COL=WORD", "Role of one column, also in ARX's or sdcMicro's words."),
     ("rest", _TEXT, "--rest", "ROLE", "What undeclared columns are: insensitive or drop; else an error."),
     ("subject", _TEXT, "--subject", "COL", "Says whose row it is: k then counts people, not rows."),
     ("pseudonym", _MANY, "--pseudonym", "COL=KEYFILE", "Replace an identifier by keyed pseudonyms."),
@@ -68,7 +69,8 @@ _TABLE: Sequence[_Row] = (
 )
 _HOW: Sequence[_Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
-    ("method", _TEXT, "--method", "NAME", "mondrian (default)."),
+    ("method", _TEXT, "--method", "NAME", "mondrian (default), canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, ona*, kanonymeans, "
+        "kanonymeans*, or auto: chosen by size, kinds and time (--option seconds=10)."),
     ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
     ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
     ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
@@ -120,7 +122,7 @@ def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("quasi", "sensitive", "identifier", "insensitive", "suppress"):
         if name in settings:
             settings[name] = _split(settings[name], promises=name == "sensitive")
-    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights", "options"):
+    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights", "options", "roles"):
         if name in settings:
             settings[name] = dict(_pair(name, text) for text in settings[name])
     if "weights" in settings:

@@ -13,7 +13,7 @@ from mahrem.models._delta_presence import DeltaPresence
 from mahrem.models._k_anonymity import KAnonymity
 from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from mahrem.models._parse import BETA_KINDS, L_KINDS, SETTINGS, T_KINDS, models_from_settings, parse_sensitive
-from mahrem.models._promise import Outcome, Promise, judge, possible
+from mahrem.models._promise import Outcome, Promise, judge
 from mahrem.models._t_closeness import EqualCloseness, HierarchicalCloseness, KLCloseness, OrderedCloseness
 
 __all__ = [
@@ -42,5 +42,4 @@ __all__ = [
     "judge",
     "models_from_settings",
     "parse_sensitive",
-    "possible",
 ]

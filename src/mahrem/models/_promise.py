@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem.models._counts import Counts, PrivacyModel
 
-__all__ = ["Outcome", "Promise", "judge", "possible"]
+__all__ = ["Outcome", "Promise", "judge"]
 
 
 @dataclass(frozen=True)
@@ -72,45 +72,6 @@ def judge(promise: Promise, counts: Counts) -> Outcome:
         holds=not broken.any(),
         violating_classes=int(np.count_nonzero(broken)),
         violating_rows=int(counts.sizes[broken].sum()),
-    )
-
-
-def possible(promise: Promise, counts: Counts) -> Outcome:
-    """Judge a promise on all rows as one class: for a monotone model, the most any release can reach.
-
-    If a monotone model does not admit the whole table, it admits no partition of it without suppression: a
-    union of admissible classes would be admissible. So ``holds`` says whether to begin at all, and
-    ``reached`` is the best level there is.
-
-    Args:
-        promise: What is asked for.
-        counts: Any classes of the whole table; sizes are added up, so where they count people who may have
-            rows in several classes, give the table as one class.
-
-    Example:
-        >>> import numpy as np
-        >>> from mahrem.models import DistinctDiversity, counts_of
-        >>> counts = counts_of(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), classes=2, size=2)
-        >>> possible(Promise(DistinctDiversity(3), "disease"), counts).reached
-        2.0
-    """
-    return judge(promise, _as_one(counts))
-
-
-def _as_one(counts: Counts) -> Counts:
-    """Join all classes."""
-    if counts.groups == 1:
-        return counts
-    how_often = np.zeros(int(counts.value.max(initial=-1)) + 1, dtype=np.int64)
-    np.add.at(how_often, counts.value, counts.count)
-    value = np.flatnonzero(how_often)
-    return Counts(
-        sizes=np.array([counts.sizes.sum()], dtype=np.int64),
-        group=np.zeros(len(value), dtype=np.int64),
-        value=value,
-        count=how_often[value],
-        table=counts.table,
-        ancestors=counts.ancestors,
     )
 
 

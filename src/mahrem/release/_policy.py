@@ -16,7 +16,7 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings, parse_sensitive
-from mahrem.table import Kind, Missing
+from mahrem.table import Kind, Missing, is_role_word, role_from_word
 
 __all__ = ["Policy", "Settings", "read_policy"]
 
@@ -26,6 +26,7 @@ Names = str | Sequence[str]
 class Settings(TypedDict, total=False):
     """What may be said to a verb; every key is a field of :class:`Policy`."""
 
+    roles: Mapping[str, str]
     quasi: Names
     sensitive: Names | Mapping[str, Mapping[str, object]]
     identifier: Names
@@ -116,11 +117,8 @@ class Policy:
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, over: Policy | None = None) -> Policy:
         """Make a policy from settings by name; what is not said comes from ``over``."""
-        known = (*Settings.__annotations__, "qi")
-        check.unknown_keys(settings, known, where="setting")
-        given = {key: value for key, value in settings.items() if value is not None}
-        if "qi" in given:
-            given["quasi"] = (*_names(given.get("quasi", ())), *_names(given.pop("qi")))
+        given = _in_our_words({key: value for key, value in settings.items() if value is not None})
+        check.unknown_keys(given, tuple(Settings.__annotations__), where="setting")
         models: dict[str, object] = {key: given.pop(key) for key in MODEL_KEYS if key in given}
         plain = {key: _READERS.get(key, _as_it_is)(value) for key, value in given.items()}
         base = over if over is not None else cls()
@@ -204,6 +202,27 @@ def read_policy(path: str | Path) -> dict[str, Any]:
         raise InvalidInput(f"policy={Path(path).name!r} is not TOML: {error}") from error
     settings.pop("mahrem", None)  # versions, as written into a release
     return settings
+
+
+def _in_our_words(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take columns under other tools' names (``quasi_ident``, ``keyVars``), and ``roles`` by column."""
+    ours: dict[str, Any] = {}
+    columns: dict[str, list[str]] = {}
+    for key, value in given.items():
+        if key == "roles":
+            for column, word in value.items():
+                columns.setdefault(role_from_word(word).value, []).append(column)
+        elif key not in Settings.__annotations__ and is_role_word(key):
+            columns.setdefault(role_from_word(key).value, []).extend(_names(value))
+        else:
+            ours[key] = value
+    for role, names in columns.items():
+        said = ours.get(role, ())
+        if isinstance(said, Mapping):
+            ours[role] = {**said, **{name: {} for name in names}}
+        else:
+            ours[role] = (*_names(said), *names)
+    return ours
 
 
 def _plain(value: object) -> object:

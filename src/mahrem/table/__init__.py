@@ -30,8 +30,8 @@ from mahrem.table._kinds import infer_kind, read_kind
 from mahrem.table._missing import MissingOutcome, apply_missing
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
 from mahrem.table._reading import Reading, Source
-from mahrem.table._roles import assign_roles, role_from_word
-from mahrem.table._schema import Column, Kind, Missing, Role, Schema
+from mahrem.table._roles import assign_roles, is_role_word, role_from_word
+from mahrem.table._schema import Column, Kind, Missing, Role
 from mahrem.table._source import open_source
 from mahrem.table._values import Values
 from mahrem.table._write import Format, exported_names, write_table
@@ -58,7 +58,6 @@ __all__ = [
     "Range",
     "Reading",
     "Role",
-    "Schema",
     "Source",
     "Suppressed",
     "Values",
@@ -70,6 +69,7 @@ __all__ = [
     "encode_sensitive",
     "exported_names",
     "infer_kind",
+    "is_role_word",
     "make_key",
     "neutralise_formulas",
     "open_source",

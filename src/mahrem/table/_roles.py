@@ -9,9 +9,10 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, shorten
 from mahrem.table._schema import Role
 
-__all__ = ["assign_roles", "role_from_word"]
+__all__ = ["assign_roles", "is_role_word", "role_from_word"]
 
 _WORDS = {
+    **{role.value: role for role in Role},
     # ARX
     "identifying": Role.IDENTIFIER,
     "quasi_identifying": Role.QUASI,
@@ -32,6 +33,15 @@ _WORDS = {
 }
 
 
+def is_role_word(word: str) -> bool:
+    """Say whether a word names a role in anybody's language."""
+    return _spelled(word) in _WORDS
+
+
+def _spelled(word: str) -> str:
+    return word.strip().lower().replace("-", "_").replace(" ", "_")
+
+
 def role_from_word(word: str) -> Role:
     """Understand a role in our words, ARX's, ANJANA's or sdcMicro's; case, ``-`` and ``_`` do not matter.
 
@@ -39,11 +49,8 @@ def role_from_word(word: str) -> Role:
         >>> role_from_word("QUASI_IDENTIFYING")
         <Role.QUASI: 'quasi'>
     """
-    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
-    if plain in _WORDS:
-        return _WORDS[plain]
-    if plain in {role.value for role in Role}:
-        return Role(plain)
+    if is_role_word(word):
+        return _WORDS[_spelled(word)]
     raise InvalidParameter(
         f"role={word!r} must be one of {', '.join(Role)} (or ARX's, ANJANA's, sdcMicro's word)"
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mahrem.table._hierarchy import Hierarchy
 
-__all__ = ["Column", "Kind", "Missing", "Role", "Schema"]
+__all__ = ["Column", "Kind", "Missing", "Role"]
 
 
 class Role(StrEnum):
@@ -49,17 +48,3 @@ class Column:
     kind: Kind
     order: tuple[str, ...] | None = None  # ordinal: the values, lowest first
     hierarchy: Hierarchy | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Schema:
-    """All columns in the order of the table."""
-
-    columns: tuple[Column, ...]
-
-    def __iter__(self) -> Iterator[Column]:
-        return iter(self.columns)
-
-    def of(self, role: Role) -> tuple[Column, ...]:
-        """Give the columns that play one role."""
-        return tuple(column for column in self.columns if column.role is role)
