@@ -121,9 +121,8 @@ def test_every_setting_is_a_field_of_the_policy_or_of_its_models() -> None:
 
     from mahrem.models import SETTINGS
 
-    assert set(Settings.__annotations__) == {entry.name for entry in fields(Policy)} - {"models"} | set(
-        SETTINGS
-    )
+    fielded = {entry.name for entry in fields(Policy)} - {"models"} | set(SETTINGS)
+    assert set(Settings.__annotations__) - {"roles"} == fielded
 
 
 def test_the_run_record_is_private_and_its_fingerprint_is_keyed(
