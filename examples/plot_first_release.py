@@ -13,9 +13,7 @@ print(release.table.head(5))
 
 # %% What it cost, and what risk is left.
 utility, risk = release.report["utility"], release.report["risk"]
-print(
-    f"{utility['classes']} classes, {utility['gcp']:.1%} of precision lost, highest risk {risk['highest']:.2f}"
-)
+print(f"{utility['classes']} classes, {utility['gcp']:.1%} of precision lost, risk {risk['highest']:.2f}")
 
 # %% The check anybody can repeat on the published table alone.
 audit = mh.audit(release.table, quasi=["age", "sex", "zip"], sensitive="diagnosis", k=5, l=3)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from postgres_server import postgres  # noqa: F401 - a fixture
+
 
 @pytest.fixture(scope="session")
 def missing_part() -> Callable[[str], None]:

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server on loopback, for the tests of this room."""
+"""A real PostgreSQL server on loopback, for tests that need one."""
 
 from __future__ import annotations
 
