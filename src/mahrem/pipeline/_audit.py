@@ -25,7 +25,9 @@ from mahrem.verify import Verdict, verify
 
 __all__ = ["Audit", "audit"]
 
-_WIDENING = 6  # a text table in memory takes about this many times its bytes on disk while it is grouped
+_BYTES_A_CELL = 40  # text in memory while it is grouped
+_BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
+_READER = 300 * 2**20  # what polars' streaming reader takes for itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +75,8 @@ def audit(
     quasi = list(said.quasi)
     check.columns_exist([*quasi, *said.sensitive], opened.columns)
     step("verifying")
-    passes = _passes(given, memory)
     table = opened.scan([*quasi, *said.sensitive])
+    passes = _passes(table, said, memory)
     population = (
         None if said.population is None else open_source(said.population, reading_of(said)).take(quasi)
     )
@@ -114,14 +116,17 @@ def _release_or_file(
     return find_data(folder), policy_from(policy_from(own, {}) if policy is None else policy, settings)
 
 
-def _passes(given: object, memory: int | None) -> int:
-    """Read a file as often as it takes to hold only one part of its classes at a time."""
-    if not isinstance(given, str | Path) or not Path(given).is_file():
-        return 1
+def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
+    """Say how often to read a table: 0 takes it into memory, which needs about 40 bytes a cell."""
+    if policy.delta_presence is not None:
+        return 0  # cells of different classes are compared: they must all be there
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     check.at_least(1, memory=memory)
-    return -(-Path(given).stat().st_size * _WIDENING // memory)
+    rows = table.select(pl.len()).collect(engine="streaming").item()
+    if rows * len(table.collect_schema()) * _BYTES_A_CELL <= memory:
+        return 0
+    return max(1, -(-rows * _BYTES_A_ROW // max(memory - _READER, memory // 4)))
 
 
 def _sensitive(policy: Policy, table: pl.LazyFrame) -> dict[str, Column]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
-from mahrem.types import Codes, Floats, Integers, Mask, Sizes
+from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, published_classes, suppressed_rows
 from mahrem.verify._presence import judge_presence, presence
 
@@ -37,9 +38,19 @@ class Verdict:
 class _Coded:
     """The values of one sensitive column, their codes, and their shares in the whole table."""
 
-    lookup: pl.DataFrame
+    lookup: pl.DataFrame  # value and code
+    code: str  # name of the column of codes
     shares: Floats
     ancestors: Integers | None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """All rows of some of the classes."""
+
+    rows: pl.DataFrame
+    labels: Labels
+    sizes: Sizes
 
 
 def verify(
@@ -51,30 +62,38 @@ def verify(
     subjects: Codes | None = None,
     suppressed: Mask | None = None,
     population: pl.DataFrame | None = None,
-    passes: int = 1,
+    passes: int = 0,
 ) -> Verdict:
     """Check promises on what is published.
 
-    The table is read ``passes`` times, each time only the classes whose hash falls to that pass, so that a
-    file larger than memory can be checked without writing any of it to disk.
+    A table larger than memory is read ``passes`` times, each time only the classes whose hash falls to that
+    pass, and of each row only a hash of 128 bits and the codes of its sensitive values; nothing of it is
+    written to disk. (The hash has a new key each time; that two different classes of a billion share one has
+    a chance below 1e-20.)
 
     Args:
         table: The published table; only the columns named below are read.
         quasi: Columns that make a class: rows showing the same in all of them.
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
-        subjects: Person behind each row; k then counts people. Needs ``passes=1``.
+        subjects: Person behind each row; k then counts people. Needs ``passes=0``.
         suppressed: Rows meant to be suppressed; else every row that shows nothing counts as suppressed.
-        population: Public table for delta-presence, raw values in the columns of ``quasi``.
-        passes: How often to read the table.
+        population: Public table for delta-presence, raw values in the columns of ``quasi``; needs
+            ``passes=0``.
+        passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
 
     Guarantees:
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
+    by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
+    if by_person and population is None:
+        raise InvalidParameter("population=None must be given to check delta-presence")
+    if passes and (subjects is not None or by_person):
+        raise InvalidParameter(f"passes={passes} must be 0 to count people or to check delta-presence")
     names = [*quasi, *sensitive]
+    person, meant, *codes = fresh_names(names, 2 + len(sensitive))
     hidden = suppressed_rows(quasi, list(sensitive), table.select(names).collect_schema())
-    person, meant = fresh_names(names, 2)
     asked = table.select(names)
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
@@ -83,73 +102,68 @@ def verify(
         hidden &= pl.col(meant)
     rows, left_out = asked.select(pl.len(), hidden.sum().alias("hidden")).collect(engine="streaming").row(0)
     shown = asked.filter(~hidden) if left_out else asked
-    if passes == 1:
+    if not passes:
         shown = shown.collect(engine="streaming").lazy()
-    coded = {name: _code(shown, column) for name, column in sensitive.items()}
+    coded = {name: _code(shown, sensitive[name], code) for name, code in zip(sensitive, codes, strict=True)}
 
-    by_class = [promise for promise in promises if not isinstance(promise.model, DeltaPresence)]
-    by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
-    if by_person and population is None:
-        raise InvalidParameter("population=None must be given to check delta-presence")
+    by_class = [promise for promise in promises if promise not in by_person]
     chance = np.zeros(0 if population is None else population.height)
     sizes: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
-    for number in range(passes):
-        falls_here = pl.struct(quasi).hash() % passes == number
-        part = (shown if passes == 1 else shown.filter(falls_here)).collect(engine="streaming")
-        labels, part_sizes = published_classes(part, quasi)
-        sizes.append(part_sizes)
-        people = part[person].to_numpy() if subjects is not None else None
-        counts = _Counter(part, labels, part_sizes, coded, people)
-        outcomes.append([judge(promise, counts(promise)) for promise in by_class])
+    for part in _parts(shown, quasi, coded, passes):
+        sizes.append(part.sizes)
+        people = part.rows[person].to_numpy() if subjects is not None else None
+        outcomes.append([judge(promise, _counts(promise, part, coded, people)) for promise in by_class])
         if population is not None and by_person:
-            chance += presence(part, labels, part_sizes, population, quasi)
+            chance += presence(part.rows, part.labels, part.sizes, population, quasi)
     found = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, found, strict=True)]
     merged += [judge_presence(promise, chance) for promise in by_person]
     return Verdict(rows=rows, suppressed=left_out, sizes=np.concatenate(sizes), outcomes=tuple(merged))
 
 
-def _code(shown: pl.LazyFrame, column: Column) -> _Coded:
+def _code(shown: pl.LazyFrame, column: Column, code: str) -> _Coded:
     name = column.name
-    found = shown.group_by(name).agg(pl.len().alias("times")).collect(engine="streaming")
+    found = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming")
     values = encode_sensitive(found[name], column)
     times = np.zeros(values.size)
-    np.add.at(times, values.codes, found["times"].to_numpy())  # two spellings may be one number
-    shares = times / max(times.sum(), 1)
-    lookup = pl.DataFrame({name: found[name], "code": values.codes})
-    return _Coded(lookup, shares, values.ancestors)
+    np.add.at(times, values.codes, found[code].to_numpy())  # two spellings may be one number
+    lookup = pl.DataFrame({name: found[name], code: values.codes})
+    return _Coded(lookup, code, times / max(times.sum(), 1), values.ancestors)
 
 
-@dataclass(frozen=True)
-class _Counter:
-    """Counts for each promise over one part of the table."""
+def _parts(
+    shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
+) -> Iterator[_Part]:
+    """Give the table part by part; all rows of a class lie in one part."""
+    for name, known in coded.items():
+        shown = shown.join(known.lookup.lazy(), on=name, how="left", nulls_equal=True)
+    if not passes:
+        rows = shown.collect()
+        yield _Part(rows, *published_classes(rows, quasi))
+        return
+    # Text would keep whole chunks of the file alive; numbers do not.
+    keys = fresh_names([*quasi, *coded], 2)
+    hashes = [pl.struct(quasi).hash(secrets.randbits(64)).alias(key) for key in keys]
+    numbers = shown.select(*hashes, *(known.code for known in coded.values()))
+    for number in range(passes):
+        rows = numbers.filter(pl.col(keys[0]) % passes == number).collect(engine="streaming")
+        yield _Part(rows, *published_classes(rows, keys))
 
-    part: pl.DataFrame
-    labels: Integers
-    sizes: Sizes
-    coded: Mapping[str, _Coded]
-    subjects: Codes | None
 
-    def __call__(self, promise: Promise) -> Counts:
-        if promise.column is None:
-            return self._people()
-        coded = self.coded[promise.column]
-        codes = self.part.select(promise.column).join(
-            coded.lookup, on=promise.column, how="left", nulls_equal=True, maintain_order="left"
-        )["code"]
-        counts = counts_of(
-            self.labels, codes.to_numpy(), len(self.sizes), len(coded.shares), ancestors=coded.ancestors
-        )
-        return replace(counts, table=coded.shares)
-
-    def _people(self) -> Counts:
-        if self.subjects is None:
-            nobody = np.empty(0, np.int64)
-            return Counts(self.sizes, nobody, nobody, nobody, np.empty(0))
-        pairs = np.unique(np.stack([self.labels, self.subjects.astype(np.int64)]), axis=1)
-        people = np.bincount(pairs[0], minlength=len(self.sizes))
-        return Counts(people, pairs[0], pairs[1], np.ones(pairs.shape[1], np.int64), np.empty(0))
+def _counts(promise: Promise, part: _Part, coded: Mapping[str, _Coded], people: Codes | None) -> Counts:
+    classes = len(part.sizes)
+    if promise.column is not None:
+        known = coded[promise.column]
+        codes = part.rows[known.code].to_numpy()
+        counts = counts_of(part.labels, codes, classes, len(known.shares), ancestors=known.ancestors)
+        return replace(counts, table=known.shares)
+    if people is None:
+        nobody = np.empty(0, np.int64)
+        return Counts(part.sizes, nobody, nobody, nobody, np.empty(0))
+    pairs = np.unique(np.stack([part.labels, people.astype(np.int64)]), axis=1)
+    each = np.bincount(pairs[0], minlength=classes)
+    return Counts(each, pairs[0], pairs[1], np.ones(pairs.shape[1], np.int64), np.empty(0))
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:
