@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mahrem.datasets import patients as demo_patients
     from mahrem.errors import Infeasible, MahremError, PrivacyWarning
-    from mahrem.pipeline import Audit, Inspection, Release, anonymize, audit, inspect
+    from mahrem.pipeline import Audit, Comparison, Inspection, Release, anonymize, audit, compare, inspect
     from mahrem.release import Policy
 
 __all__ = [
     "Audit",
+    "Comparison",
     "Infeasible",
     "Inspection",
     "MahremError",
@@ -30,12 +31,14 @@ __all__ = [
     "Release",
     "anonymize",
     "audit",
+    "compare",
     "demo_patients",
     "inspect",
 ]
 
 _HOMES = {
     "Audit": "mahrem.pipeline",
+    "Comparison": "mahrem.pipeline",
     "Infeasible": "mahrem.errors",
     "Inspection": "mahrem.pipeline",
     "MahremError": "mahrem.errors",
@@ -44,6 +47,7 @@ _HOMES = {
     "Release": "mahrem.pipeline",
     "anonymize": "mahrem.pipeline",
     "audit": "mahrem.pipeline",
+    "compare": "mahrem.pipeline",
     "demo_patients": "mahrem.datasets:patients",
     "inspect": "mahrem.pipeline",
 }

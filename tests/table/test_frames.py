@@ -94,6 +94,9 @@ def test_pandas_keeps_index_dtypes_objects_and_attributes() -> None:
         {"small": [pl.Series("low", [0, 0, 0]), pl.Series("high", [9, 9, 9])]}, (), keep
     )
     expected = frame[keep].drop(columns="small")
+    # A category nobody kept shows may be the value of somebody who was dropped.
+    expected["category"] = expected["category"].cat.remove_unused_categories()
+    expected.attrs = frame.attrs
     assert list(table.columns)[:5] == ["category", "nullable", "low", "high", "text"]
     pd.testing.assert_frame_equal(table.drop(columns=["low", "high"]), expected)
     assert table.attrs == {"source": "ward"}

@@ -12,32 +12,105 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mahrem.arrays._anonymeans import groups_from_centres, groups_from_labels, squared_error
+    from mahrem.arrays._balls import Balls, grow_balls
     from mahrem.arrays._groups import class_extremes, triplets
     from mahrem.arrays._grow import grow
     from mahrem.arrays._layout import Split
+    from mahrem.arrays._leftovers import group_nearest, join_least, least_merge
+    from mahrem.arrays._lloyd import assign, lloyd, spread_centres
+    from mahrem.arrays._mdav import mdav_groups, mdav_plus_groups
+    from mahrem.arrays._merge import INNER, OUTER, SINGLE, merge_refused
+    from mahrem.arrays._mosaic_merge import merge_in_tiles
+    from mahrem.arrays._mosaic_tiles import Effort, class_tiles, lay_mosaic
+    from mahrem.arrays._normals import normals_first, rows_by_label
+    from mahrem.arrays._outliers import local_outlier_factors
+    from mahrem.arrays._polish import polish
+    from mahrem.arrays._reassign import improve
     from mahrem.arrays._rounds import Rounds
     from mahrem.arrays._shuffle import shuffled
+    from mahrem.arrays._swaps import swap_rows
     from mahrem.arrays._threads import available_threads, in_threads
+    from mahrem.arrays._vantage import Vantage
+    from mahrem.arrays._variable_mdav import extended_groups
 
 __all__ = [
+    "INNER",
+    "OUTER",
+    "SINGLE",
+    "Balls",
+    "Effort",
     "Rounds",
     "Split",
+    "Vantage",
+    "assign",
     "available_threads",
     "class_extremes",
+    "class_tiles",
+    "extended_groups",
+    "group_nearest",
+    "groups_from_centres",
+    "groups_from_labels",
     "grow",
+    "grow_balls",
+    "improve",
     "in_threads",
+    "join_least",
+    "lay_mosaic",
+    "least_merge",
+    "lloyd",
+    "local_outlier_factors",
+    "mdav_groups",
+    "mdav_plus_groups",
+    "merge_in_tiles",
+    "merge_refused",
+    "normals_first",
+    "polish",
+    "rows_by_label",
     "shuffled",
+    "spread_centres",
+    "squared_error",
+    "swap_rows",
     "triplets",
 ]
 
 _HOMES = {
+    "Balls": "_balls",
+    "Effort": "_mosaic_tiles",
+    "INNER": "_merge",
+    "OUTER": "_merge",
     "Rounds": "_rounds",
+    "SINGLE": "_merge",
     "Split": "_layout",
+    "Vantage": "_vantage",
+    "assign": "_lloyd",
     "available_threads": "_threads",
     "class_extremes": "_groups",
+    "class_tiles": "_mosaic_tiles",
+    "extended_groups": "_variable_mdav",
+    "group_nearest": "_leftovers",
+    "groups_from_centres": "_anonymeans",
+    "groups_from_labels": "_anonymeans",
     "grow": "_grow",
+    "grow_balls": "_balls",
+    "improve": "_reassign",
     "in_threads": "_threads",
+    "join_least": "_leftovers",
+    "lay_mosaic": "_mosaic_tiles",
+    "least_merge": "_leftovers",
+    "lloyd": "_lloyd",
+    "local_outlier_factors": "_outliers",
+    "mdav_groups": "_mdav",
+    "mdav_plus_groups": "_mdav",
+    "merge_in_tiles": "_mosaic_merge",
+    "merge_refused": "_merge",
+    "normals_first": "_normals",
+    "polish": "_polish",
+    "rows_by_label": "_normals",
     "shuffled": "_shuffle",
+    "spread_centres": "_lloyd",
+    "squared_error": "_anonymeans",
+    "swap_rows": "_swaps",
     "triplets": "_groups",
 }
 

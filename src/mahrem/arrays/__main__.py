@@ -4,7 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays import Rounds, class_extremes, grow, shuffled, triplets
+from mahrem.arrays import (
+    INNER,
+    Balls,
+    Rounds,
+    Vantage,
+    class_extremes,
+    extended_groups,
+    group_nearest,
+    groups_from_centres,
+    groups_from_labels,
+    grow,
+    grow_balls,
+    improve,
+    join_least,
+    least_merge,
+    lloyd,
+    local_outlier_factors,
+    mdav_groups,
+    mdav_plus_groups,
+    merge_refused,
+    normals_first,
+    polish,
+    rows_by_label,
+    shuffled,
+    spread_centres,
+    squared_error,
+    swap_rows,
+    triplets,
+)
+from mahrem.types import Points
 
 
 def main() -> None:
@@ -26,6 +55,53 @@ def main() -> None:
         class_extremes(points.ravel()[:12], split.labels, split.classes)
         for codes in columns:
             triplets(codes, rows, np.array([0, 6, 12]), 3)
+        _outliers(points)
+        _balls(points)
+    _microaggregation(np.array(points))
+
+
+def _outliers(points: Points) -> None:
+    """Compile what the u-models need."""
+    labels = np.repeat(np.arange(4), 3)
+    labels[-1] = -1
+    rows, offsets = rows_by_label(labels, 4)
+    local_outlier_factors(points, rows, offsets, 2)
+    normals_first(points, rows, offsets, 2, rule=0, neighbours=1)
+    low, high = np.zeros((2, 4, 2))
+    join_least(points, np.array([11], np.int32), low, high, labels)
+    least_merge(low, high, np.full(4, 3), 0)
+    group_nearest(points.copy(), 2, labels.copy())
+    swap_rows(points, labels, 4)
+
+
+def _balls(points: Points) -> None:
+    """Compile what Canon needs."""
+    scale, category = np.ones(points.shape[1]), np.zeros(points.shape[1], np.bool_)
+    vantage = Vantage(0, 3.0, scale, category, far=True, share=0.5, seed=np.uint64(0), minimum=2)
+    grow_balls(points, vantage)
+    with Balls(points, vantage) as balls:
+        while len((proposed := balls.propose())[0]):
+            balls.decide(np.ones(len(proposed[1]) - 1, np.bool_))
+        balls.result()
+
+
+def _microaggregation(points: Points) -> None:
+    """Compile what the methods of microaggregation need."""
+    mdav_groups(points, 2)
+    mdav_plus_groups(points, 5)
+    for gamma in (None, 1.1):
+        extended_groups(points, 2, gamma)
+    chosen, labels = np.empty(4, np.int64), np.full(len(points), -1)
+    spread_centres(points, np.linspace(0.0, 0.9, 4), chosen)
+    columns = np.ascontiguousarray(points[chosen].T)
+    lloyd(points, columns, 3, labels)
+    groups = groups_from_centres(points, columns, 2, INNER, False, False, 3, labels)
+    squared_error(points, labels, groups)
+    improve(points, labels, 2, 1, 9)
+    polish(points, labels, 2, 1, 1, 0)
+    groups_from_labels(points, labels, len(points), 2, INNER, False)
+    sizes, small = np.full(columns.shape[1], 2), np.ones(columns.shape[1], np.bool_)
+    merge_refused(columns, sizes, small, np.arange(len(sizes)))
 
 
 if __name__ == "__main__":

@@ -48,10 +48,16 @@ def anonymize(
 
     with stages(quiet=quiet) as progress:
         release = verb(
-            source, policy=policy, output=output, force=force, html=html, progress=progress, **settings
+            source,
+            policy=policy,
+            output=output,
+            to=to,
+            to_table=to_table,
+            force=force,
+            html=html,
+            progress=progress,
+            **settings,
         )
-        if to is not None:
-            release.write(to, to_table, replace=force)
     if json:
         print_json(release.report)
     elif not quiet:

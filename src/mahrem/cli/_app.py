@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import traceback
 import warnings
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 import typer
 
 from mahrem.cli._anonymize import anonymize, demo
 from mahrem.cli._audit import audit
+from mahrem.cli._compare import compare
 from mahrem.cli._data import data
 from mahrem.cli._inspect import inspect
+from mahrem.cli._reproduce import reproduce
 from mahrem.errors import MahremError
 
 __all__ = ["app", "main"]
 
-INTERRUPTED, FAILED_OUTPUT = 130, 74
+INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
 app = typer.Typer(
     name="mahrem",
@@ -43,7 +47,7 @@ def _top(
         raise typer.Exit
 
 
-for _command in (demo, anonymize, audit, inspect, data):
+for _command in (demo, anonymize, audit, inspect, compare, reproduce, data):
     app.command()(_command)
 
 
@@ -57,20 +61,21 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
-        returned: Any = command.main(args=arguments, prog_name="mahrem", standalone_mode=False)
+        # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
+        with command.make_context("mahrem", list(arguments)) as context:
+            command.invoke(context)
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has had enough
         return 0
-    except (Exception, KeyboardInterrupt) as error:
-        code = _explain(error)
-        if code is None:
-            raise
-        return code
-    return returned if isinstance(returned, int) else 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last one to catch it
+        return _explain(error)
+    return 0
 
 
-def _explain(error: BaseException) -> int | None:
-    """Say what went wrong and give the exit code; None for what is our own bug."""
+def _explain(error: BaseException) -> int:
+    """Say what went wrong and give the exit code."""
     nothing = "nothing half written was left behind"
     match error:
         case click.exceptions.NoArgsIsHelpError():
@@ -88,7 +93,10 @@ def _explain(error: BaseException) -> int | None:
         case OSError():
             _complain(f"input or output failed: {error.strerror or type(error).__name__}; {nothing}")
             return FAILED_OUTPUT
-    return None
+    if os.environ.get("MAHREM_TRACEBACK"):  # a traceback may show cells of the data: only on request
+        traceback.print_exception(error)
+    _complain(f"a bug of ours ({type(error).__name__}), please report it; {nothing}")
+    return OUR_BUG
 
 
 def _complain(message: str) -> None:

@@ -67,10 +67,14 @@ _TABLE: Sequence[_Row] = (
     ("query", _TEXT, "--query", "SQL", "What to ask a database."),
     ("table", _TEXT, "--table", "NAME", "Table to read from a database."),
 )
+# Spelled out, because asking the room that knows them would load every kernel for a line of help.
+_METHODS = (
+    "mondrian (default), canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, ona*, kanonymeans, "
+    "kanonymeans*; auto chooses by size, kinds and time (--option seconds=10)."
+)
 _HOW: Sequence[_Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
-    ("method", _TEXT, "--method", "NAME", "mondrian (default), canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, ona*, kanonymeans, "
-        "kanonymeans*, or auto: chosen by size, kinds and time (--option seconds=10)."),
+    ("method", _TEXT, "--method", "NAME", _METHODS),
     ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
     ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
     ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),

@@ -8,14 +8,33 @@ from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.partition._canon import by_kinds
+from mahrem.partition._evolve import KAnonyMeansStar
+from mahrem.partition._k_anonymeans import KAnonyMeans
+from mahrem.partition._mdav import Mdav, MdavPlus
 from mahrem.partition._mondrian import Mondrian
+from mahrem.partition._mosaic import Mosaic
+from mahrem.partition._ona import OnaStar
 from mahrem.partition._partition import Partitioner
+from mahrem.partition._utility_aware import u_canon, u_mondrian
+from mahrem.partition._variable_mdav import MdavStar, VariableMdav
 
 __all__ = ["METHODS", "build_method"]
 
 # A factory takes its settings by keyword and gives a partitioner; a new method is one line here.
 METHODS: Mapping[str, Callable[..., Partitioner]] = {
     "mondrian": Mondrian,
+    "canon": by_kinds,
+    "u-mondrian": u_mondrian,
+    "u-canon": u_canon,
+    "mdav": Mdav,
+    "mdav+": MdavPlus,
+    "v-mdav": VariableMdav,
+    "mdav*": MdavStar,
+    "ona*": OnaStar,
+    "kanonymeans": KAnonyMeans,
+    "kanonymeans*": KAnonyMeansStar,
+    "mosaic": Mosaic,
 }
 
 

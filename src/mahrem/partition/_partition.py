@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.partition._utility_aware import ManagedRounds
 
 __all__ = ["Admits", "Cuts", "Partition", "Partitioner"]
 
@@ -49,7 +52,7 @@ class Partition:
 
     labels: Labels = field(repr=False)  # -1 = suppressed
     classes: int
-    how: Cuts | None = field(default=None, repr=False)
+    how: Cuts | ManagedRounds | None = field(default=None, repr=False)
 
     @property
     def sizes(self) -> Sizes:

@@ -2,6 +2,7 @@
 
 from mahrem.pipeline._anonymize import Release, anonymize
 from mahrem.pipeline._audit import Audit, audit
+from mahrem.pipeline._compare import Comparison, compare
 from mahrem.pipeline._inspect import Inspection, inspect
 
-__all__ = ["Audit", "Inspection", "Release", "anonymize", "audit", "inspect"]
+__all__ = ["Audit", "Comparison", "Inspection", "Release", "anonymize", "audit", "compare", "inspect"]

@@ -16,11 +16,10 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import prepare
-from mahrem.pipeline._publish import checked_file, checked_frame
+from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import Policy, Settings, input_fingerprint, keep_record, read_policy, staged_release
-from mahrem.report import render_html, to_json
-from mahrem.table import as_polars, write_database
+from mahrem.report import LANGUAGES, render_html, to_json
 from mahrem.verify import Verdict
 
 __all__ = ["Progress", "Release", "anonymize", "policy_from"]
@@ -58,14 +57,18 @@ class Release:
             self._draft,
             Path(folder),
             self._given,
+            None,
             force=force,
             html=html,
             began=time.perf_counter(),
         )
 
     def write(self, target: str, table: str, *, replace: bool = False) -> None:
-        """Write the published table into a database (DuckDB file or PostgreSQL URI), in one transaction."""
-        write_database(as_polars(self.table), target, table, replace=replace)
+        """Write the published table into a database (DuckDB file or PostgreSQL URI), in one transaction.
+
+        Rows are shuffled as in a file, and what the database then holds is verified again.
+        """
+        checked_database(self._draft, target, table, replace=replace)
 
 
 def policy_from(
@@ -89,6 +92,8 @@ def anonymize(
     *,
     policy: str | Path | Mapping[str, Any] | Policy | None = None,
     output: str | Path | None = None,
+    to: str | None = None,
+    to_table: str = "anonymised",
     force: bool = False,
     html: bool = True,
     progress: Progress | None = None,
@@ -100,7 +105,9 @@ def anonymize(
         source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
-        force: Replace an earlier release under ``output``.
+        to: Also write the published table into this database, before the folder gets its name.
+        to_table: Its name there.
+        force: Replace an earlier release under ``output`` and an earlier table of ``to``.
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
         **settings: Roles, promises, method, cells: every name of :class:`~mahrem.release.Settings`.
@@ -122,6 +129,7 @@ def anonymize(
     if not said.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)
+    check.one_of(LANGUAGES, language=said.language)
     if output is not None:
         _keys_stay_outside(said, Path(output))
     step("reading")
@@ -129,18 +137,23 @@ def anonymize(
     step("anonymising")
     made = draft(prepared, said)
     if output is not None:
-        return _save(made, Path(output), source, force=force, html=html, began=began, progress=step)
+        database = None if to is None else (to, to_table)
+        return _save(made, Path(output), source, database, force=force, html=html, began=began, progress=step)
     step("verifying")
     table = made.table()
     verdict = checked_frame(made, table)
     report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
-    return Release(report=report, _draft=made, _given=source, _verified=table)
+    release = Release(report=report, _draft=made, _given=source, _verified=table)
+    if to is not None:
+        release.write(to, to_table, replace=force)
+    return release
 
 
 def _save(
     made: Draft,
     target: Path,
     given: object,
+    database: tuple[str, str] | None,
     *,
     force: bool,
     html: bool,
@@ -154,12 +167,17 @@ def _save(
         progress("reporting")
         report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
         _write_words(folder, made, report, html=html)
+        if database is not None:
+            progress("writing to the database")
+            checked_database(made, *database, replace=force)
     _keep_record(made, verdict, target, given)
     return Release(report=report, folder=target, _draft=made, _given=given)
 
 
 def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: bool) -> None:
-    policy = {"mahrem": {"version": version("mahrem")}, **made.policy.public()}
+    told = {name: sorted(getattr(made.policy, name)) for name in ("hierarchy", "pseudonym")}
+    about = {"version": version("mahrem"), **{name: columns for name, columns in told.items() if columns}}
+    policy = {"mahrem": about, **made.policy.public()}
     (folder / "policy.toml").write_text(tomli_w.dumps(policy), encoding="utf-8")
     (folder / "report.json").write_text(to_json(report), encoding="utf-8")
     if html:
@@ -186,4 +204,3 @@ def _keys_stay_outside(policy: Policy, target: Path) -> None:
     for name, said in policy.pseudonym.items():
         if isinstance(said, str | Path) and target.resolve() in Path(said).resolve().parents:
             raise InvalidParameter(f"pseudonym.{name}: the key file must lie outside the release folder")
-    check.one_of(("en", "tr", "de"), language=policy.language)

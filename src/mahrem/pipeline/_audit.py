@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping
@@ -9,19 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import published_loss
+from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
 from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._prepare import column_of, reading_of
+from mahrem.pipeline._prepare import column_of, hierarchy_of, reading_of, subjects_of
 from mahrem.pipeline._summary import promises_of, risk_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins
-from mahrem.table import Column, Role, Source, open_source, read_hierarchy
-from mahrem.verify import Verdict, verify
+from mahrem.table import Column, Missing, Role, Source, open_source, restored_cells
+from mahrem.types import Mask
+from mahrem.verify import SUPPRESSED, Verdict, verify
 
 __all__ = ["Audit", "audit"]
 
@@ -69,51 +73,76 @@ def audit(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     given, said = _release_or_file(source, policy, settings)
-    opened = open_source(given, reading_of(said))
     if not said.quasi:
         raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
+    if said.missing is not Missing.CATEGORY:
+        raise InvalidParameter(f"missing={str(said.missing)!r}: an audit takes a table as it is")
+    opened = open_source(given, reading_of(said))
     quasi = list(said.quasi)
     check.columns_exist([*quasi, *said.sensitive], opened.columns)
     step("verifying")
     table = opened.scan([*quasi, *said.sensitive])
-    passes = _passes(table, said, memory)
-    population = (
-        None if said.population is None else open_source(said.population, reading_of(said)).take(quasi)
-    )
+    table = table.with_columns(restored_cells(table.collect_schema()))
+    subjects = subjects_of(opened, said) if said.subject in opened.columns else None
+    everyone = None if said.population is None else open_source(said.population, reading_of(said))
     verdict = verify(
         table,
         quasi=quasi,
         promises=said.promises() or (Promise(KAnonymity(1), None),),
         sensitive=_sensitive(said, table),
-        population=population,
-        passes=passes,
+        subjects=subjects,
+        suppressed=_meant_to_be_suppressed(source, table),
+        population=None if everyone is None else everyone.take(quasi),
+        decimal=said.decimal,
+        passes=0 if subjects is not None else _passes(table, said, memory),
     )
     step("measuring")
-    return Audit(report=_report(verdict, said, opened, table, time.perf_counter() - began))
+    counted = subjects is not None
+    return Audit(report=_report(verdict, said, opened, table, time.perf_counter() - began, people=counted))
 
 
 def _release_or_file(
     source: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
 ) -> tuple[object, Policy]:
-    folder = Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
+    folder = _folder(source)
     if folder is None:
         return source, policy_from(policy, settings)
     if not is_release(folder):
-        raise InvalidParameter(
-            f"source={folder.name!r} is a folder but not a release: it lacks hashes or a report"
-        )
+        name = folder.resolve().name
+        raise InvalidParameter(f"source={name!r} is a folder but not a release: it lacks hashes or a report")
     check_hashes(folder)
+    if policy is not None:
+        return find_data(folder), policy_from(policy, settings)
+    said = {key: value for key, value in settings.items() if value is not None}
+    return find_data(folder), policy_from(None, {**_own_policy(folder), **said})
+
+
+def _folder(source: object) -> Path | None:
+    return Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
+
+
+def _own_policy(folder: Path) -> dict[str, Any]:
+    """Give what a release promises of its own published columns; how its input was read is past."""
     own = read_policy(folder / "policy.toml")
-    for name in ("hierarchy", "pseudonym", "delta_presence", "decimal", "delimiter", "encoding", "subject"):
-        own.pop(name, None)  # these speak of the input, not of the published file
-    quasi = own.pop("quasi", [])
-    columns = open_source(find_data(folder)).columns
-    own["quasi"] = [
-        shown for name in quasi for shown in (name, f"{name}_min", f"{name}_max") if shown in columns
-    ]
-    for key in ("kind", "grid", "weights", "suppress", "identifier", "insensitive"):
-        own.pop(key, None)
-    return find_data(folder), policy_from(policy_from(own, {}) if policy is None else policy, settings)
+    kept = (*MODEL_KEYS, "k", "delta_presence", "strategy", "bounds", "cells", "order", "subject", "decimal")
+    promised = {key: own[key] for key in kept if key in own}
+    shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
+    renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
+    promised["quasi"] = shown["quasi"]
+    promised["sensitive"] = {renamed[name]: settings for name, settings in own.get("sensitive", {}).items()}
+    for key in ("kind", "order"):
+        promised[key] = {renamed[name]: said for name, said in own.get(key, {}).items() if name in renamed}
+    if find_data(folder).suffix == ".tsv":
+        promised["delimiter"] = "\t"
+    return promised
+
+
+def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
+    """In a release of ours that suppressed rows, whatever shows nothing was meant to."""
+    folder = _folder(source)
+    if folder is None or read_policy(folder / "policy.toml").get("missing") != "suppress":
+        return None
+    return np.ones(table.select(pl.len()).collect().item(), np.bool_)
 
 
 def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
@@ -123,24 +152,24 @@ def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
     if memory is None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     check.at_least(1, memory=memory)
-    rows = table.select(pl.len()).collect(engine="streaming").item()
+    rows = int(table.select(pl.len()).collect(engine="streaming").item())
     if rows * len(table.collect_schema()) * _BYTES_A_CELL <= memory:
         return 0
     return max(1, -(-rows * _BYTES_A_ROW // max(memory - _READER, memory // 4)))
 
 
 def _sensitive(policy: Policy, table: pl.LazyFrame) -> dict[str, Column]:
-    hierarchies = {name: read_hierarchy(Path(said)) for name, said in policy.hierarchy.items()}
+    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
     found = {}
     for name in policy.sensitive:
         values = table.select(name).unique().collect(engine="streaming")[name]
-        shown = values.filter(values != "*") if values.dtype == pl.String else values
+        shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
         found[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
     return found
 
 
 def _report(
-    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, seconds: float
+    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, seconds: float, *, people: bool
 ) -> dict[str, Any]:
     utility, columns = published_loss(
         {name: _tally(table, name) for name in policy.quasi},
@@ -151,14 +180,14 @@ def _report(
         weights=policy.weights or None,
     )
     warnings = []
-    if policy.subject is not None:
+    if policy.subject is not None and not people:
         warnings.append("subject: a published file shows rows, not people; k is counted over rows here.")
     return {
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
         "utility": utility.as_dict(),
         "columns": columns,
-        "risk": risk_of(verdict.sizes),
+        "risk": risk_of(verdict.people),
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": verdict.rows,
         "source": opened.label,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +13,14 @@ import numpy as np
 import polars as pl
 
 from mahrem.engines import Local, in_parallel
+from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.models import PrivacyModel
 from mahrem.partition import Admission, Partition, Partitioner, build_method
+from mahrem.pipeline._auto import Evidence, choose
 from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
-from mahrem.table import Axis, Cells, Leaves, Values, Words, as_polars, pseudonyms, read_key
+from mahrem.table import Axis, Cells, Leaves, Values, Words, as_polars, pruned, pseudonyms, read_key
 from mahrem.types import Labels, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
@@ -29,6 +33,8 @@ class Draft:
 
     prepared: Prepared
     policy: Policy
+    method: str  # as asked for, or as chosen for "auto"
+    method_reason: str | None  # why, when it was chosen
     labels: Labels = field(repr=False)  # (published rows,) -1 = suppressed
     partition: Partition
     recodings: Mapping[str, Recoding]
@@ -74,7 +80,31 @@ class Draft:
         shown = self._rendered(order)
         shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
-        return pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
+        table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
+        if self.policy.format in {"csv", "tsv"}:
+            return self._starred(table, order)
+        return table.with_columns(
+            pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum
+        )
+
+    def _starred(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
+        """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
+        hidden = self.prepared.suppress if order is None else self.prepared.suppress[order]
+        if not hidden.any():
+            return table
+        star = pl.lit(SUPPRESSED)
+        return table.select(
+            pl.when(pl.Series(hidden)).then(star).otherwise(column.cast(pl.String)).alias(column.name)
+            for column in table
+        )
+
+    def judged(self) -> pl.DataFrame:
+        """Put together only what promises speak of: quasi-identifiers as published, sensitive columns."""
+        shown = [series for rendered in self._rendered(None).values() for series in rendered]
+        sensitive = self.prepared.source.take(list(self.prepared.values)).filter(
+            pl.Series(self.prepared.keep)
+        )
+        return pl.DataFrame([*shown, *(self.beside.get(series.name, series) for series in sensitive)])
 
     def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
         labels = self.labels if order is None else self.labels[order]
@@ -85,22 +115,29 @@ class Draft:
 
 def draft(prepared: Prepared, policy: Policy) -> Draft:
     """Partition, recode, and render what each row shows."""
-    partition = _partition(prepared, policy)
+    name, reason, options = _chosen(prepared, policy)
+    partition = _partition(prepared, policy, _method(prepared, policy, name, options))
     labels = np.full(prepared.rows, -1, np.int64)
     labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
     recodings = {axis.name: _recoding(axis, policy) for axis in prepared.axes}
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
     )
-    return Draft(
+    made = Draft(
         prepared=prepared,
         policy=policy,
+        method=name,
+        method_reason=reason,
         labels=labels,
         partition=partition,
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
-        beside=_hidden_values(prepared) | _pseudonyms(prepared, policy),
+        beside=_beside(prepared, policy),
     )
+    double = [name for name, times in Counter(made.columns).items() if times > 1]
+    if double:
+        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
+    return made
 
 
 def _recoding(axis: Axis, policy: Policy) -> Recoding:
@@ -109,7 +146,7 @@ def _recoding(axis: Axis, policy: Policy) -> Recoding:
     return default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
 
 
-def _partition(prepared: Prepared, policy: Policy) -> Partition:
+def _partition(prepared: Prepared, policy: Policy, method: Partitioner) -> Partition:
     promises: list[tuple[PrivacyModel, Values | None]] = []
     for promise in policy.promises():
         if promise.model.name == "delta-presence":
@@ -119,34 +156,58 @@ def _partition(prepared: Prepared, policy: Policy) -> Partition:
     admits = Admission(
         tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
     )
-    return Local().partition(_method(prepared, policy), prepared.points(), prepared.absent(), admits)
+    return Local().partition(method, prepared.points(), prepared.absent(), admits)
 
 
-def _method(prepared: Prepared, policy: Policy) -> Partitioner:
-    unordered = [
+def _chosen(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[str, Any]]:
+    """Give the method, why it was chosen if it was, and its own options."""
+    options = dict(policy.options)
+    if policy.method != "auto":
+        return policy.method, None, options
+    evidence = Evidence(
+        rows=prepared.taking_part,
+        columns=len(prepared.axes),
+        unordered=len(_unordered(prepared)),
+        k=policy.k or 1,
+        apart=policy.delta_presence is not None,
+        seconds=options.pop("seconds", None),
+    )
+    return *choose(evidence), options
+
+
+def _unordered(prepared: Prepared) -> tuple[int, ...]:
+    """Give the places of quasi-identifiers whose values have no order."""
+    return tuple(
         place
         for place, axis in enumerate(prepared.axes)
         if isinstance(axis.domain, Leaves) or (isinstance(axis.domain, Words) and not axis.domain.ordered)
-    ]
-    return build_method(
-        policy.method,
-        strict=policy.strategy == "strict",
-        seed=policy.seed,
-        categorical=tuple(unordered),
-        options=policy.options,
     )
 
 
-def _hidden_values(prepared: Prepared) -> dict[str, pl.Series]:
-    """A suppressed row must not show its sensitive values either: nothing hides it."""
+def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
+    return build_method(
+        name,
+        strict=policy.strategy == "strict",
+        seed=policy.seed,
+        categorical=_unordered(prepared),
+        options=options,
+    )
+
+
+def _beside(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
+    """Rewrite columns row by row: keyed pseudonyms, and nothing at all where a row is suppressed."""
+    made = _pseudonyms(prepared, policy)
     if not prepared.suppress.any():
-        return {}
-    nothing = pl.Series(prepared.suppress)
-    found = {}
-    for series in prepared.source.take(list(prepared.values)).filter(pl.Series(prepared.keep)):
+        return made
+    shown = as_polars(
+        prepared.source.rebuild({}, (*prepared.leave_out, *policy.quasi, *policy.pseudonym), prepared.keep)
+    )
+    keep = pl.Series(~prepared.suppress)
+    hidden = {}
+    for series in [*shown, *made.values()]:
         star = pl.Series([SUPPRESSED if series.dtype == pl.String else None], dtype=series.dtype)
-        found[series.name] = series.zip_with(~nothing, star.new_from_index(0, len(series)))
-    return found
+        hidden[series.name] = pruned(series.zip_with(keep, star.new_from_index(0, len(series))))
+    return hidden
 
 
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
@@ -154,4 +215,7 @@ def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     for name, said in policy.pseudonym.items():
         key = said if isinstance(said, bytes) else read_key(Path(said))
         made[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
+        if made[name].drop_nulls().is_duplicated().any():
+            message = f"pseudonym.{name}: it ties the rows of one person together; k is about single rows"
+            warnings.warn(message, PrivacyWarning, stacklevel=2)
     return made

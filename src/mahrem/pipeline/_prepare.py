@@ -35,7 +35,7 @@ from mahrem.table import (
 )
 from mahrem.types import Codes, Mask, Points
 
-__all__ = ["Prepared", "column_of", "prepare", "reading_of"]
+__all__ = ["Prepared", "column_of", "hierarchy_of", "prepare", "reading_of", "subjects_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +164,7 @@ def _encoded(
     part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy
 ) -> tuple[dict[str, Column], tuple[Axis, ...], dict[str, Values]]:
     """Turn columns into numbers, several at a time; after the table's rows come the others'."""
-    hierarchies = {name: _hierarchy(name, said) for name, said in policy.hierarchy.items()}
+    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
 
     def encode(name: str) -> tuple[Column, Axis | Values]:
         series = part[name]
@@ -215,7 +215,8 @@ def _within_limit(suppress: Mask, policy: Policy) -> None:
         raise Infeasible(message, reached=share)
 
 
-def _hierarchy(name: str, said: object) -> Hierarchy:
+def hierarchy_of(name: str, said: object) -> Hierarchy:
+    """Give a hierarchy that was given as such or as a file."""
     if isinstance(said, Hierarchy):
         return said
     if isinstance(said, str | Path):
@@ -223,13 +224,19 @@ def _hierarchy(name: str, said: object) -> Hierarchy:
     raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
 
 
-def _subjects(source: Source, policy: Policy, part: Mask, extra: int) -> Codes | None:
+def subjects_of(source: Source, policy: Policy) -> Codes | None:
+    """Number the people behind the rows of a source."""
     if policy.subject is None:
         return None
-    people = source.take([policy.subject]).filter(pl.Series(part)).to_series()
+    people = source.take([policy.subject]).to_series()
     # Rows without a person count as one person: claiming more would promise too much.
     codes = (people.rank("dense").cast(pl.Int32) - 1).fill_null(people.n_unique())
-    return np.concatenate([codes.to_numpy().astype(np.int32), np.full(extra, -1, np.int32)])
+    return codes.to_numpy().astype(np.int32)
+
+
+def _subjects(source: Source, policy: Policy, part: Mask, extra: int) -> Codes | None:
+    people = subjects_of(source, policy)
+    return None if people is None else np.concatenate([people[part], np.full(extra, -1, np.int32)])
 
 
 def _population(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
@@ -241,10 +248,10 @@ def _population(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
     if everyone.schema != quasi.schema:
         try:
             everyone = everyone.cast(quasi.schema)
-        except pl.exceptions.PolarsError as error:
+        except pl.exceptions.PolarsError:
             raise InvalidInput(
                 "population has other kinds of values than the table in a quasi-identifier"
-            ) from error
+            ) from None  # polars would show the value
     return everyone
 
 

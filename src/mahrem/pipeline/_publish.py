@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +12,11 @@ import polars as pl
 from mahrem import arrays
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
-from mahrem.table import exported_names, open_source, write_table
+from mahrem.table import Reading, exported_names, open_source, restored_cells, write_database, write_table
 from mahrem.types import Rows
 from mahrem.verify import Verdict, verify
 
-__all__ = ["checked_file", "checked_frame"]
+__all__ = ["checked_database", "checked_file", "checked_frame"]
 
 
 def checked_frame(draft: Draft, table: object) -> Verdict:
@@ -27,18 +28,29 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
 def checked_file(draft: Draft, folder: Path) -> Verdict:
     """Write the data file, shuffled unless told not to, read it back, and verify what it says."""
     policy = draft.policy
-    order = None if policy.shuffle is False else arrays.shuffled(draft.prepared.rows)
+    order = _order(draft)
     path = folder / f"data.{policy.format}"
     write_table(draft.table_for_file(order), path, policy.format)
-    published = _scan(path)
-    names = published.collect_schema().names()
-    if names != exported_names(draft.columns, policy.format):
-        raise GuaranteeBroken(
-            f"the file has {len(names)} columns that are not the {len(draft.columns)} to be published"
-        )
-    renamed = published.rename(dict(zip(names, draft.columns, strict=True)))
-    wanted = renamed.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
-    return _check(draft, wanted.lazy(), draft.columns, order)
+    published = _read_back(path, draft)
+    wanted = published.select([*draft.quasi, *draft.prepared.values])
+    if policy.format in {"csv", "tsv"}:
+        wanted = wanted.with_columns(restored_cells(wanted.collect_schema()))
+    if policy.null:
+        told = [pl.col(name) for name in draft.prepared.values if wanted.collect_schema()[name] == pl.String]
+        wanted = wanted.with_columns(pl.when(~one.is_in(policy.null)).then(one).name.keep() for one in told)
+    return _check(draft, wanted.collect().lazy(), draft.columns, order)  # read once, from the file
+
+
+def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:
+    """Write the published table into a database, shuffled too, read it back, and verify what it says."""
+    order = _order(draft)
+    write_database(draft.table_for_file(order), target, table, replace=replace)
+    shown = open_source(target, Reading(table=table, null=draft.policy.null))
+    _check(draft, shown.scan([*draft.quasi, *draft.prepared.values]), shown.columns, order)
+
+
+def _order(draft: Draft) -> Rows | None:
+    return None if draft.policy.shuffle is False else arrays.shuffled(draft.prepared.rows)
 
 
 def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Rows | None) -> Verdict:
@@ -56,6 +68,7 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
         subjects=subjects,
         suppressed=prepared.suppress if order is None else prepared.suppress[order],
         population=prepared.population,
+        decimal=draft.policy.decimal,
     )
     if list(columns) != draft.columns:
         raise GuaranteeBroken("the published table does not have the columns it should have")
@@ -74,14 +87,23 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     return verdict
 
 
-def _scan(path: Path) -> pl.LazyFrame:
-    """Read a published file without any of our own readers."""
+def _read_back(path: Path, draft: Draft) -> pl.LazyFrame:
+    """Read a published file without any of our own readers, and check its header."""
     match path.suffix:
         case ".parquet":
-            return pl.scan_parquet(path, glob=False)
+            published = pl.scan_parquet(path, glob=False)
+            names = published.collect_schema().names()
         case ".arrow":
-            return pl.scan_ipc(path, glob=False)
-        case ".tsv":
-            return pl.scan_csv(path, infer_schema=False, separator="\t", glob=False)
-        case _:
-            return pl.scan_csv(path, infer_schema=False, glob=False)
+            published = pl.scan_ipc(path, glob=False)
+            names = published.collect_schema().names()
+        case ending:
+            mark = "\t" if ending == ".tsv" else ","
+            with path.open(encoding="utf-8", newline="") as file:
+                names = next(csv.reader(file, delimiter=mark))
+            published = pl.scan_csv(
+                path, infer_schema=False, separator=mark, glob=False, new_columns=draft.columns
+            )
+    if names != exported_names(draft.columns, draft.policy.format):
+        wanted = len(draft.columns)
+        raise GuaranteeBroken(f"the file has {len(names)} columns that are not the {wanted} to be published")
+    return published

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.metrics import average_risk, highest_risk, measure, share_at_risk, unique_share
+from mahrem.metrics import average_risk, c_avg, highest_risk, measure, share_at_risk, unique_share
 from mahrem.models import Outcome
 from mahrem.pipeline._draft import Draft
 from mahrem.report import class_size_bins, distribution
-from mahrem.table import Role
+from mahrem.table import Role, exported_names
 from mahrem.types import Sizes
-from mahrem.verify import Verdict, published_classes
+from mahrem.verify import Verdict, people_per_class, published_classes
 
 __all__ = ["promises_of", "risk_of", "summarise"]
 
@@ -54,18 +54,24 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
         published_classes=len(verdict.sizes),
         weights=policy.weights or None,
     )
-    risk: dict[str, Any] = risk_of(verdict.sizes)
+    utility = replace(utility, c_avg=c_avg(verdict.people, policy.k or 1))  # k counts people where told so
+    risk: dict[str, Any] = risk_of(verdict.people)
     if pictures:
         risk["before"] = risk_of(_sizes_before(draft))
     return {
         "mahrem": version("mahrem"),
         "created": datetime.now(UTC).date().isoformat(),
-        "source": prepared.source.label,
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
         "utility": utility.as_dict(),
         "columns": {
-            name: _column(draft, name, per_column, pictures=pictures) for name in prepared.source.columns
+            name: _column(draft, name, per_column, pictures=pictures)
+            for name in prepared.source.columns
+            if name not in prepared.leave_out or name in policy.identifier
+        },
+        "published": {
+            "quasi": exported_names(draft.quasi, policy.format),
+            "sensitive": exported_names(list(prepared.values), policy.format),
         },
         "risk": risk,
         "class_sizes": class_size_bins(verdict.sizes),
@@ -77,7 +83,8 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
             "dropped": int((~prepared.keep).sum()),
             "suppressed": int(prepared.suppress.sum()),
         },
-        "method": policy.method,
+        "method": draft.method,
+        **({} if draft.method_reason is None else {"method_reason": draft.method_reason}),
         "settings": policy.public(),
         "seconds": round(seconds, 3),
         "warnings": list(_caveats(draft)),
@@ -89,8 +96,8 @@ def _column(
 ) -> dict[str, Any]:
     prepared = draft.prepared
     if name not in prepared.columns:
-        hidden = name in prepared.leave_out or name in draft.policy.pseudonym
-        return {"role": str(Role.IDENTIFIER if hidden else Role.INSENSITIVE)}
+        named = name in draft.policy.identifier or name in draft.policy.pseudonym
+        return {"role": str(Role.IDENTIFIER if named else Role.INSENSITIVE)}
     column = prepared.columns[name]
     said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
     if name in figures:
@@ -111,20 +118,25 @@ def _sizes_before(draft: Draft) -> Sizes:
     axes = draft.prepared.axes
     rows = draft.prepared.taking_part
     frame = pl.DataFrame({str(number): axis.positions[:rows] for number, axis in enumerate(axes)})
-    return published_classes(frame, frame.columns)[1]
+    labels, sizes = published_classes(frame, frame.columns)
+    if draft.prepared.subjects is None:
+        return sizes
+    return people_per_class(labels, draft.prepared.subjects[:rows], len(sizes))
 
 
 def _caveats(draft: Draft) -> list[str]:
     policy = draft.policy
     said = []
-    if not policy.promises():
-        said.append("No promise was asked for: nothing was checked.")
     if policy.subject is not None:
         said.append(
             "k counts people, verified before the subject column was left out; the file alone shows rows."
         )
     if policy.bounds == "exact" and any(np.isfinite(axis.span).all() for axis in draft.prepared.axes):
         said.append("Bounds are exact: the smallest and largest values of classes are real values of people.")
+    if policy.pseudonym:
+        said.append(
+            "Pseudonyms tie the rows of one person together: whoever finds one row finds all of them."
+        )
     if policy.k is None:
         said.append("No k was asked for: rows may be singled out.")
     return said

@@ -1,8 +1,9 @@
 """Release folders and run records: policy in, staged files, hashes, and one atomic rename."""
 
 from mahrem.release._folder import DATA_FILES, check_hashes, find_data, is_release, staged_release
-from mahrem.release._policy import Policy, Settings, read_policy
+from mahrem.release._policy import Policy, read_policy
 from mahrem.release._record import input_fingerprint, keep_record, state_folder
+from mahrem.release._settings import Settings
 
 __all__ = [
     "DATA_FILES",

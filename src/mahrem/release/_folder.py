@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered
@@ -29,6 +29,7 @@ def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
     """
     target = Path(os.path.abspath(target))  # noqa: PTH100 - resolve() would follow a link away from its name
     _refuse_occupied(target, force=force)
+    new = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         stage = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))  # mkdtemp makes it 0700
@@ -49,6 +50,9 @@ def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
             raise OutputFailed(message) from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+        for parent in new:
+            with suppress(OSError):  # not empty: it holds the release
+                parent.rmdir()
 
 
 def is_release(folder: Path) -> bool:
@@ -107,7 +111,7 @@ def _swap_in(stage: Path, target: Path) -> None:
         target.rename(old / "release")
         try:
             stage.rename(target)
-        except OSError:
+        except BaseException:  # also ctrl-C between the two renames
             (old / "release").rename(target)
             raise
         finally:

@@ -6,71 +6,18 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.models import SETTINGS as MODEL_KEYS
-from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings, parse_sensitive
-from mahrem.table import Kind, Missing, is_role_word, role_from_word
+from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings
+from mahrem.release._settings import read_settings
+from mahrem.table import Kind, Missing
 
-__all__ = ["Policy", "Settings", "read_policy"]
-
-Names = str | Sequence[str]
-
-
-class Settings(TypedDict, total=False):
-    """What may be said to a verb; every key is a field of :class:`Policy`."""
-
-    roles: Mapping[str, str]
-    quasi: Names
-    sensitive: Names | Mapping[str, Mapping[str, object]]
-    identifier: Names
-    insensitive: Names
-    rest: str | None
-    kind: Mapping[str, str]
-    order: Mapping[str, Names]
-    null: Names
-    missing: str
-    subject: str | None
-    hierarchy: Mapping[str, Any]
-    pseudonym: Mapping[str, Any]
-    k: int
-    l: float  # noqa: E741 - the literature's name
-    l_kind: str
-    c: float
-    t: float
-    t_kind: str
-    alpha: float
-    beta: float
-    beta_kind: str
-    delta_disclosure: float
-    delta_presence: Sequence[float] | str
-    population: Any
-    method: str
-    options: Mapping[str, Any]
-    strategy: str
-    bounds: str
-    grid: Mapping[str, float | str]
-    cells: str
-    suppress: Names
-    suppression_limit: float
-    weights: Mapping[str, float]
-    seed: int | None
-    engine: str
-    master: str | None
-    delimiter: str | None
-    encoding: str | None
-    decimal: str | None
-    query: str | None
-    table: str | None
-    format: str
-    shuffle: bool | None
-    language: str
+__all__ = ["Policy", "read_policy"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +35,11 @@ class Policy:
     missing: Missing = Missing.CATEGORY
     subject: str | None = None
     hierarchy: Mapping[str, Any] = field(default_factory=dict)
-    pseudonym: Mapping[str, Any] = field(default_factory=dict)
+    pseudonym: Mapping[str, Any] = field(default_factory=dict, repr=False)
     k: int | None = None
     models: Mapping[str, object] = field(default_factory=dict)
     delta_presence: tuple[float, float] | None = None
-    population: Any = None
+    population: Any = field(default=None, repr=False)
     method: str = "mondrian"
     options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
     strategy: str = "strict"
@@ -117,10 +64,7 @@ class Policy:
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, over: Policy | None = None) -> Policy:
         """Make a policy from settings by name; what is not said comes from ``over``."""
-        given = _in_our_words({key: value for key, value in settings.items() if value is not None})
-        check.unknown_keys(given, tuple(Settings.__annotations__), where="setting")
-        models: dict[str, object] = {key: given.pop(key) for key in MODEL_KEYS if key in given}
-        plain = {key: _READERS.get(key, _as_it_is)(value) for key, value in given.items()}
+        plain, models = read_settings(settings)
         base = over if over is not None else cls()
         return replace(base, **plain, models={**base.models, **models})
 
@@ -144,6 +88,13 @@ class Policy:
             )
         if self.delta_presence is not None:
             self._check_presence()
+        elif self.population is not None:
+            raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+        if self.subject is not None and self.subject in self.pseudonym:
+            raise InvalidParameter(
+                f"subject={self.subject!r} as a pseudonym would tie a person's rows together, and k would "
+                f"not hold for people; leave the pseudonym or the subject out"
+            )
         self.promises()
 
     def _check_presence(self) -> None:
@@ -166,17 +117,7 @@ class Policy:
 
     def public(self) -> dict[str, Any]:
         """Give what may lie in a release: no seed, no file names, no credentials, no defaults."""
-        private = {
-            "seed",
-            "pseudonym",
-            "hierarchy",
-            "population",
-            "query",
-            "table",
-            "master",
-            "null",
-            "order",
-        }
+        private = {"seed", "pseudonym", "hierarchy", "population", "query", "table", "master", "null"}
         public: dict[str, Any] = {}
         for entry in fields(self):
             value = getattr(self, entry.name)
@@ -184,9 +125,6 @@ class Policy:
                 continue
             public[entry.name] = _plain(value)
         public.update(public.pop("models", {}))
-        for name in ("hierarchy", "pseudonym"):
-            if getattr(self, name):
-                public[name] = sorted(getattr(self, name))
         return public
 
 
@@ -204,82 +142,9 @@ def read_policy(path: str | Path) -> dict[str, Any]:
     return settings
 
 
-def _in_our_words(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take columns under other tools' names (``quasi_ident``, ``keyVars``), and ``roles`` by column."""
-    ours: dict[str, Any] = {}
-    columns: dict[str, list[str]] = {}
-    for key, value in given.items():
-        if key == "roles":
-            for column, word in value.items():
-                columns.setdefault(role_from_word(word).value, []).append(column)
-        elif key not in Settings.__annotations__ and is_role_word(key):
-            columns.setdefault(role_from_word(key).value, []).extend(_names(value))
-        else:
-            ours[key] = value
-    for role, names in columns.items():
-        said = ours.get(role, ())
-        if isinstance(said, Mapping):
-            ours[role] = {**said, **{name: {} for name in names}}
-        else:
-            ours[role] = (*_names(said), *names)
-    return ours
-
-
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, tuple):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, str) else value
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-def _names(value: Names) -> tuple[str, ...]:
-    if isinstance(value, str):
-        value = [value]
-    return tuple(dict.fromkeys(str(name) for name in value))
-
-
-def _sensitive(value: Names | Mapping[str, Mapping[str, object]]) -> Mapping[str, Mapping[str, object]]:
-    if isinstance(value, Mapping):
-        own = {str(name): dict(settings) for name, settings in value.items()}
-    else:
-        own = {name: dict(settings) for name, settings in map(parse_sensitive, _names(value))}
-    for name, settings in own.items():
-        check.unknown_keys(settings, MODEL_KEYS, where=f"sensitive.{name}")
-    return MappingProxyType(own)
-
-
-def _kinds(value: Mapping[str, str]) -> Mapping[str, Kind]:
-    return {name: Kind(check.one_of(tuple(Kind), **{f"kind.{name}": kind})) for name, kind in value.items()}
-
-
-def _orders(value: Mapping[str, Names]) -> Mapping[str, tuple[str, ...]]:
-    split = {name: values.split(",") if isinstance(values, str) else values for name, values in value.items()}
-    return {name: _names(values) for name, values in split.items()}
-
-
-def _presence(value: Sequence[float] | str) -> tuple[float, float]:
-    parts = value.split(",") if isinstance(value, str) else list(value)
-    try:
-        low, high = (float(part) for part in parts)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameter("delta_presence must be two numbers: MIN,MAX") from error
-    return low, high
-
-
-_READERS: Mapping[str, Any] = {
-    "quasi": _names,
-    "sensitive": _sensitive,
-    "identifier": _names,
-    "insensitive": _names,
-    "null": _names,
-    "suppress": _names,
-    "kind": _kinds,
-    "order": _orders,
-    "missing": lambda value: Missing(check.one_of(tuple(Missing), missing=value)),
-    "delta_presence": _presence,
-}

@@ -6,9 +6,24 @@ languages. Nothing in it is finer than the promise: small counts are hidden, rar
 
 from __future__ import annotations
 
+from mahrem.report._advice import frontier_advice
 from mahrem.report._catalogue import LANGUAGES
 from mahrem.report._distributions import class_size_bins, distribution
+from mahrem.report._frontier import frontier_page, frontier_svg
 from mahrem.report._html import render_html
 from mahrem.report._json import to_json
+from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
 
-__all__ = ["LANGUAGES", "class_size_bins", "distribution", "render_html", "to_json"]
+__all__ = [
+    "LANGUAGES",
+    "bars_svg",
+    "beside_print_svg",
+    "class_size_bins",
+    "distribution",
+    "frontier_advice",
+    "frontier_page",
+    "frontier_svg",
+    "lines_svg",
+    "render_html",
+    "to_json",
+]

@@ -241,15 +241,17 @@ def _risk(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
 
 def _made(report: Mapping[str, Any], catalogue: Catalogue) -> list[tuple[str, str]]:
     texts = catalogue["made"]
+    chosen = [str(report[name]) for name in ("method", "method_reason") if report.get(name)]
+    said = {**report, "method": ": ".join(chosen)}
     facts = [
-        (texts[key], str(report[name]))
+        (texts[key], str(said[name]))
         for key, name in (
             ("source", "source"),
             ("method", "method"),
             ("created", "created"),
             ("version", "mahrem"),
         )
-        if report.get(name)
+        if said.get(name)
     ]
     missing = report.get("missing") or {}
     if missing.get("policy"):

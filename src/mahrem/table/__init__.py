@@ -6,8 +6,8 @@ Also the grammar of published cells, which writers, metrics and the verifier sha
 from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
 from mahrem.table._cells import Cells
 from mahrem.table._encode import encode_quasi, encode_sensitive
-from mahrem.table._formulas import neutralise_formulas, restore_formulas
-from mahrem.table._frames import as_polars
+from mahrem.table._formulas import neutralise_formulas, restore_formulas, restored_cells
+from mahrem.table._frames import as_polars, pruned
 from mahrem.table._grammar import (
     Cell,
     Exact,
@@ -73,6 +73,7 @@ __all__ = [
     "make_key",
     "neutralise_formulas",
     "open_source",
+    "pruned",
     "pseudonyms",
     "read_cell",
     "read_hierarchy",
@@ -80,6 +81,7 @@ __all__ = [
     "read_kind",
     "read_ranges",
     "restore_formulas",
+    "restored_cells",
     "role_from_word",
     "write_database",
     "write_labels",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["neutralise_formulas", "neutralise_names", "restore_formulas"]
+__all__ = ["neutralise_formulas", "neutralise_names", "restore_formulas", "restored_cells"]
 
 DISARMED = r"^'+[=+\-@\t\r]"
 FORMULA = (  # what begins like one, less plain numbers [+-][0-9.,]+([eE][+-]?[0-9]+)?: in one pass
@@ -53,16 +53,18 @@ def restore_formulas(frame: pl.DataFrame) -> pl.DataFrame:
         >>> restore_formulas(pl.DataFrame({"note": ["'=1+1", "-5", "'til"]}))["note"].to_list()
         ['=1+1', '-5', "'til"]
     """
-    names = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    restored = frame.with_columns(
-        pl.when(_disarmed(pl.col(name))).then(pl.col(name).str.slice(1)).otherwise(pl.col(name)).alias(name)
-        for name in _with(frame, names, _disarmed)
-    )
+    restored = frame.with_columns(restored_cells(frame.schema))
     header = pl.Series(frame.columns, dtype=pl.String).to_frame("name")
     plain = header.select(
         pl.when(_disarmed(pl.col("name"))).then(pl.col("name").str.slice(1)).otherwise(pl.col("name"))
     )
     return restored.rename(dict(zip(frame.columns, plain.to_series().to_list(), strict=True)))
+
+
+def restored_cells(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Undo :func:`neutralise_formulas` on the text of cells, lazily, and leave the header alone."""
+    texts = [pl.col(name) for name, dtype in schema.items() if dtype == pl.String]
+    return [pl.when(_disarmed(text)).then(text.str.slice(1)).otherwise(text).name.keep() for text in texts]
 
 
 def neutralise_names(names: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["ArrowSource", "PandasSource", "PolarsSource", "as_polars", "open_frame"]
+__all__ = ["ArrowSource", "PandasSource", "PolarsSource", "as_polars", "open_frame", "pruned"]
 
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
@@ -58,6 +58,32 @@ def as_polars(frame: object) -> pl.DataFrame:
             f"leave it out with rest='drop', or turn it into text, numbers or dates"
         ) from None
     return polars
+
+
+def pruned(series: pl.Series) -> pl.Series:
+    """Let go of categories that no row shows: a dictionary would publish values of dropped people."""
+    if not isinstance(series.dtype, pl.Enum):
+        return series
+    known = series.dtype.categories
+    return series.cast(pl.String).cast(
+        pl.Enum(known.filter(known.is_in(series.drop_nulls().cast(pl.String))))
+    )
+
+
+def _without_ghosts(column: pd.Series, keep: Mask | None) -> pd.Series:
+    """The same for pandas, where rows were left out."""
+    if keep is None or keep.all() or column.dtype.name != "category":
+        return column
+    return column.cat.remove_unused_categories()
+
+
+def _fresh_dictionary(column: pa.ChunkedArray, keep: Mask | None) -> pa.ChunkedArray:
+    """The same for pyarrow."""
+    import pyarrow as pa
+
+    if keep is None or keep.all() or not pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(column.type.value_type).dictionary_encode().cast(column.type)
 
 
 def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
@@ -147,8 +173,11 @@ class PolarsSource:
         untouched = [part for part in parts if isinstance(part, str)]
         self._load(untouched)
         kept = pl.DataFrame([self._read[name] for name in untouched])
-        if keep is not None and untouched:
+        if keep is not None and untouched and not keep.all():
             kept = kept.filter(pl.Series(keep))
+            kept = kept.with_columns(
+                pruned(kept[name]) for name, kind in kept.schema.items() if kind == pl.Enum
+            )
         return self._give(pl.DataFrame([kept[part] if isinstance(part, str) else part for part in parts]))
 
     def _load(self, names: Sequence[str]) -> None:
@@ -217,7 +246,7 @@ class PandasSource:
         labels: list[object] = []
         for part in parts:
             if isinstance(part, str):
-                series.append(frame.iloc[:, self._place[part]])
+                series.append(_without_ghosts(frame.iloc[:, self._place[part]], keep))
                 labels.append(frame.columns[self._place[part]])
             else:
                 series.append(part.to_pandas().set_axis(frame.index))
@@ -292,7 +321,10 @@ class ArrowSource:
         parts = arrange(self.columns, table.num_rows, replace, drop, keep)
         if keep is not None:
             table = table.filter(pa.array(keep))
-        columns = [table.column(part) if isinstance(part, str) else part.to_arrow() for part in parts]
+        columns = [
+            _fresh_dictionary(table.column(part), keep) if isinstance(part, str) else part.to_arrow()
+            for part in parts
+        ]
         fields = [
             table.schema.field(part) if isinstance(part, str) else pa.field(part.name, column.type)
             for part, column in zip(parts, columns, strict=True)

@@ -175,6 +175,8 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
             )
         if name in seen:
             raise InvalidInput(f"{label}: column={name!r} is there twice; names must differ")
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise InvalidInput(f"{label}: column={name!r} reads as a pattern of names; rename it")
         seen.add(name)
     return names
 

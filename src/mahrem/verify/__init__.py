@@ -5,7 +5,7 @@ import contract keeps it so. Every release passes through here before it gets it
 ``mahrem audit`` is the same check on any file.
 """
 
-from mahrem.verify._classes import SUPPRESSED, published_classes
+from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
 from mahrem.verify._verify import Verdict, verify
 
-__all__ = ["SUPPRESSED", "Verdict", "published_classes", "verify"]
+__all__ = ["SUPPRESSED", "Verdict", "people_per_class", "published_classes", "verify"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mahrem.types import Labels, Sizes
+from mahrem.types import Codes, Labels, Sizes
 
-__all__ = ["SUPPRESSED", "fresh_names", "published_classes", "suppressed_rows"]
+__all__ = ["SUPPRESSED", "fresh_names", "people_per_class", "published_classes", "suppressed_rows"]
 
 SUPPRESSED = "*"
 _NOTHING = 2**64 - 1
@@ -64,19 +64,31 @@ def _one_key(numbered: pl.DataFrame) -> pl.DataFrame:
     return numbered.select(key.alias("key"))
 
 
-def suppressed_rows(quasi: Sequence[str], sensitive: Sequence[str], schema: pl.Schema) -> pl.Expr:
+def suppressed_rows(
+    quasi: Sequence[str], sensitive: Sequence[str], schema: pl.Schema, *, meant: bool
+) -> pl.Expr:
     """Say which rows show nothing: ``*`` in every quasi-identifier and in everything sensitive.
 
     A row that still shows its sensitive value is not suppressed: its class must hide it like any other.
-    Columns of numbers have no star; there a missing value shows nothing.
+    Columns of numbers have no star; there a missing value shows nothing, but only in rows ``meant`` to be
+    suppressed: in any other file it may just be missing. Without a sensitive column nobody knows what such
+    a row shows.
     """
+    if not meant and not sensitive:
+        return pl.lit(value=False)
     hidden = [
         (pl.col(name) == SUPPRESSED).fill_null(value=False)
         if schema[name] == pl.String
-        else pl.col(name).is_null()
+        else (pl.col(name).is_null() if meant else pl.lit(value=False))
         for name in (*quasi, *sensitive)
     ]
     return pl.all_horizontal(*hidden)
+
+
+def people_per_class(labels: Labels, subjects: Codes, classes: int) -> Sizes:
+    """Count the different people in each class; whoever has several rows counts once."""
+    pairs = np.unique(np.stack([labels, subjects.astype(np.int64)]), axis=1)
+    return np.bincount(pairs[0], minlength=classes)
 
 
 def fresh_names(taken: Sequence[str], count: int) -> list[str]:

@@ -13,7 +13,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
-from mahrem.verify._classes import fresh_names, published_classes, suppressed_rows
+from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
 from mahrem.verify._presence import judge_presence, presence
 
 __all__ = ["Verdict", "verify"]
@@ -26,6 +26,7 @@ class Verdict:
     rows: int
     suppressed: int  # rows that show nothing at all
     sizes: Sizes = field(repr=False)  # rows in each published class
+    people: Sizes = field(repr=False)  # people in each published class; rows, where nobody says who is who
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -62,6 +63,7 @@ def verify(
     subjects: Codes | None = None,
     suppressed: Mask | None = None,
     population: pl.DataFrame | None = None,
+    decimal: str | None = None,
     passes: int = 0,
 ) -> Verdict:
     """Check promises on what is published.
@@ -77,9 +79,10 @@ def verify(
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
         subjects: Person behind each row; k then counts people. Needs ``passes=0``.
-        suppressed: Rows meant to be suppressed; else every row that shows nothing counts as suppressed.
+        suppressed: Rows meant to be suppressed; else those that show ``*`` in every column named here.
         population: Public table for delta-presence, raw values in the columns of ``quasi``; needs
             ``passes=0``.
+        decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
         passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
 
     Guarantees:
@@ -93,7 +96,9 @@ def verify(
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to check delta-presence")
     names = [*quasi, *sensitive]
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
-    hidden = suppressed_rows(quasi, list(sensitive), table.select(names).collect_schema())
+    hidden = suppressed_rows(
+        quasi, list(sensitive), table.select(names).collect_schema(), meant=suppressed is not None
+    )
     asked = table.select(names)
     if subjects is not None:
         asked = asked.with_columns(pl.Series(person, subjects))
@@ -104,28 +109,43 @@ def verify(
     shown = asked.filter(~hidden) if left_out else asked
     if not passes:
         shown = shown.collect(engine="streaming").lazy()
-    coded = {name: _code(shown, sensitive[name], code) for name, code in zip(sensitive, codes, strict=True)}
+    coded = {
+        name: _code(shown, sensitive[name], code, decimal)
+        for name, code in zip(sensitive, codes, strict=True)
+    }
 
     by_class = [promise for promise in promises if promise not in by_person]
     chance = np.zeros(0 if population is None else population.height)
     sizes: list[Sizes] = []
+    persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
     for part in _parts(shown, quasi, coded, passes):
         sizes.append(part.sizes)
-        people = part.rows[person].to_numpy() if subjects is not None else None
+        people = (
+            part.sizes
+            if subjects is None
+            else people_per_class(part.labels, part.rows[person].to_numpy(), len(part.sizes))
+        )
+        persons.append(people)
         outcomes.append([judge(promise, _counts(promise, part, coded, people)) for promise in by_class])
         if population is not None and by_person:
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
     found = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, found, strict=True)]
     merged += [judge_presence(promise, chance) for promise in by_person]
-    return Verdict(rows=rows, suppressed=left_out, sizes=np.concatenate(sizes), outcomes=tuple(merged))
+    return Verdict(
+        rows=rows,
+        suppressed=left_out,
+        sizes=np.concatenate(sizes),
+        people=np.concatenate(persons),
+        outcomes=tuple(merged),
+    )
 
 
-def _code(shown: pl.LazyFrame, column: Column, code: str) -> _Coded:
+def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None) -> _Coded:
     name = column.name
     found = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming")
-    values = encode_sensitive(found[name], column)
+    values = encode_sensitive(found[name], column, decimal=decimal)
     times = np.zeros(values.size)
     np.add.at(times, values.codes, found[code].to_numpy())  # two spellings may be one number
     lookup = pl.DataFrame({name: found[name], code: values.codes})
@@ -151,19 +171,14 @@ def _parts(
         yield _Part(rows, *published_classes(rows, keys))
 
 
-def _counts(promise: Promise, part: _Part, coded: Mapping[str, _Coded], people: Codes | None) -> Counts:
-    classes = len(part.sizes)
-    if promise.column is not None:
-        known = coded[promise.column]
-        codes = part.rows[known.code].to_numpy()
-        counts = counts_of(part.labels, codes, classes, len(known.shares), ancestors=known.ancestors)
-        return replace(counts, table=known.shares)
-    if people is None:
+def _counts(promise: Promise, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
+    if promise.column is None:
         nobody = np.empty(0, np.int64)
-        return Counts(part.sizes, nobody, nobody, nobody, np.empty(0))
-    pairs = np.unique(np.stack([part.labels, people.astype(np.int64)]), axis=1)
-    each = np.bincount(pairs[0], minlength=classes)
-    return Counts(each, pairs[0], pairs[1], np.ones(pairs.shape[1], np.int64), np.empty(0))
+        return Counts(people, nobody, nobody, nobody, np.empty(0))
+    known = coded[promise.column]
+    codes = part.rows[known.code].to_numpy()
+    counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
+    return replace(counts, table=known.shares, sizes=people)
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:

@@ -1,0 +1,283 @@
+"""How fast are the methods beyond Mondrian, each against a named baseline in the same run?
+
+u-Mondrian (five rounds) and its growth against ``scipy.spatial.cKDTree``; local outlier factors in many tiny
+groups against one scikit-learn call per group; Mondrian on Adult against anonypy. Repeats are interleaved and
+the minimum counts. Peers live in environments of their own (``--sklearn``, ``--anonypy`` name a Python that
+has them, as do MAHREM_PEER_SKLEARN and MAHREM_PEER_ANONYPY); without one, its rows are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+
+from mahrem.arrays import local_outlier_factors
+from mahrem.models import KAnonymity
+from mahrem.partition import Admission, Mondrian, Partitioner, UtilityAware
+from mahrem.types import Points
+
+K = 5
+COLUMNS = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
+TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
+LARGE = 5_000_000  # rows from which on fewer repeats must do
+GROUPS, MEMBERS = 4096, 7
+
+
+class Row(TypedDict):
+    """One figure."""
+
+    case: str
+    n: int
+    seconds: float
+    baseline: str
+    baseline_seconds: float
+    ratio: float
+    peak_mb: float | None
+    repeats: int
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    json: bool
+    sizes: str
+    repeats: int
+    cases: str
+    sklearn: str
+    anonypy: str
+    peak: list[str] | None
+
+
+def uniform(rows: int) -> Points:
+    return np.random.default_rng(0).random((rows, 5))
+
+
+def adult() -> Points | None:
+    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
+    if not path.is_file():
+        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
+        return None
+    with path.open(encoding="utf-8") as file:
+        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
+    points = np.array([[float(row[name]) for name in COLUMNS] for row in kept])
+    return np.ascontiguousarray((points - points.min(axis=0)) / np.ptp(points, axis=0))
+
+
+def run(method: Partitioner, points: Points) -> object:
+    return method(points, Admission(((KAnonymity(K), None),), rows=len(points)))
+
+
+def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Run all works in turn, several times; gives the shortest time of each."""
+    best = dict.fromkeys(works, np.inf)
+    names = list(works)
+    for _ in range(repeats):
+        for name in names:
+            start = time.perf_counter()
+            works[name]()
+            best[name] = min(best[name], time.perf_counter() - start)
+        names.reverse()  # who comes after whom (and pays for fresh memory) must not decide
+    return best
+
+
+def memory(what: str) -> float:
+    """Megabytes this process has now (VmRSS) or had at most (VmHWM)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
+
+
+def peak_here(case: str, rows: int) -> float:
+    """Megabytes by which this process grows during one call."""
+    method = METHODS[case]
+    run(method, uniform(1000))
+    points = uniform(rows)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
+    before = memory("VmRSS")
+    run(method, points)
+    return memory("VmHWM") - before
+
+
+def peak(case: str, rows: int) -> float:
+    """The same in a fresh process."""
+    command = [sys.executable, __file__, "--peak", case, str(rows)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+# Methods timed against cKDTree at every size; another method is one line here.
+METHODS: dict[str, Partitioner] = {
+    "u-mondrian, 5 rounds": UtilityAware(Mondrian()),
+}
+
+
+def against_tree(options: Options) -> list[Row]:
+    """Every method of METHODS on uniform rows."""
+    from scipy.spatial import cKDTree
+
+    rows: list[Row] = []
+    for size in (int(float(text)) for text in options.sizes.split(",")):
+        points = uniform(size)
+        repeats = options.repeats if size < LARGE else 3
+        works = {case: partial(run, method, points) for case, method in METHODS.items()}
+        works[TREE] = partial(cKDTree, points, balanced_tree=True, leafsize=2 * K - 1)
+        for method in METHODS.values():
+            run(method, uniform(1000))
+        best = interleaved(works, repeats)
+        rows += [
+            Row(
+                case=case,
+                n=size,
+                seconds=best[case],
+                baseline=TREE,
+                baseline_seconds=best[TREE],
+                ratio=best[case] / best[TREE],
+                peak_mb=peak(case, size),
+                repeats=repeats,
+            )
+            for case in METHODS
+        ]
+    return rows
+
+
+SKLEARN = """
+import json, sys, time
+import numpy as np
+from sklearn.neighbors import LocalOutlierFactor
+groups = np.random.default_rng(0).random((int(sys.argv[1]), int(sys.argv[2]), 5))
+LocalOutlierFactor(n_neighbors=4).fit(groups[0])
+start = time.perf_counter()
+for group in groups:
+    LocalOutlierFactor(n_neighbors=4).fit(group).negative_outlier_factor_
+print(json.dumps(time.perf_counter() - start))
+"""
+
+
+def peer(python: str, code: str, *arguments: str) -> float:
+    """Seconds that a peer says it took, in its own environment and on one core."""
+    done = subprocess.run(
+        [python, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    return float(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
+def local_outliers(options: Options) -> list[Row]:
+    """Factors of thousands of tiny groups in one call, against one scikit-learn call for each."""
+    if not options.sklearn:
+        print("local outlier factors: left out, no Python with scikit-learn is named", file=sys.stderr)
+        return []
+    points = np.random.default_rng(0).random((GROUPS * MEMBERS, 5))
+    rows, offsets = np.arange(len(points), dtype=np.int32), np.arange(0, len(points) + 1, MEMBERS)
+    local_outlier_factors(points, rows, offsets, K - 1)
+    seconds, baseline = np.inf, np.inf
+    for _ in range(options.repeats):  # interleaved with the peer, which times itself
+        ours = interleaved({"ours": lambda: local_outlier_factors(points, rows, offsets, K - 1)}, 5)
+        seconds = min(seconds, ours["ours"])
+        baseline = min(baseline, peer(options.sklearn, SKLEARN, str(GROUPS), str(MEMBERS)))
+    return [
+        Row(
+            case=f"local outlier factors, {GROUPS} groups of {MEMBERS}",
+            n=len(points),
+            seconds=seconds,
+            baseline="scikit-learn LocalOutlierFactor, one call per group",
+            baseline_seconds=baseline,
+            ratio=seconds / baseline,
+            peak_mb=None,
+            repeats=options.repeats,
+        )
+    ]
+
+
+ANONYPY = """
+import json, sys, time
+import pandas as pd
+from anonypy import anonypy
+columns = sys.argv[2].split(",")
+frame = pd.read_csv(sys.argv[1], skipinitialspace=True)
+frame = frame[~(frame == "?").any(axis=1)].reset_index(drop=True)
+start = time.perf_counter()
+anonypy.Preserver(frame[[*columns, "sex"]], columns, "sex").anonymize_k_anonymity(k=int(sys.argv[3]))
+print(json.dumps(time.perf_counter() - start))
+"""
+
+
+def mondrian_on_adult(options: Options) -> list[Row]:
+    """Mondrian on Adult against anonypy; half a minute a run, so the peer runs once."""
+    points = adult()
+    if points is None or not options.anonypy:
+        print("Mondrian on Adult: left out, no data or no Python with anonypy is named", file=sys.stderr)
+        return []
+    run(Mondrian(), points)
+    best = interleaved({"ours": lambda: run(Mondrian(), points)}, 5 * options.repeats)
+    path = Path(os.environ["MAHREM_DATA"]) / "adult_train.csv"
+    baseline = peer(options.anonypy, ANONYPY, str(path), ",".join(COLUMNS), str(K))
+    return [
+        Row(
+            case="mondrian on adult",
+            n=len(points),
+            seconds=best["ours"],
+            baseline="anonypy anonymize_k_anonymity, one run",
+            baseline_seconds=baseline,
+            ratio=best["ours"] / baseline,
+            peak_mb=None,
+            repeats=5 * options.repeats,
+        )
+    ]
+
+
+# What is measured; another question is one function and one line here.
+CASES: dict[str, Callable[[Options], list[Row]]] = {
+    "tree": against_tree,
+    "lof": local_outliers,
+    "adult": mondrian_on_adult,
+}
+
+
+def show(rows: list[Row]) -> None:
+    print(
+        "case                                              n         s    base s     ratio  peak MB  baseline"
+    )
+    for row in rows:
+        times = f"{row['seconds']:9.4f} {row['baseline_seconds']:9.3f} {row['ratio']:9.5f}"
+        grown = "" if row["peak_mb"] is None else f"{row['peak_mb']:.1f}"
+        print(
+            f"{row['case']:42}{row['n']:>9} {times} {grown:>8}  {row['baseline']}, best of {row['repeats']}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--sizes", default="1e5,1e6,1e7", help="rows of the uniform cases")
+    parser.add_argument("--repeats", type=int, default=5, help="at least five; three from 5e6 rows on")
+    parser.add_argument("--cases", default=",".join(CASES), help="which of " + ", ".join(CASES))
+    parser.add_argument("--sklearn", default=os.environ.get("MAHREM_PEER_SKLEARN", ""))
+    parser.add_argument("--anonypy", default=os.environ.get("MAHREM_PEER_ANONYPY", ""))
+    parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args(namespace=Options())
+    if options.peak:
+        print(peak_here(options.peak[0], int(options.peak[1])))
+        return
+    options.repeats = max(5, options.repeats)
+    rows = [row for case in options.cases.split(",") for row in CASES[case](options)]
+    if options.json:
+        print(json.dumps(rows, indent=1))
+    else:
+        show(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Lloyd's algorithm: every row to its nearest centre, every centre to the middle of its rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from mahrem.types import Floats, Integers, Labels, Points, Sizes
+
+__all__ = ["assign", "least", "lloyd", "measure", "middles", "spread_centres"]
+
+_U = np.uint64
+_MOST = 2**63 - 1
+
+
+@njit(cache=True, nogil=True)
+def measure(columns: Floats, point: Floats, room: Floats) -> None:
+    """Write the squared distances of a point to all centres, given as columns ``(d, c)``."""
+    count = _U(columns.shape[1])
+    for centre in range(count):
+        room[centre] = 0.0
+    for column in range(columns.shape[0]):
+        values, at = columns[column], point[column]
+        for centre in range(count):
+            gap = values[centre] - at
+            room[centre] += gap * gap
+
+
+@njit(cache=True, nogil=True)
+def least(bits: Integers) -> int:
+    """Find the first of the smallest; numbers not below zero are in the order of their bits."""
+    best = _MOST
+    for i in range(_U(len(bits))):
+        best = min(best, bits[i])
+    for i in range(len(bits)):
+        if bits[i] == best:
+            return i
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def assign(points: Points, columns: Floats, labels: Labels) -> int:
+    """Give every row its nearest centre, the first of equal ones; gives how many rows changed."""
+    room = np.empty(columns.shape[1])
+    bits = room.view(np.int64)
+    changed = 0
+    for row in range(len(points)):
+        measure(columns, points[row], room)
+        label = least(bits)
+        changed += label != labels[row]
+        labels[row] = label
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def middles(points: Points, labels: Labels, columns: Floats, sizes: Sizes) -> None:
+    """Move every centre to the mean of its rows; one without rows stays where it is."""
+    sizes[:] = 0
+    for row in range(len(points)):
+        sizes[labels[row]] += 1
+    for centre in range(len(sizes)):
+        if sizes[centre] > 0:
+            columns[:, centre] = 0.0
+    for row in range(len(points)):
+        centre = labels[row]
+        for column in range(points.shape[1]):
+            columns[column, centre] += points[row, column]
+    for centre in range(len(sizes)):
+        if sizes[centre] > 0:
+            columns[:, centre] /= sizes[centre]
+
+
+@njit(cache=True, nogil=True)
+def lloyd(points: Points, columns: Floats, most: int, labels: Labels) -> int:
+    """Move the centres until no row changes; gives how many rounds that took.
+
+    Args:
+        points: ``(n, d)``.
+        columns: ``(d, c)`` centres, moved.
+        most: Rounds at most.
+        labels: ``(n,)`` the nearest centre of each row, written; -1 at first.
+    """
+    sizes = np.empty(columns.shape[1], np.int64)
+    for turn in range(most):
+        if assign(points, columns, labels) == 0:
+            return turn
+        middles(points, labels, columns, sizes)
+    return most
+
+
+@njit(cache=True, nogil=True)
+def spread_centres(points: Points, drawn: Floats, chosen: Integers) -> None:
+    """Choose rows as centres, each with a chance that grows with its distance to those chosen (k-means++).
+
+    Args:
+        points: ``(n, d)``.
+        drawn: ``(c,)`` uniform numbers in [0, 1).
+        chosen: ``(c,)`` the rows, written. Where all rows lie on chosen ones, any row.
+    """
+    apart = np.full(len(points), np.inf)
+    for turn in range(len(chosen)):
+        row = int(drawn[turn] * len(points))
+        total = 0.0 if turn == 0 else apart.sum()
+        if total > 0.0:
+            wanted, row = drawn[turn] * total, 0
+            for i in range(len(points)):  # rows on a centre have no chance
+                if apart[i] > 0.0:
+                    row = i
+                    wanted -= apart[i]
+                    if wanted < 0.0:
+                        break
+        chosen[turn] = row
+        for i in range(len(points)):
+            gap = 0.0
+            for column in range(points.shape[1]):
+                gap += (points[i, column] - points[row, column]) ** 2
+            apart[i] = min(apart[i], gap)

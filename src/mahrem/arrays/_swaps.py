@@ -1,0 +1,136 @@
+"""Rows that change places between near classes where that makes the classes smaller."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from mahrem.arrays._grow import grow
+from mahrem.arrays._normals import rows_by_label
+from mahrem.arrays._threads import available_threads, in_threads
+from mahrem.types import Floats, Integers, Labels, Offsets, Points, Rows
+
+__all__ = ["swap_in_tiles", "swap_rows"]
+
+_TILE = 16  # classes among which rows change places
+_PASSES = 4  # over the classes of a tile
+_LARGE = 256  # rows from which on a class is left as it is: its pairs of rows would be too many
+_SMALL = 5_000  # rows that are not worth a second thread
+
+
+@njit(cache=True, nogil=True)
+def _ends_without(points: Points, rows: Rows, start: int, stop: int, out: int, ends: Floats) -> None:
+    """Write the least and the greatest value of a class in every column, leaving out the row at ``out``."""
+    ends[0] = np.inf
+    ends[1] = -np.inf
+    for i in range(start, stop):
+        if i == out:
+            continue
+        for column in range(points.shape[1]):
+            value = points[rows[i], column]
+            ends[0, column] = min(ends[0, column], value)
+            ends[1, column] = max(ends[1, column], value)
+
+
+@njit(cache=True, nogil=True)
+def _width_with(ends: Floats, point: Floats) -> float:
+    total = 0.0
+    for column in range(len(point)):
+        total += max(ends[1, column], point[column]) - min(ends[0, column], point[column])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _swap_pair(
+    points: Points, rows: Rows, offsets: Offsets, one: int, other: int, ends: Floats, without: Floats
+) -> bool:
+    """Make the first swap between two classes that lowers rows times widths; says whether there was one."""
+    start, stop, begin, end = offsets[one], offsets[one + 1], offsets[other], offsets[other + 1]
+    size, others = stop - start, end - begin
+    if max(size, others) > _LARGE:
+        return False
+    for j in range(begin, end):
+        _ends_without(points, rows, begin, end, j, without[j - begin])
+    _ends_without(points, rows, begin, end, -1, ends)
+    after = others * np.sum(ends[1] - ends[0])
+    _ends_without(points, rows, start, stop, -1, ends)
+    now = size * np.sum(ends[1] - ends[0]) + after
+    for i in range(start, stop):
+        _ends_without(points, rows, start, stop, i, ends)
+        own = points[rows[i]]
+        for j in range(begin, end):
+            cost = size * _width_with(ends, points[rows[j]]) + others * _width_with(without[j - begin], own)
+            if cost < now - 1e-12:
+                rows[i], rows[j] = rows[j], rows[i]
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def swap_in_tiles(
+    points: Points,
+    rows: Rows,
+    offsets: Offsets,
+    tiles: Rows,
+    borders: Offsets,
+    first: int,
+    last: int,
+    most: int,
+) -> None:
+    """Swap rows between the classes of each of the tiles ``first .. last``."""
+    ends, without = np.empty((2, points.shape[1])), np.empty((most, 2, points.shape[1]))
+    for tile in range(first, last):
+        for _ in range(_PASSES):
+            better = False
+            for a in range(borders[tile], borders[tile + 1]):
+                for b in range(a + 1, borders[tile + 1]):
+                    for _ in range(most):
+                        if not _swap_pair(points, rows, offsets, tiles[a], tiles[b], ends, without):
+                            break
+                        better = True
+            if not better:
+                break
+
+
+def _centres(points: Points, rows: Rows, offsets: Offsets) -> Points:
+    sums = np.add.reduceat(points[rows], offsets[:-1], axis=0)
+    return np.asarray(sums / np.diff(offsets)[:, None], np.float64)
+
+
+def swap_rows(
+    points: Points, labels: Labels, classes: int, *, threads: int | None = None
+) -> tuple[Labels, Labels]:
+    """Let rows change places between near classes wherever that lowers rows times widths.
+
+    Classes lie in tiles by their centres; within a tile every pair of classes is tried.
+
+    Args:
+        points: ``(n, d)`` finite numbers.
+        labels: ``(n,)`` class of each row, none empty, none left out.
+        classes: How many classes there are.
+        threads: How many; None for one per core. The result does not depend on it.
+
+    Guarantees:
+        - Every class keeps its size, and the sum of rows times widths does not grow.
+
+    Returns:
+        The new labels ``(n,)``, and the tile of every class ``(c,)``: rows never leave their tile.
+    """
+    rows, offsets = rows_by_label(labels, classes)
+    points = np.ascontiguousarray(points, np.float64)
+    minimum = min(_TILE, classes)
+    split = grow(_centres(points, rows, offsets), minimum, strict=False)
+    tiles, borders = rows_by_label(split.labels, split.classes)
+    sizes: Integers = np.diff(offsets)
+    workers = available_threads(threads) if len(rows) > _SMALL else 1
+    in_threads(
+        lambda first, last: swap_in_tiles(
+            points, rows, offsets, tiles, borders, first, last, min(int(sizes.max()), _LARGE)
+        ),
+        np.diff(borders),
+        parts=8 * workers,
+        threads=workers,
+    )
+    swapped = np.empty(len(labels), np.int64)
+    swapped[rows] = np.repeat(np.arange(classes), sizes)
+    return swapped, split.labels

@@ -1,0 +1,81 @@
+"""``mahrem reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._print import print_json, print_table, stages
+
+if TYPE_CHECKING:
+    from mahrem.experiments import Row
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="canbay2019 or stoldt2019.")],
+    table: Annotated[
+        list[str] | None, typer.Option("--table", help="One table; repeatable. Default: all.", metavar="T")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as CSV.", metavar="FILE")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for CSV, JSON and pictures.", metavar="DIR")
+    ] = None,
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Small budgets: to see that it runs.")] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+) -> None:
+    """Run a paper's experiments again: published figure, ours, difference.
+
+    mahrem reproduce canbay2019 --table 4.7
+    """
+    from mahrem.experiments import reproduce as verb
+    from mahrem.experiments import write_csv, write_rows
+
+    with stages(quiet=quiet) as progress:
+        rows = verb(paper, table or None, quick=quick, progress=progress)
+    if csv is not None:
+        write_csv(rows, csv)
+    written = [] if output is None else write_rows(rows, output)
+    if json:
+        print_json([row.as_dict() for row in rows])
+    elif not quiet:
+        _show(rows)
+        for path in written:
+            typer.echo(f"written: {path}")
+
+
+def _show(rows: Sequence[Row]) -> None:
+    head = ("table", "dataset", "setting", "method", "metric", "published", "ours", "difference", "note")
+    lines = [
+        (
+            row.table,
+            row.dataset,
+            " ".join(f"{key}={value}" for key, value in row.setting.items()),
+            row.method,
+            row.metric,
+            _figure(row.published),
+            _figure(row.ours),
+            _figure(row.difference),
+            row.note,
+        )
+        for row in rows
+    ]
+    print_table(head, lines)
+    both = [row for row in rows if row.difference is not None]
+    exact = sum(row.exact for row in both)
+    typer.echo(f"\n{len(rows):,} rows; {len(both):,} have a published figure, {exact:,} of them equal ours.")
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4f}".rstrip("0").rstrip(".")

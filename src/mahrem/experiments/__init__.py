@@ -1,0 +1,11 @@
+"""Published tables again: recipe, published figure, ours.
+
+Published figures are data files beside the code, with their source named; each paper is a module that says
+with which data and settings its tables are made again.
+"""
+
+from mahrem.experiments._reproduce import PAPERS, Paper, reproduce
+from mahrem.experiments._row import Row
+from mahrem.experiments._write import write_csv, write_rows
+
+__all__ = ["PAPERS", "Paper", "Row", "reproduce", "write_csv", "write_rows"]

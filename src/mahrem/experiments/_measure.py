@@ -1,0 +1,75 @@
+"""Figures of a partition of points, with the names and definitions of the metrics room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mahrem import arrays
+from mahrem.metrics import discernibility, gcp_sum
+from mahrem.models import KAnonymity
+from mahrem.partition import Admission, Partition, Partitioner
+from mahrem.types import Floats, Labels, Points
+
+__all__ = ["Figures", "figures", "information_loss", "partitioned"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the tables of Canbay (2019) print of a partition."""
+
+    classes: int
+    dm: int
+    gcp_sum: float
+    mean_class_size: float
+
+
+def partitioned(method: Partitioner, points: Points, k: int) -> Partition:
+    """Partition points under plain k-anonymity."""
+    return method(points, Admission(((KAnonymity(k), None),), rows=len(points)))
+
+
+def figures(points: Points, labels: Labels, classes: int) -> Figures:
+    """Measure the classes of points that are scaled to [0, 1]; rows with label -1 are left out.
+
+    Example:
+        >>> import numpy as np
+        >>> points = np.array([[0.0, 0.0], [0.5, 0.0], [1.0, 1.0]])
+        >>> figures(points, np.array([0, 0, 1]), 2)
+        Figures(classes=2, dm=5, gcp_sum=1.0, mean_class_size=1.5)
+    """
+    kept = labels >= 0
+    inside, points = labels[kept], points[kept]
+    sizes = np.bincount(inside, minlength=classes)
+    widths = np.empty((classes, points.shape[1]))
+    for column in range(points.shape[1]):
+        low, high, _ = arrays.class_extremes(np.ascontiguousarray(points[:, column]), inside, classes)
+        widths[:, column] = high - low
+    held = sizes > 0
+    count = int(held.sum())
+    return Figures(
+        classes=count,
+        dm=discernibility(sizes),
+        gcp_sum=gcp_sum(sizes[held], widths[held]),
+        mean_class_size=len(inside) / max(count, 1),
+    )
+
+
+def information_loss(points: Floats, labels: Labels) -> float:
+    """Information loss L: squared distances to the class centroids over those to the grand centroid.
+
+    Range: from 0 (every row published as it is) to 1 (all rows show the grand centroid). Smaller is better.
+
+    Example:
+        >>> import numpy as np
+        >>> information_loss(np.array([[0.0], [2.0], [10.0], [12.0]]), np.array([0, 0, 1, 1]))
+        0.038461538461538464
+    """
+    sizes = np.bincount(labels)
+    inside = 0.0
+    for column in range(points.shape[1]):
+        sums = np.bincount(labels, weights=points[:, column])
+        centres = sums / np.maximum(sizes, 1)
+        inside += float(((points[:, column] - centres[labels]) ** 2).sum())
+    return inside / float(((points - points.mean(axis=0)) ** 2).sum())

@@ -1,0 +1,66 @@
+"""Published tables again: the papers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mahrem import check
+from mahrem.experiments import _canbay2019, _stoldt2019
+from mahrem.experiments._row import Row
+
+__all__ = ["PAPERS", "Paper", "reproduce"]
+
+
+class _Runs(Protocol):
+    def __call__(
+        self, tables: Sequence[str], *, quick: bool, step: Callable[[str], None]
+    ) -> Iterator[Row]: ...
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose tables can be made again."""
+
+    title: str
+    tables: tuple[str, ...]
+    rows_of: _Runs = field(repr=False)
+
+
+PAPERS: Mapping[str, Paper] = {
+    "canbay2019": Paper(
+        "Canbay: doctoral thesis on utility-aware k-anonymity, 2019", _canbay2019.TABLES, _canbay2019.rows_of
+    ),
+    "stoldt2019": Paper(
+        "Stoldt: microaggregation by clustering, talk, 2019", _stoldt2019.TABLES, _stoldt2019.rows_of
+    ),
+}
+
+
+def reproduce(
+    paper: str,
+    tables: Sequence[str] | None = None,
+    *,
+    quick: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> list[Row]:
+    """Run a paper's experiments again and put our figures beside the published ones.
+
+    Args:
+        paper: One of :data:`PAPERS`.
+        tables: Which of its tables; all by default.
+        quick: Smaller budgets and fewer settings: to see that it runs, not to quote.
+        progress: Called with a sentence before each part.
+
+    Raises:
+        InvalidParameter: If there is no such paper or table.
+        InvalidInput: If a benchmark file is not in the folder named by ``MAHREM_DATA``.
+
+    Guarantees:
+        - Equal calls give equal figures, but for budgets that are told in seconds.
+        - Every published figure of a table gives a row; what is not run says so in its ``note``.
+    """
+    found = PAPERS[check.one_of(tuple(PAPERS), paper=paper)]
+    wanted = found.tables if tables is None else [check.one_of(found.tables, table=table) for table in tables]
+    return list(found.rows_of(list(dict.fromkeys(wanted)), quick=quick, step=progress or (lambda _: None)))

@@ -1,0 +1,71 @@
+"""One published figure beside ours."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["Row", "published_rows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One figure: as printed, and as it comes out here.
+
+    ``published`` is None for a figure the source does not print (an honest total, a method of ours);
+    ``ours`` is None for one that is not run here, and ``note`` says why.
+
+    Example:
+        >>> row = Row(
+        ...     paper="canbay2019", table="4.7", dataset="adult", setting={"k": 5}, method="mondrian",
+        ...     metric="classes", published=4553, ours=4553,
+        ... )
+        >>> row.difference, row.exact
+        (0, True)
+    """
+
+    paper: str
+    table: str
+    dataset: str
+    setting: Mapping[str, Any]
+    method: str
+    metric: str
+    published: float | None = None
+    ours: float | None = None
+    note: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published figure; None when one of them is not there."""
+        return None if self.published is None or self.ours is None else self.ours - self.published
+
+    @property
+    def exact(self) -> bool:
+        """True when both are there and agree to half a unit of the second decimal place, as tables print."""
+        return self.difference is not None and abs(self.difference) <= 0.0101
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        said: dict[str, Any] = {
+            "paper": self.paper,
+            "table": self.table,
+            "dataset": self.dataset,
+            "setting": dict(self.setting),
+            "method": self.method,
+            "metric": self.metric,
+            "published": self.published,
+            "ours": self.ours,
+            "difference": self.difference,
+        }
+        return {**said, "note": self.note} if self.note else said
+
+
+@cache
+def published_rows(name: str) -> tuple[dict[str, str], ...]:
+    """Read one file of published figures."""
+    text = files("mahrem.experiments").joinpath("published", f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))

@@ -1,0 +1,267 @@
+"""kAnonyMeans*: evolve what kAnonyMeans starts from, or the groups themselves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event
+
+import numpy as np
+
+from mahrem import arrays, check
+from mahrem.errors import InvalidParameter
+from mahrem.partition._k_anonymeans import Measure, MergeOrder, group_from_centres, refined
+from mahrem.partition._k_means import Start, draw_centres
+from mahrem.partition._microaggregation import admit_by_merging, prepare
+from mahrem.partition._partition import Admits, Partition
+from mahrem.types import Floats, Labels, Points
+
+__all__ = ["KAnonyMeansStar", "k_anonymeans_star"]
+
+_EFFORT = 4  # neighbourhoods tried per group in one evaluation
+_SLICE = 100  # neighbourhoods between two looks at the clock
+_EVALUATIONS = 60  # without any budget
+
+
+@dataclass(frozen=True)
+class KAnonyMeansStar:
+    """:func:`k_anonymeans_star` as data: its settings can be printed, compared and stored."""
+
+    population: int = 12
+    survivors: int = 4
+    mutants: int = 4
+    strength: int = 4
+    seconds: float | None = None
+    evaluations: int | None = None
+    refine: bool = True
+    kappa: int | None = None
+    start: Start = "k-means++"
+    order: MergeOrder = "inner"
+    measure: Measure = "centre"
+    standardise: bool = True
+    seed: int | None = None
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        return k_anonymeans_star(points, admits, self)
+
+
+def k_anonymeans_star(
+    points: Points, admits: Admits, settings: KAnonyMeansStar | None = None, *, threads: int | None = None
+) -> Partition:
+    """Evolve groupings made by kAnonyMeans until a budget ends; the best one counts.
+
+    As published (``refine=False``), an individual is a set of centres and its fitness the loss of
+    kAnonyMeans from them. The survivors have children that take every centre from one of two parents, and
+    some children get random records in the place of ``strength`` centres.
+
+    With ``refine`` (ours, the author's wish "microaggregation directly by evolution") an individual is a
+    grouping. The first ones are made by kAnonyMeans; a child takes whole groups of one parent on one side of
+    a random plane and those of the other parent elsewhere, and what the border leaves too small is merged;
+    mutants have ``strength`` neighbourhoods grouped anew. Every individual is then improved: moves, swaps,
+    dissolving and splitting while they lower the squared error, and kAnonyMeans from random centres inside
+    small neighbourhoods, kept where it is better.
+
+    It can be interrupted (ctrl-C) and then gives the best so far.
+
+    Args:
+        points: ``(n, d)`` quasi-identifiers.
+        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
+        settings: ``population``, ``survivors``, ``mutants`` (children that mutate), ``strength``; a budget in
+            ``seconds`` or ``evaluations`` (60 evaluations without any); and those of kAnonyMeans.
+        threads: How many; None for one per core. With a budget in evaluations the result does not depend
+            on it.
+
+    Raises:
+        InvalidParameter: If a setting does not fit, such as a budget of zero.
+        Infeasible: If ``admits`` refuses the table as one class.
+        InvalidInput: If a number is not finite.
+
+    Guarantees:
+        - Every row has one label; labels are ``0 .. c-1`` and none is empty.
+        - ``admits`` accepts every class.
+        - A seed and a budget in evaluations give the same groups again.
+        - With a plain minimum, more evaluations never make it worse.
+
+    References:
+        Stoldt: Datenbankanonymisierung auf Basis von k-means-Algorithmen, 2019.
+
+    Example:
+        >>> from mahrem.models import KAnonymity
+        >>> from mahrem.partition import Admission
+        >>> points = np.array([[0.0], [0.9], [0.1], [1.0]])
+        >>> admits = Admission(((KAnonymity(2), None),), rows=4)
+        >>> k_anonymeans_star(points, admits, KAnonyMeansStar(evaluations=3, seed=1)).sizes
+        array([2, 2])
+    """
+    chosen = KAnonyMeansStar() if settings is None else settings
+    _check(chosen)
+    scaled, minimum = prepare(points, admits, standardise=chosen.standardise)
+    if minimum == 1 or len(scaled) < 2 * minimum:
+        few = np.arange(len(scaled)) if minimum == 1 else np.zeros(len(scaled), np.int64)
+        return admit_by_merging(scaled, few, admits)
+    best = _Evolution(scaled, minimum, chosen).run(arrays.available_threads(threads))
+    return admit_by_merging(scaled, best.labels, admits)
+
+
+@dataclass(frozen=True)
+class _Individual:
+    """A grouping, and the centres it was made from."""
+
+    error: float
+    labels: Labels
+    centres: Floats
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One evaluation: a new individual, or a child of two."""
+
+    seed: int
+    parents: tuple[_Individual, _Individual] | None
+    mutates: bool
+
+
+@dataclass
+class _Evolution:
+    """The search: jobs are drawn one after the other, and done in threads."""
+
+    points: Points
+    minimum: int
+    settings: KAnonyMeansStar
+    deadline: float = np.inf
+    stop: Event = field(default_factory=Event)
+    done: list[_Individual] = field(default_factory=list)  # also those of a round that was interrupted
+
+    def run(self, threads: int) -> _Individual:
+        """Evolve until the budget ends or somebody interrupts; gives the best individual."""
+        settings, rng = self.settings, np.random.default_rng(self.settings.seed)
+        limit = settings.evaluations
+        left = np.inf if limit is None else limit
+        if limit is None and settings.seconds is None:
+            left = _EVALUATIONS
+        if settings.seconds is not None:
+            self.deadline = time.monotonic() + settings.seconds
+        people: list[_Individual] = []
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                while left > 0 and not (people and self.late()):
+                    jobs = self.jobs(people, rng)[: int(min(left, settings.population))]
+                    left -= len(jobs)
+                    try:
+                        born = list(pool.map(self.work, jobs))
+                    except BaseException:
+                        self.stop.set()
+                        pool.shutdown(cancel_futures=True)
+                        raise
+                    people = sorted(
+                        [*people, *(one for one in born if one is not None)], key=lambda one: one.error
+                    )[: settings.survivors]
+        except KeyboardInterrupt:
+            if not self.done:
+                raise
+            return min(self.done, key=lambda one: one.error)
+        return people[0]
+
+    def late(self) -> bool:
+        """Whether to end: the time is over, or somebody interrupted."""
+        return self.stop.is_set() or time.monotonic() >= self.deadline
+
+    def jobs(self, people: Sequence[_Individual], rng: np.random.Generator) -> list[_Job]:
+        """Draw the next round: a first population, or children of the survivors."""
+        settings = self.settings
+        count = settings.population - settings.survivors if people else settings.population
+        jobs = []
+        for child in range(count):
+            seed = int(rng.integers(2**62))
+            parents = None
+            if people:
+                pair = rng.choice(len(people), 2, replace=len(people) < 2)
+                parents = (people[pair[0]], people[pair[1]])
+            jobs.append(_Job(seed, parents, mutates=child < settings.mutants))
+        return jobs
+
+    def work(self, job: _Job) -> _Individual | None:
+        """Make and judge an individual; None when there is no time left and another one is there."""
+        if self.done and self.late():
+            return None
+        rng = np.random.default_rng(job.seed)
+        made = self.directly(job, rng) if self.settings.refine else self.by_centres(job, rng)
+        self.done.append(made)
+        return made
+
+    def by_centres(self, job: _Job, rng: np.random.Generator) -> _Individual:
+        """Run kAnonyMeans from new or recombined centres."""
+        centres = self.drawn(rng)
+        if job.parents is not None:
+            one, other = (parent.centres for parent in job.parents)
+            centres = np.where(rng.random((len(one), 1)) < 0.5, one, other)
+            if job.mutates:
+                count = min(self.settings.strength, len(centres))
+                records = rng.choice(len(self.points), count, replace=False)
+                centres[rng.choice(len(centres), count, replace=False)] = self.points[records]
+        labels = self.grouped(centres)
+        error = arrays.squared_error(self.points, labels, int(labels.max()) + 1)
+        return _Individual(float(error), labels, centres)
+
+    def directly(self, job: _Job, rng: np.random.Generator) -> _Individual:
+        """Make a grouping by kAnonyMeans or from two others, and improve it."""
+        if job.parents is None:
+            labels = self.grouped(self.drawn(rng))
+        else:
+            one, other = job.parents
+            labels = self.recombined(one.labels, other.labels, rng)
+        refined(self.points, labels, self.minimum)
+        shakes = self.settings.strength if job.parents is not None and job.mutates else 0
+        steps = _EFFORT * (len(self.points) // self.minimum)
+        for first in range(0, steps, _SLICE):
+            if self.late():
+                break
+            seed = int(rng.integers(2**62))
+            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - first), seed)
+            shakes = 0
+        error = arrays.squared_error(self.points, labels, len(self.points) // self.minimum)
+        return _Individual(float(error), labels, np.empty((0, 0)))
+
+    def drawn(self, rng: np.random.Generator) -> Floats:
+        """Draw centres to start from."""
+        kappa = self.settings.kappa
+        wanted = len(self.points) // self.minimum if kappa is None else kappa
+        return self.points[draw_centres(self.points, wanted, self.settings.start, rng)]
+
+    def grouped(self, centres: Floats) -> Labels:
+        """Run kAnonyMeans from centres."""
+        return group_from_centres(
+            self.points, centres, self.minimum, order=self.settings.order, measure=self.settings.measure
+        )
+
+    def recombined(self, one: Labels, other: Labels, rng: np.random.Generator) -> Labels:
+        """Take the groups of one parent on one side of a random plane, those of the other elsewhere."""
+        groups = len(self.points) // self.minimum
+        along = self.points @ rng.standard_normal(self.points.shape[1])
+        sizes = np.bincount(one, minlength=groups)
+        middle = np.bincount(one, weights=along, minlength=groups) / np.maximum(sizes, 1)
+        border = np.quantile(middle[sizes > 0], rng.uniform(0.1, 0.9))
+        labels = np.where(middle[one] <= border, one, other + groups)
+        arrays.groups_from_labels(self.points, labels, 2 * groups, self.minimum, arrays.INNER, False)
+        return labels
+
+
+def _check(settings: KAnonyMeansStar) -> None:
+    """Refuse settings that do not fit."""
+    check.at_least(2, population=check.whole(population=settings.population))
+    check.at_least(1, survivors=check.whole(survivors=settings.survivors))
+    if settings.survivors >= settings.population:
+        raise InvalidParameter(
+            f"survivors={settings.survivors} must be below population={settings.population}"
+        )
+    check.at_least(0, mutants=check.whole(mutants=settings.mutants))
+    check.at_least(0, strength=check.whole(strength=settings.strength))
+    if settings.evaluations is not None:
+        check.at_least(1, evaluations=check.whole(evaluations=settings.evaluations))
+    if settings.seconds is not None and check.finite(seconds=settings.seconds) <= 0:
+        raise InvalidParameter(
+            f"seconds={settings.seconds!r} must be above 0: a budget of zero finds nothing"
+        )

@@ -1,0 +1,150 @@
+"""kAnonyMeans: k-means, then merge clusters that are too small and split those that are too large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from mahrem import arrays, check
+from mahrem.partition._k_means import Start, draw_centres
+from mahrem.partition._microaggregation import admit_by_merging, prepare
+from mahrem.partition._partition import Admits, Partition
+from mahrem.types import Floats, Labels, Points
+
+__all__ = ["KAnonyMeans", "Measure", "MergeOrder", "Timing", "group_from_centres", "k_anonymeans", "refined"]
+
+MergeOrder = Literal["inner", "outer", "none"]
+Measure = Literal["centre", "sse"]
+Timing = Literal["after", "inside"]
+_SWAPS = 4  # nearest groups in which a partner for a swap is looked for
+_SWEEPS = 1000  # a guard: improving ends by itself long before
+
+
+def k_anonymeans(
+    points: Points,
+    admits: Admits,
+    *,
+    kappa: int | None = None,
+    start: Start = "k-means++",
+    order: MergeOrder = "inner",
+    measure: Measure = "centre",
+    timing: Timing = "after",
+    refine: bool = False,
+    rounds: int = 100,
+    standardise: bool = True,
+    seed: int | None = None,
+) -> Partition:
+    """Group rows by k-means; merge clusters below k, split clusters of 2k or more by MDAV+.
+
+    The talk names the orders of merging and does not define them. Here ``inner`` merges one small cluster
+    after the other, each until it is large enough; ``outer`` merges every small cluster once, and goes round
+    again while some are left; ``none`` goes round once, and each takes the best partner that makes it large
+    enough (where there is one). Merging and splitting ``inside`` the loop can run in circles: it stops after
+    ten rounds without a better grouping, and the best one counts.
+
+    Args:
+        points: ``(n, d)`` quasi-identifiers.
+        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
+        kappa: Clusters of k-means; rows // k by default.
+        start: How centres are drawn: ``k-means++`` or ``forgy``.
+        order: ``inner``, ``outer`` or ``none``.
+        measure: Partners by distance of ``centre`` or by growth of ``sse``.
+        timing: Merge and split ``after`` k-means, or ``inside`` each of its rounds.
+        refine: Move, swap, dissolve and split groups afterwards while that lowers the squared error (our
+            addition).
+        rounds: Of k-means, at most.
+        standardise: Give every column the same deviation first, as the literature does.
+        seed: Of the draw.
+
+    Raises:
+        InvalidParameter: If a setting does not fit, such as more centres than rows.
+        Infeasible: If ``admits`` refuses the table as one class.
+        InvalidInput: If a number is not finite.
+
+    Guarantees:
+        - Every row has one label; labels are ``0 .. c-1`` and none is empty.
+        - ``admits`` accepts every class.
+        - A plain minimum ``k`` gives groups of at least ``k`` rows.
+        - A seed gives the same groups again.
+
+    References:
+        Stoldt: Datenbankanonymisierung auf Basis von k-means-Algorithmen, 2019.
+
+    Example:
+        >>> from mahrem.models import KAnonymity
+        >>> from mahrem.partition import Admission
+        >>> points = np.array([[0.0], [0.9], [0.1], [1.0]])
+        >>> k_anonymeans(points, Admission(((KAnonymity(2), None),), rows=4), seed=1).sizes
+        array([2, 2])
+    """
+    scaled, minimum = prepare(points, admits, standardise=standardise)
+    wanted = max(1, len(scaled) // minimum) if kappa is None else kappa
+    centres = scaled[draw_centres(scaled, wanted, start, np.random.default_rng(seed))]
+    labels = group_from_centres(
+        scaled, centres, minimum, order=order, measure=measure, timing=timing, rounds=rounds
+    )
+    if refine:
+        refined(scaled, labels, minimum)
+    return admit_by_merging(scaled, labels, admits)
+
+
+@dataclass(frozen=True)
+class KAnonyMeans:
+    """:func:`k_anonymeans` as data: its settings can be printed, compared and stored."""
+
+    kappa: int | None = None
+    start: Start = "k-means++"
+    order: MergeOrder = "inner"
+    measure: Measure = "centre"
+    timing: Timing = "after"
+    refine: bool = False
+    rounds: int = 100
+    standardise: bool = True
+    seed: int | None = None
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        return k_anonymeans(
+            points,
+            admits,
+            kappa=self.kappa,
+            start=self.start,
+            order=self.order,
+            measure=self.measure,
+            timing=self.timing,
+            refine=self.refine,
+            rounds=self.rounds,
+            standardise=self.standardise,
+            seed=self.seed,
+        )
+
+
+def group_from_centres(
+    points: Points,
+    centres: Floats,
+    minimum: int,
+    *,
+    order: MergeOrder = "inner",
+    measure: Measure = "centre",
+    timing: Timing = "after",
+    rounds: int = 100,
+) -> Labels:
+    """Run kAnonyMeans from the given centres ``(kappa, d)``, by size alone; ``points`` are standardised."""
+    check.one_of(get_args(MergeOrder), order=order)
+    check.one_of(get_args(Measure), measure=measure)
+    check.one_of(get_args(Timing), timing=timing)
+    check.at_least(1, rounds=check.whole(rounds=rounds))
+    orders = {"inner": arrays.INNER, "outer": arrays.OUTER, "none": arrays.SINGLE}
+    labels = np.empty(len(points), np.int64)
+    columns = np.array(centres.T, np.float64, order="C")
+    arrays.groups_from_centres(
+        points, columns, minimum, orders[order], measure == "sse", timing == "inside", rounds, labels
+    )
+    return labels
+
+
+def refined(points: Points, labels: Labels, minimum: int) -> float:
+    """Move, swap, dissolve and split groups, in place, while that lowers the squared error left."""
+    return float(arrays.improve(points, labels, minimum, _SWAPS, _SWEEPS))

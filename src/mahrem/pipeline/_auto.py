@@ -1,0 +1,113 @@
+"""Which method suits a table: a small table of evidence, and the sentence that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mahrem import check
+
+__all__ = ["QUADRATIC", "QUADRATIC_ROWS", "TRAITS", "Evidence", "Trait", "choose", "suits"]
+
+QUADRATIC_ROWS = 20_000  # above this, methods that look at all pairs are left out unless asked for by name
+
+
+@dataclass(frozen=True)
+class Trait:
+    """What is known of a method before it runs.
+
+    ``rows_a_second`` is the order of magnitude at k=5 with five columns on two cores, at 1,000,000 rows for
+    ``n log n`` and at 10,000 rows for ``n²``, where the seconds grow with the square of the rows.
+    """
+
+    growth: str  # "n log n" or "n²"
+    rows_a_second: float
+
+    def seconds(self, rows: int) -> float:
+        """Give about how long a table of so many rows takes."""
+        alone = rows / self.rows_a_second
+        return alone if self.growth == "n log n" else alone * max(rows, 1) / 10_000
+
+
+# Measured on Adult and on uniform points (guide/compare.md). A new method gets its line here.
+TRAITS: Mapping[str, Trait] = {
+    "mondrian": Trait("n log n", 2e6),
+    "canon": Trait("n log n", 1e6),
+    "u-mondrian": Trait("n log n", 5e5),
+    "u-canon": Trait("n log n", 2e5),
+    "mosaic": Trait("n log n", 2e5),
+    "mdav": Trait("n²", 4e4),
+    "mdav+": Trait("n²", 4e4),
+    "v-mdav": Trait("n²", 2e4),
+    "mdav*": Trait("n²", 1e4),
+    "ona*": Trait("n²", 5e3),
+    "kanonymeans": Trait("n²", 3e3),
+    "kanonymeans*": Trait("n²", 3e2),
+}
+QUADRATIC = tuple(name for name, trait in TRAITS.items() if trait.growth == "n²")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What the choice looks at: figures about the table and the promise, no value of the data."""
+
+    rows: int
+    columns: int  # quasi-identifiers
+    unordered: int  # of them, words without an order
+    k: int
+    apart: bool = False  # cells of different classes must not overlap (delta-presence)
+    seconds: float | None = None  # time allowed; None: a minute
+
+
+def suits(method: str, rows: int) -> str | None:
+    """Say why a method is left out of a sweep over so many rows by default; None when it is not.
+
+    Example:
+        >>> suits("mosaic", 1_000_000) is None
+        True
+        >>> suits("mdav", 1_000_000)
+        'looks at all pairs of rows: left out above 20,000 rows; name it to run it'
+    """
+    if method in QUADRATIC and rows > QUADRATIC_ROWS:
+        return f"looks at all pairs of rows: left out above {QUADRATIC_ROWS:,} rows; name it to run it"
+    return None
+
+
+def choose(evidence: Evidence) -> tuple[str, str]:
+    """Choose a method; gives its name and why.
+
+    ================================================  ============  =======================================
+    evidence, the first line that fits                method        because
+    ================================================  ============  =======================================
+    cells must not overlap (delta-presence)           mondrian      its strict cuts are the only ones
+    fewer than 2k rows                                mondrian      there is one class whatever is done
+    time allowed is below mosaic's expected time      mondrian      the quickest
+    otherwise                                         mosaic        least loss of all at n log n
+    ================================================  ============  =======================================
+
+    Args:
+        evidence: Size, kinds, k and the time allowed.
+
+    Guarantees:
+        - The same evidence gives the same choice.
+        - The reason holds sizes only, no value of the data.
+
+    Example:
+        >>> choose(Evidence(rows=30_000, columns=5, unordered=1, k=5))[0]
+        'mosaic'
+        >>> choose(Evidence(rows=10_000_000, columns=5, unordered=1, k=5, seconds=10))[0]
+        'mondrian'
+    """
+    allowed = 60.0 if evidence.seconds is None else check.at_least(0, seconds=evidence.seconds)
+    if evidence.apart:
+        return "mondrian", "delta-presence needs cells that do not overlap, and only strict cuts give them"
+    if evidence.rows < 2 * evidence.k:
+        return "mondrian", f"{evidence.rows:,} rows are fewer than 2k: there is one class whatever is done"
+    expected = TRAITS["mosaic"].seconds(evidence.rows)
+    if expected > allowed:
+        reason = (
+            f"mosaic would take about {expected:,.0f} s for {evidence.rows:,} rows, {allowed:g} s are allowed"
+        )
+        return "mondrian", f"{reason}; mondrian is the quickest"
+    kinds = f"{evidence.columns - evidence.unordered} ordered and {evidence.unordered} unordered columns"
+    return "mosaic", f"least loss of all methods at n log n; {evidence.rows:,} rows, {kinds}, k={evidence.k}"

@@ -1,0 +1,130 @@
+"""Runs of a comparison that are kept in its folder, and the files made of them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.pipeline._prepare import Prepared
+from mahrem.release import Policy, is_release
+from mahrem.report import frontier_page, frontier_svg, to_json
+
+__all__ = ["Kept", "write_comparison"]
+
+FILE = "comparison.jsonl"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Rows by what was run; with a folder, every new row is written at once.
+
+    A row counts only for the same table and policy: the key is a hash of the policy, the columns, the
+    number of rows and a checksum of the values. The checksum has 16 bits: enough to notice another table,
+    far too few to guess this one from.
+    """
+
+    path: Path | None
+    table: str  # hash of what all rows of one sweep share
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def opened(cls, folder: Path | None, prepared: Prepared, policy: Policy) -> Kept:
+        """Read what an earlier call left in the folder, if it left anything."""
+        table = _fingerprint(prepared, policy)
+        if folder is None:
+            return cls(None, table)
+        if is_release(folder):
+            raise InvalidParameter(f"output={folder.name!r} is a release; choose another folder")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputFailed(f"output={folder.name!r} cannot be made: {error.strerror}") from error
+        kept = cls(folder / FILE, table)
+        if kept.path is not None and kept.path.is_file():
+            lines = kept.path.read_text(encoding="utf-8").splitlines()
+            kept.rows.update(entry for line in lines if (entry := _read(line)) is not None)
+        return kept
+
+    def get(self, said: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Give the row of a run that is done."""
+        return self.rows.get(self._key(said))
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep a row that is done."""
+        key = self._key(row)
+        self.rows[key] = row
+        if self.path is None:
+            return
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": key, "row": row}) + "\n")
+        except OSError as error:
+            raise OutputFailed(f"output={self.path.name!r} could not be written: {error.strerror}") from error
+
+    def _key(self, said: Mapping[str, Any]) -> str:
+        named = json.dumps([self.table, *(said[name] for name in ("method", "strategy", "k", "seed"))])
+        return hashlib.sha256(named.encode()).hexdigest()[:24]
+
+
+def _fingerprint(prepared: Prepared, policy: Policy) -> str:
+    public = policy.public()
+    for swept in ("k", "method", "strategy", "language", "format", "shuffle"):
+        public.pop(swept, None)
+    check = 0
+    for axis in prepared.axes:
+        check = zlib.crc32(axis.positions.tobytes(), check)
+    for values in prepared.values.values():
+        check = zlib.crc32(values.codes.tobytes(), check)
+    if prepared.subjects is not None:
+        check = zlib.crc32(prepared.subjects.tobytes(), check)
+    said = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
+    return hashlib.sha256(json.dumps(said, default=str, sort_keys=True).encode()).hexdigest()
+
+
+def _read(line: str) -> tuple[str, dict[str, Any]] | None:
+    """Read one kept row; a line that was cut off in the middle counts as not done."""
+    try:
+        entry = json.loads(line)
+        return str(entry["key"]), dict(entry["row"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def write_comparison(found: Mapping[str, Any], folder: Path) -> Path:
+    """Write the files of a comparison, each at once under its name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / "comparison.csv", _csv(found["results"]))
+        _write(folder / "comparison.json", to_json(found))
+        _write(folder / "frontier.svg", frontier_svg(found["results"]))
+        _write(folder / "comparison.html", frontier_page(found))
+    except OSError as error:
+        raise OutputFailed(f"output={folder.name!r} could not be written: {error.strerror}") from error
+    return folder
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,214 @@
+"""What may be said to a verb, and how each thing that is said is read.
+
+Every key has a reader that refuses what does not fit by its name: a policy comes from a file somebody wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypedDict
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.models import SETTINGS as MODEL_KEYS
+from mahrem.models import parse_sensitive
+from mahrem.table import Hierarchy, Kind, Missing, is_role_word, role_from_word
+
+__all__ = ["Settings", "read_settings"]
+
+Names = str | Sequence[str]
+
+
+class Settings(TypedDict, total=False):
+    """What may be said to a verb; every key is a field of :class:`Policy`."""
+
+    roles: Mapping[str, str]
+    quasi: Names
+    sensitive: Names | Mapping[str, Mapping[str, object]]
+    identifier: Names
+    insensitive: Names
+    rest: str | None
+    kind: Mapping[str, str]
+    order: Mapping[str, Names]
+    null: Names
+    missing: str
+    subject: str | None
+    hierarchy: Mapping[str, Any]
+    pseudonym: Mapping[str, Any]
+    k: int
+    l: float  # noqa: E741 - the literature's name
+    l_kind: str
+    c: float
+    t: float
+    t_kind: str
+    alpha: float
+    beta: float
+    beta_kind: str
+    delta_disclosure: float
+    delta_presence: Sequence[float] | str
+    population: Any
+    method: str
+    options: Mapping[str, Any]
+    strategy: str
+    bounds: str
+    grid: Mapping[str, float | str]
+    cells: str
+    suppress: Names
+    suppression_limit: float
+    weights: Mapping[str, float]
+    seed: int | None
+    engine: str
+    master: str | None
+    delimiter: str | None
+    encoding: str | None
+    decimal: str | None
+    query: str | None
+    table: str | None
+    format: str
+    shuffle: bool | None
+    language: str
+
+
+def read_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, object]]:
+    """Read settings by name; gives the policy's own, and those of privacy models."""
+    given = _in_our_words({key: value for key, value in settings.items() if value is not None})
+    check.unknown_keys(given, tuple(Settings.__annotations__), where="setting")
+    models: dict[str, object] = {key: given.pop(key) for key in MODEL_KEYS if key in given}
+    return {key: _READERS[key](key, value) for key, value in given.items()}, models
+
+
+def _in_our_words(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Take columns under other tools' names (``quasi_ident``, ``keyVars``), and ``roles`` by column."""
+    ours: dict[str, Any] = {}
+    columns: dict[str, list[str]] = {}
+    for key, value in given.items():
+        if key == "roles":
+            for column, word in _by_name(key, value, _text).items():
+                columns.setdefault(role_from_word(word).value, []).append(column)
+        elif key not in Settings.__annotations__ and is_role_word(key):
+            columns.setdefault(role_from_word(key).value, []).extend(_columns(key, value))
+        else:
+            ours[key] = value
+    for role, names in columns.items():
+        said = ours.get(role, ())
+        if isinstance(said, Mapping):
+            ours[role] = {**said, **{name: {} for name in names}}
+        else:
+            ours[role] = (*_columns(role, said), *names)
+    return ours
+
+
+def _wrong(key: str, value: object, wanted: str) -> InvalidParameter:
+    return InvalidParameter(f"{key} must be {wanted}, not {type(value).__name__}")
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise _wrong(key, value, "text")
+    return str(value)
+
+
+def _number(key: str, value: object) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _wrong(key, value, "a number")
+    return value
+
+
+def _whole(key: str, value: object) -> int:
+    return check.whole(**{key: value})
+
+
+def _switch(key: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(key, value, "true or false")
+    return value
+
+
+def _columns(key: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
+        raise _wrong(key, value, "a name or a list of names")
+    return tuple(dict.fromkeys(value))
+
+
+def _by_name(key: str, value: object, read: Callable[[str, Any], Any]) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _wrong(key, value, f"a table of names and values, as in {{name = …}}, under [{key}]")
+    return {str(name): read(f"{key}.{name}", inner) for name, inner in value.items()}
+
+
+def _anything(key: str, value: object) -> object:  # noqa: ARG001 - a reader like the others
+    return value
+
+
+def _sensitive(key: str, value: object) -> Mapping[str, Mapping[str, object]]:
+    if isinstance(value, Mapping):
+        own = {str(name): _by_name(f"{key}.{name}", inner, _anything) for name, inner in value.items()}
+    else:
+        own = {name: dict(settings) for name, settings in map(parse_sensitive, _columns(key, value))}
+    for name, settings in own.items():
+        check.unknown_keys(settings, MODEL_KEYS, where=f"{key}.{name}")
+    return own
+
+
+def _kind(key: str, value: object) -> Kind:
+    return Kind(check.one_of(tuple(Kind), **{key: _text(key, value)}))
+
+
+def _order(key: str, value: object) -> tuple[str, ...]:
+    return _columns(key, value.split(",") if isinstance(value, str) else value)
+
+
+def _step(key: str, value: object) -> float | str:
+    return value if isinstance(value, str) else _number(key, value)
+
+
+def _file_or(kinds: type | UnionType, wanted: str) -> Callable[[str, object], Any]:
+    def read(key: str, value: object) -> Any:
+        if not isinstance(value, str | Path | kinds):
+            raise _wrong(key, value, wanted)
+        return value
+
+    return read
+
+
+def _missing(key: str, value: object) -> Missing:
+    return Missing(check.one_of(tuple(Missing), **{key: _text(key, value)}))
+
+
+def _presence(key: str, value: object) -> tuple[float, float]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, Sequence) or len(parts) != 2:
+        raise InvalidParameter(f"{key} must be two numbers: MIN,MAX")
+    try:
+        return float(parts[0]), float(parts[1])
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{key} must be two numbers: MIN,MAX") from None
+
+
+def _tables(read: Callable[[str, Any], Any]) -> Callable[[str, object], Any]:
+    return lambda key, value: _by_name(key, value, read)
+
+
+_READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("quasi", "identifier", "insensitive", "null", "suppress"), _columns),
+    **dict.fromkeys(("rest", "subject", "method", "strategy", "bounds", "cells", "engine", "master"), _text),
+    **dict.fromkeys(("delimiter", "encoding", "decimal", "query", "table", "format", "language"), _text),
+    **dict.fromkeys(("k", "seed"), _whole),
+    "suppression_limit": _number,
+    "shuffle": _switch,
+    "sensitive": _sensitive,
+    "kind": _tables(_kind),
+    "order": _tables(_order),
+    "hierarchy": _tables(_file_or(Hierarchy, "a file or a Hierarchy")),
+    "pseudonym": _tables(_file_or(bytes, "a key file or a key")),
+    "grid": _tables(_step),
+    "weights": _tables(_number),
+    "options": _tables(_anything),
+    "missing": _missing,
+    "delta_presence": _presence,
+    "population": _anything,
+}

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mahrem.errors import OutputFailed
+from mahrem.experiments import Row, write_csv, write_rows
+from mahrem.experiments._measure import figures, information_loss
+from mahrem.experiments._sets import microdata
+
+
+def row(**changes: object) -> Row:
+    plain: dict[str, object] = {
+        "paper": "canbay2019",
+        "table": "4.7",
+        "dataset": "adult",
+        "setting": {"k": 5},
+        "method": "mondrian",
+        "metric": "classes",
+        "published": 10,
+        "ours": 12,
+    }
+    return Row(**{**plain, **changes})  # type: ignore[arg-type]
+
+
+def test_a_row_has_the_keys_of_the_contract() -> None:
+    keys = ["paper", "table", "dataset", "setting", "method", "metric", "published", "ours", "difference"]
+    assert list(row().as_dict()) == keys
+    assert row().difference == 2
+    assert not row().exact
+    assert row(published=None).difference is None
+
+
+def test_rows_come_as_csv_json_and_picture(tmp_path: Path) -> None:
+    rows = [row(), row(setting={"k": 10, "round": 2}, published=20, ours=20), row(published=None)]
+    written = write_rows(rows, tmp_path / "out")
+    assert {path.name for path in written} == {
+        "canbay2019.csv",
+        "canbay2019.json",
+        "canbay2019-published-and-ours.svg",
+    }
+    with (tmp_path / "out" / "canbay2019.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["k"] for line in lines] == ["5", "10", "5"]
+    assert lines[1]["round"] == "2"
+    kept = json.loads((tmp_path / "out" / "canbay2019.json").read_text(encoding="utf-8"))
+    assert kept == [one.as_dict() for one in rows]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(OutputFailed):
+        write_csv([row()], tmp_path / "file" / "rows.csv")
+    with pytest.raises(OutputFailed):
+        write_rows([row()], tmp_path / "file" / "rows")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_figures_are_those_of_a_slow_loop(rows: int, columns: int, classes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, labels = rng.random((rows, columns)), rng.integers(0, classes, rows)
+    groups = [points[labels == label] for label in range(classes) if (labels == label).any()]
+    found = figures(points, labels, classes)
+    assert found.classes == len(groups)
+    assert found.dm == sum(len(group) ** 2 for group in groups)
+    assert found.gcp_sum == pytest.approx(sum(len(group) * np.ptp(group, axis=0).sum() for group in groups))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 30), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_the_information_loss_lies_between_nothing_and_all(rows: int, columns: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.random((rows, columns))
+    assert information_loss(points, np.arange(rows)) == 0
+    assert information_loss(points, np.zeros(rows, np.int64)) == pytest.approx(1)
+    assert 0 <= information_loss(points, rng.integers(0, 3, rows)) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("name", ["SimU", "SimC"])
+def test_made_sets_are_the_same_every_time_and_standardised(name: str) -> None:
+    made = microdata(name)
+    microdata.cache_clear()
+    assert np.array_equal(made, microdata(name))
+    assert made.shape == (1000, 10)
+    assert np.allclose(made.mean(axis=0), 0)
+    assert np.allclose(made.std(axis=0, ddof=1), 1)

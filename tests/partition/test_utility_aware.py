@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mahrem import arrays
+from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
+from mahrem.partition import (
+    Admission,
+    Canon,
+    InheritedMondrian,
+    ManagedRounds,
+    Mondrian,
+    Partition,
+    Partitioner,
+    UtilityAware,
+    build_method,
+    mondrian,
+    utility_aware,
+)
+from mahrem.partition._leftovers import merge_refused, place_leftovers
+from mahrem.table import Values
+from mahrem.types import Mask, Offsets, Points, Rows
+
+PARTITIONERS: list[Partitioner] = [
+    Mondrian(),
+    Mondrian(strict=False),
+    Canon(seed=1),
+    Canon(seed=1, vantage="far", distance="manhattan"),
+    InheritedMondrian(),
+]
+REFERENCES = st.sampled_from(["tightest", "lof", "distance", "knn"])
+STOPS = st.sampled_from(["rounds", "empty", "gain"])
+BEST = {
+    5: (2636, 2505),
+    10: (4174, 4193),
+    20: (6097, 6306),
+    30: (7732, 7406),
+    40: (8885, 9072),
+    50: (9248, 10505),
+}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A minimum size; not ``plain``, it takes the general path."""
+
+    minimum: int
+    plain: bool = True
+
+    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
+        assert len(rows) == offsets[-1]
+        return np.diff(offsets) >= self.minimum
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Points, int]:
+    k = draw(st.integers(1, 6))
+    rows, columns = draw(st.integers(k, 300)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kinds = draw(st.sampled_from([1, 3, 10**6]))
+    return rng.integers(0, kinds, (rows, columns)) / kinds, k
+
+
+def log_of(partition: Partition) -> ManagedRounds:
+    assert isinstance(partition.how, ManagedRounds)
+    return partition.how
+
+
+def loss(points: Points, partition: Partition) -> float:
+    """Sum over rows of the widths of their class: gcp_sum."""
+    widths = np.zeros(partition.classes)
+    for column in points.T:
+        low, high, _ = arrays.class_extremes(column, partition.labels, partition.classes)
+        widths += high - low
+    return float((partition.sizes * widths).sum())
+
+
+@given(
+    table=tables(),
+    partitioner=st.sampled_from(PARTITIONERS),
+    reference=REFERENCES,
+    stop=STOPS,
+    normals=st.booleans(),
+)
+@settings(max_examples=50, deadline=None)
+def test_no_row_is_lost_and_every_class_holds_k(
+    table: tuple[Points, int],
+    partitioner: Partitioner,
+    reference: str,
+    stop: str,
+    normals: bool,  # noqa: FBT001
+) -> None:
+    points, k = table
+    method = UtilityAware(partitioner, reference=reference, stop=stop, manage_normals=normals)
+    partition = method(points, AtLeast(k))
+    log = log_of(partition)
+    assert partition.sizes.sum() == len(points)
+    assert len(partition.sizes) == partition.classes
+    assert partition.sizes.min() >= k
+    assert log.normal.tolist() == (k * log.classes).tolist()
+    assert np.append(log.normal, log.leftovers).sum() == len(points)
+    assert (np.append(len(points), log.outliers)[:-1] - log.normal).tolist() == log.outliers.tolist()
+    assert log.leftover_classes == log.leftovers // k
+    assert partition.classes == log.classes.sum() + log.leftover_classes
+    if (
+        log.leftovers >= k or log.leftovers == 0
+    ):  # all rounds' classes have exactly k; the last takes the rest
+        assert np.count_nonzero(partition.sizes != k) <= 1
+
+
+@given(
+    table=tables(), partitioner=st.sampled_from(PARTITIONERS), reference=st.sampled_from(["tightest", "lof"])
+)
+@settings(max_examples=30, deadline=None)
+def test_the_general_path_makes_the_same_rounds(
+    table: tuple[Points, int], partitioner: Partitioner, reference: str
+) -> None:
+    points, k = table
+    plain, general = (
+        log_of(utility_aware(points, AtLeast(k, plain), partitioner, reference=reference, rounds=1))
+        for plain in (True, False)
+    )
+    assert plain.normal.tolist() == general.normal.tolist()
+    assert plain.gcp_sum == pytest.approx(general.gcp_sum)
+
+
+@pytest.mark.parametrize("model", [DistinctDiversity(3), EqualCloseness(0.3)])
+@pytest.mark.parametrize("partitioner", PARTITIONERS)
+def test_every_class_keeps_every_promise(model: PrivacyModel, partitioner: Partitioner) -> None:
+    rng = np.random.default_rng(2)
+    points = rng.random((2000, 3))
+    disease = Values("disease", rng.integers(0, 4, 2000).astype(np.int32), 4)
+    admits = Admission(((KAnonymity(4), None), (model, disease)), rows=2000)
+    for normals in (False, True):
+        partition = utility_aware(points, admits, partitioner, manage_normals=normals)
+        assert partition.classes > 20
+        assert partition.sizes.sum() == 2000
+        assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+
+
+def test_a_rest_that_may_not_stand_ends_the_rounds() -> None:
+    points = np.linspace(0, 1, 60)[:, None]
+    rare = np.zeros(60, np.int32)
+    rare[10:12] = 1
+    admits = Admission(((KAnonymity(3), None), (DistinctDiversity(2), Values("rare", rare, 2))), rows=60)
+    partition = utility_aware(points, admits, Mondrian())
+    assert partition.classes <= 2
+    assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
+
+
+def test_seven_points_by_hand() -> None:
+    points = np.array([[0.0], [0.02], [0.1], [0.5], [0.55], [0.9], [1.0]])
+    partition = utility_aware(points, AtLeast(2), Mondrian())
+    log = log_of(partition)  # the parts are 0 .. 0.02, 0.1 .. 0.5 and 0.55 .. 1, where 0.9 and 1 are tightest
+    assert (log.normal.tolist(), log.outliers.tolist(), log.leftovers) == ([6], [1], 1)
+    assert partition.labels.tolist() == [0, 0, 1, 1, 1, 2, 2]  # 0.55 widens the second class least
+
+
+def test_managing_lowers_the_loss_and_managed_normals_lower_it_further() -> None:
+    points = np.random.default_rng(7).random((4000, 4))
+    plain = loss(points, mondrian(points, AtLeast(5)))
+    managed = loss(points, utility_aware(points, AtLeast(5), Mondrian()))
+    swapped = loss(points, utility_aware(points, AtLeast(5), Mondrian(), manage_normals=True))
+    assert swapped < managed < plain
+
+
+def test_the_log_adds_up_to_the_loss() -> None:
+    points = np.random.default_rng(3).random((64 * 5, 2))
+    partition = utility_aware(points, AtLeast(5), Mondrian(strict=False))
+    log = log_of(partition)
+    assert log.leftovers == 0
+    assert log.gcp_sum.sum() == pytest.approx(loss(points, partition))
+
+
+def test_stopping_rules_stop() -> None:
+    points = np.random.default_rng(4).random((3000, 3))
+    rounds = {
+        stop: len(log_of(utility_aware(points, AtLeast(4), Mondrian(), stop=stop, rounds=2, gain=0.5)).normal)
+        for stop in ("rounds", "empty", "gain")
+    }
+    assert rounds["rounds"] == 2
+    assert rounds["empty"] > 3
+    assert rounds["gain"] == 1
+    never = utility_aware(np.zeros((50_000, 2)), AtLeast(5), Mondrian(), stop="empty")
+    assert never.sizes.max() == 5  # equal rows are not taken five at a time
+
+
+def test_a_table_below_k_is_infeasible() -> None:
+    with pytest.raises(Infeasible, match="rows=3 must be at least 4"):
+        utility_aware(np.zeros((3, 2)), AtLeast(4), Mondrian())
+
+
+@pytest.mark.parametrize(
+    ("strange", "message"),
+    [
+        ({"rounds": 0}, "rounds=0 must be at least 1"),
+        ({"rounds": 2.5}, "must be a whole number"),
+        ({"reference": "nearest"}, "reference='nearest' must be one of tightest, lof, distance, knn"),
+        ({"stop": "never"}, "stop='never' must be one of rounds, empty, gain"),
+        ({"gain": -1.0}, "must lie between 0 and 1"),
+        ({"neighbours": 0}, "neighbours=0 must be at least 1"),
+    ],
+)
+def test_settings_that_do_not_fit_are_named(strange: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        UtilityAware(Mondrian(), **strange)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter, match=message):
+        build_method("u-mondrian", options=strange)
+
+
+def test_a_policy_names_the_u_models() -> None:
+    assert build_method("u-mondrian", strict=False) == UtilityAware(Mondrian(strict=False))
+    wanted = UtilityAware(Canon(vantage="far", seed=3), reference="lof")
+    assert build_method("u-canon", seed=3, options={"reference": "lof"}) == wanted
+
+
+def test_too_few_leftovers_join_and_enough_stand_alone() -> None:
+    points = np.array([[0.0], [0.1], [0.8], [0.9], [0.2], [1.0]])
+    labels = np.array([0, 0, 1, 1, -1, -1])
+    assert place_leftovers(points, joined := labels.copy(), 2, 3) == 2
+    assert joined.tolist() == [0, 0, 1, 1, 0, 1]
+    assert place_leftovers(points, alone := labels.copy(), 2, 2) == 3
+    assert alone.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_refused_classes_are_merged_with_the_one_that_costs_least() -> None:
+    points = np.array([[0.0], [0.1], [0.5], [0.6], [0.95], [1.0]])
+    labels, classes = merge_refused(points, np.array([0, 0, 1, 1, 2, 3]), 4, AtLeast(2, plain=False))
+    assert labels.tolist() == [0, 0, 1, 1, 2, 2]
+    assert classes == 3
+    with pytest.raises(Infeasible):
+        merge_refused(points, np.arange(6), 6, AtLeast(7, plain=False))
+
+
+@pytest.fixture(scope="module")
+def adult(benchmark_data: Path) -> Points:
+    names = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
+    with (benchmark_data / "adult_train.csv").open(encoding="utf-8") as file:
+        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
+    points = np.array([[float(row[name]) for name in names] for row in kept])
+    return (points - points.min(axis=0)) / np.ptp(points, axis=0)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("k", BEST)
+def test_u_models_lose_less_on_adult_than_was_published(adult: Points, k: int) -> None:
+    u_mondrian, u_canon = BEST[k]
+    assert loss(adult, UtilityAware(Mondrian())(adult, AtLeast(k))) <= u_mondrian
+    assert loss(adult, UtilityAware(Canon(vantage="far", seed=0))(adult, AtLeast(k))) <= u_canon
+
+
+# Canbay 2019, tables 4.9 to 4.14: normal, outliers and classes of the rounds before the last printed one
+ROUNDS = {
+    5: [(20480, 9682, 4096), (7450, 2232, 1490), (1280, 952, 256), (640, 312, 128)],
+    10: [(20480, 9682, 2048), (5120, 4562, 512), (2560, 2002, 256), (1280, 722, 128)],
+    20: [(20480, 9682, 1024), (5120, 4562, 256), (2560, 2002, 128), (1280, 722, 64)],
+    30: [(15360, 14802, 512), (7680, 7122, 256), (3840, 3282, 128), (1920, 1362, 64)],
+    40: [(20480, 9682, 512), (5120, 4562, 128), (2560, 2002, 64), (1280, 722, 32)],
+    50: [(25600, 4562, 512), (3200, 1362, 64), (800, 562, 16), (400, 162, 8)],
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("k", ROUNDS)
+def test_relaxed_rounds_on_adult_are_the_published_ones(adult: Points, k: int) -> None:
+    partition = UtilityAware(Mondrian(strict=False), reference="lof")(adult, AtLeast(k))
+    log = log_of(partition)
+    ours = list(zip(log.normal.tolist(), log.outliers.tolist(), log.classes.tolist(), strict=True))
+    assert ours[:4] == ROUNDS[k]
+    assert len(ours) == 5
+    assert partition.classes == len(adult) // k
+    if k == 5:
+        assert ours[4] == (280, 32, 56)
+
+
+@pytest.mark.data
+def test_the_published_setting_gives_about_the_published_loss(adult: Points) -> None:
+    for k, published in ((5, 2636.09), (20, 6096.82), (40, 8884.98)):
+        ours = loss(adult, UtilityAware(InheritedMondrian(), reference="lof")(adult, AtLeast(k)))
+        assert ours == pytest.approx(published, rel=0.04)
