@@ -226,7 +226,8 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
     assert cells(open_source(tmp_path / "t.csv.zst")) == [("1", "2")]
 
 
-def test_a_tsv_file_prefers_tabs(tmp_path: Path) -> None:
+def test_a_tsv_file_is_parted_by_tabs_alone(tmp_path: Path) -> None:
+    assert cells(csv(tmp_path, b"a\n[1, 2]\n", "table.tsv")) == [("[1, 2]",)]
     assert cells(csv(tmp_path, b"a,x\tb,y\n1,1\t2,2\n", "table.tsv")) == [("1,1", "2,2")]
 
 

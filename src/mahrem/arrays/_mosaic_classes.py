@@ -193,7 +193,7 @@ def refresh(tile: Tile, group: int, objective: int) -> None:
 
 @njit(cache=True, nogil=True)
 def additions(tile: Tile, record: int, classes: int, objective: int) -> None:
-    """Write into ``into`` what it costs each class to take the record; infinity for its own and empty ones."""
+    """Write into ``into`` what it costs each class to take a record; infinity for its own and empty ones."""
     into = tile.into[:classes]
     into[:] = 0.0
     for column in range(tile.values.shape[0]):

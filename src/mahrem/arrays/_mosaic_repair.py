@@ -146,7 +146,7 @@ def _spare(tile: Tile, group: int, records: int, minimum: int, objective: int) -
 def _form(
     tile: Tile, group: int, records: int, minimum: int, objective: int, steps: int
 ) -> tuple[float, int]:
-    """Fill an empty class with what others can spare; gives the change of the total, and the journal's end."""
+    """Fill an empty class with what others can spare; gives the change of the total and the journal's end."""
     change = 0.0
     for _ in range(minimum):
         chosen = _spare(tile, group, records, minimum, objective)

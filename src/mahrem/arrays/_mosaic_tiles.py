@@ -171,9 +171,8 @@ def class_tiles(centres: Floats, tile: int, turn: int, threads: int | None = Non
         return labels, int(labels.max()) + 1
     rng = np.random.default_rng(turn)
     for _ in range(_MIRRORS):
-        normal: Floats = rng.normal(size=columns)
-        normal = normal / float(np.linalg.norm(normal))
-        centres = centres - 2.0 * np.outer(centres @ normal, normal)
+        normal: Floats = rng.standard_normal(columns)
+        centres = centres - np.outer(centres @ normal, normal) * (2.0 / float(normal @ normal))
     split = grow(centres, tile, strict=False, threads=threads)
     return split.labels, split.classes
 

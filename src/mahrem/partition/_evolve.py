@@ -20,18 +20,18 @@ from mahrem.types import Floats, Labels, Points
 
 __all__ = ["KAnonyMeansStar", "k_anonymeans_star"]
 
-_EFFORT = 4  # neighbourhoods tried per group in one evaluation
+_EFFORT = 16  # neighbourhoods tried per group in one evaluation
 _SLICE = 100  # neighbourhoods between two looks at the clock
-_EVALUATIONS = 60  # without any budget
+_EVALUATIONS = 30  # without any budget
 
 
 @dataclass(frozen=True)
 class KAnonyMeansStar:
     """:func:`k_anonymeans_star` as data: its settings can be printed, compared and stored."""
 
-    population: int = 12
-    survivors: int = 4
-    mutants: int = 4
+    population: int = 8
+    survivors: int = 3
+    mutants: int = 2
     strength: int = 4
     seconds: float | None = None
     evaluations: int | None = None
@@ -70,7 +70,7 @@ def k_anonymeans_star(
         points: ``(n, d)`` quasi-identifiers.
         admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         settings: ``population``, ``survivors``, ``mutants`` (children that mutate), ``strength``; a budget in
-            ``seconds`` or ``evaluations`` (60 evaluations without any); and those of kAnonyMeans.
+            ``seconds`` or ``evaluations`` (30 evaluations without any); and those of kAnonyMeans.
         threads: How many; None for one per core. With a budget in evaluations the result does not depend
             on it.
 

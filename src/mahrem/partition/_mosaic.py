@@ -19,6 +19,7 @@ _SMALL = 50_000  # rows up to which a thorough repair takes about a second
 _COARSE = (
     2_048  # a minimum above which tiles would be too large to grow in: the cuts themselves are the classes
 )
+_HOPELESS = 0.5  # share of refused classes above which larger ones are laid instead of merging these
 _NEIGHBOURS = 32  # classes among which a class that may not stand looks for the nearest
 
 
@@ -39,7 +40,8 @@ def mosaic(
     lowers the total loss: a record moves to another class, two records change places, a class is dissolved
     and, if that leaves enough to spare, another one formed. From the second round on, tiles hold whole
     classes and have other borders. Promises beyond a minimum size are kept by merging: a class that
-    ``admits`` refuses joins the near one that costs least, until none is refused.
+    ``admits`` refuses joins the near one that costs least, until none is refused; where most are refused,
+    the minimum is doubled first.
 
     Args:
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
@@ -78,36 +80,49 @@ def mosaic(
         array([1, 0, 1, 0, 1])
     """
     minimum = _feasible(points, admits)
-    objective = check.one_of(OBJECTIVES, objective=objective)
-    small = len(points) <= _SMALL
-    if rounds is None:
-        rounds = 6 if small else 2
-    check.at_least(0, rounds=check.whole(rounds=rounds))
-    thorough = rounds > 2
-    if reach is None:
-        reach = 2.0 if thorough else 1.0
-    check.at_least(0, reach=reach)
-    if tile is None:
-        tile = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
-    check.at_least(1, tile=check.whole(tile=tile))
-    if minimum == 1:
-        labels, classes = np.arange(len(points)), len(points)
-    elif minimum > _COARSE or points.shape[1] == 0:
-        split = arrays.grow(points, minimum, strict=False, threads=threads)
-        labels, classes = split.labels, split.classes
-    else:
-        labels, classes = arrays.lay_mosaic(
-            points,
-            minimum,
-            tile=max(tile, minimum),
-            rounds=rounds,
-            effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
-            objective=OBJECTIVES.index(objective),
-            threads=threads,
+    check.one_of(OBJECTIVES, objective=objective)
+    if tile is not None:
+        check.at_least(1, tile=check.whole(tile=tile))
+    if rounds is not None:
+        check.at_least(0, rounds=check.whole(rounds=rounds))
+    if reach is not None:
+        check.at_least(0, reach=reach)
+    wish = Mosaic(tile=tile, rounds=rounds, reach=reach, objective=objective)
+    labels, classes = _lay(points, minimum, wish, threads)
+    if admits.plain:
+        return Partition(labels=labels, classes=classes)
+    refused = ~_judge(labels, np.arange(classes), classes, admits)
+    while refused.sum() > _HOPELESS * classes and 2 * minimum <= len(points):
+        minimum *= (
+            2  # size alone will not do: classes that are larger from the start fit better than merged ones
         )
-    if not admits.plain:
-        labels, classes = _merge_refused(points, labels, classes, admits, threads)
+        labels, classes = _lay(points, minimum, wish, threads)
+        refused = ~_judge(labels, np.arange(classes), classes, admits)
+    labels, classes = _merge_refused(points, labels, refused, admits, threads)
     return Partition(labels=labels, classes=classes)
+
+
+def _lay(points: Points, minimum: int, wish: Mosaic, threads: int | None) -> tuple[Labels, int]:
+    """Sort rows by size alone, with what was not asked for chosen by the number of rows."""
+    if minimum == 1:
+        return np.arange(len(points)), len(points)
+    if minimum > _COARSE or points.shape[1] == 0:
+        split = arrays.grow(points, minimum, strict=False, threads=threads)
+        return split.labels, split.classes
+    small = len(points) <= _SMALL
+    rounds = wish.rounds if wish.rounds is not None else (6 if small else 2)
+    usual = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
+    thorough = rounds > 2
+    reach = wish.reach if wish.reach is not None else (2.0 if thorough else 1.0)
+    return arrays.lay_mosaic(
+        points,
+        minimum,
+        tile=max(minimum, usual if wish.tile is None else wish.tile),
+        rounds=rounds,
+        effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
+        objective=OBJECTIVES.index(wish.objective),
+        threads=threads,
+    )
 
 
 def _feasible(points: Points, admits: Admits) -> int:
@@ -123,19 +138,16 @@ def _feasible(points: Points, admits: Admits) -> int:
 
 
 def _merge_refused(
-    points: Points, labels: Labels, classes: int, admits: Admits, threads: int | None
+    points: Points, labels: Labels, refused: Mask, admits: Admits, threads: int | None
 ) -> tuple[Labels, int]:
     """Merge classes that may not stand with near ones, round by round, until all may."""
+    classes = len(refused)
     low, high = _boxes(points, labels, classes)
     sizes = np.bincount(labels, minlength=classes)
-    refused: Mask = np.zeros(classes, np.bool_)
-    asked, turn = np.arange(classes), 0
-    while True:
-        refused[asked] = ~_judge(labels, asked, classes, admits)
-        alive = np.flatnonzero(sizes)
-        if len(alive) < 2 or not refused[alive].any():
-            break
+    turn = 0
+    while refused.any():
         turn += 1
+        alive = np.flatnonzero(sizes)
         centres = (low[alive] + high[alive]) / 2
         members, starts = arrays.rows_by_label(*arrays.class_tiles(centres, _NEIGHBOURS, turn, threads))
         target, grown = np.arange(classes), np.zeros(classes, np.bool_)
@@ -143,9 +155,11 @@ def _merge_refused(
             alive[members].astype(np.int32), starts, refused, low, high, sizes, target, grown
         )
         labels = _settled(target)[labels]
+        refused &= sizes > 0
         asked = np.flatnonzero(grown & (sizes > 0))
+        refused[asked] = ~_judge(labels, asked, classes, admits)
     numbers = np.cumsum(sizes > 0) - 1
-    return numbers[labels], len(alive)
+    return numbers[labels], int(numbers[-1]) + 1
 
 
 def _boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, Floats]:

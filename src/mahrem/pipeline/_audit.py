@@ -132,8 +132,6 @@ def _own_policy(folder: Path) -> dict[str, Any]:
     promised["sensitive"] = {renamed[name]: settings for name, settings in own.get("sensitive", {}).items()}
     for key in ("kind", "order"):
         promised[key] = {renamed[name]: said for name, said in own.get(key, {}).items() if name in renamed}
-    if find_data(folder).suffix == ".tsv":
-        promised["delimiter"] = "\t"
     return promised
 
 

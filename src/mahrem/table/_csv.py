@@ -29,7 +29,6 @@ MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
 )
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 CANDIDATES = b",;\t|"
-TAB = 9
 BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
 
@@ -50,7 +49,8 @@ def open_csv(path: Path, reading: Reading) -> Source:
         while head[start : start + 1] in {b"\n", b"\r"}:
             start += 1  # blank lines before the header
         end = _first_end(head, start, newline)
-        delimiter = reading.delimiter or _sniff(head[start:], newline, tabs=".tsv" in path.suffixes)
+        ending = "\t" if ".tsv" in path.suffixes else None
+        delimiter = reading.delimiter or ending or _sniff(head[start:], newline)
         names = name_columns(_header(head[start:end], delimiter, label), label)
         structure = Structure(
             label,
@@ -143,7 +143,7 @@ def _first_end(head: bytes, start: int, newline: int) -> int:
     return start + int(ends[0]) if ends.size else len(head)
 
 
-def _sniff(head: bytes, newline: int, *, tabs: bool) -> str:
+def _sniff(head: bytes, newline: int) -> str:
     """Find the delimiter: it stands in the header, and most often equally many times in the next records."""
     data = np.frombuffer(head, np.uint8)
     outside = (np.cumsum(data == QUOTE, dtype=np.uint8) & 1) == 0
@@ -156,8 +156,6 @@ def _sniff(head: bytes, newline: int, *, tabs: bool) -> str:
         counts = np.diff(np.searchsorted(places, ends), prepend=0)[lengths > 2]
         if counts.size and counts[0]:
             score = (float(np.mean(counts == counts[0])), int(counts[0]))
-            if tabs and candidate == TAB:
-                return "\t"
             if score > best:
                 best, found = score, chr(candidate)
     return found
