@@ -30,7 +30,6 @@ from mahrem.types import Points
 K = 5
 COLUMNS = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
 TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
-LARGE = 5_000_000  # rows from which on fewer repeats must do
 GROUPS, MEMBERS = 4096, 7
 
 
@@ -127,7 +126,7 @@ def against_tree(options: Options) -> list[Row]:
     rows: list[Row] = []
     for size in (int(float(text)) for text in options.sizes.split(",")):
         points = uniform(size)
-        repeats = options.repeats if size < LARGE else 3
+        repeats = options.repeats
         works = {case: partial(run, method, points) for case, method in METHODS.items()}
         works[TREE] = partial(cKDTree, points, balanced_tree=True, leafsize=2 * K - 1)
         for method in METHODS.values():
@@ -262,7 +261,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--sizes", default="1e5,1e6,1e7", help="rows of the uniform cases")
-    parser.add_argument("--repeats", type=int, default=5, help="at least five; three from 5e6 rows on")
+    parser.add_argument("--repeats", type=int, default=5, help="at least five")
     parser.add_argument("--cases", default=",".join(CASES), help="which of " + ", ".join(CASES))
     parser.add_argument("--sklearn", default=os.environ.get("MAHREM_PEER_SKLEARN", ""))
     parser.add_argument("--anonypy", default=os.environ.get("MAHREM_PEER_ANONYPY", ""))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import OutputFailed
 from mahrem.experiments import Row, write_csv, write_rows
-from mahrem.experiments._measure import figures, information_loss
+from mahrem.experiments._measure import figures
 from mahrem.experiments._sets import microdata
 
 
@@ -71,16 +71,6 @@ def test_figures_are_those_of_a_slow_loop(rows: int, columns: int, classes: int,
     assert found.classes == len(groups)
     assert found.dm == sum(len(group) ** 2 for group in groups)
     assert found.gcp_sum == pytest.approx(sum(len(group) * np.ptp(group, axis=0).sum() for group in groups))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 30), st.integers(1, 4), st.integers(0, 2**32 - 1))
-def test_the_information_loss_lies_between_nothing_and_all(rows: int, columns: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points = rng.random((rows, columns))
-    assert information_loss(points, np.arange(rows)) == 0
-    assert information_loss(points, np.zeros(rows, np.int64)) == pytest.approx(1)
-    assert 0 <= information_loss(points, rng.integers(0, 3, rows)) <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("name", ["SimU", "SimC"])

@@ -231,7 +231,7 @@ def test_a_hierarchy_gives_its_nodes() -> None:
     assert release.table["town"].to_list() == ["x"] * 4 + ["y"] * 4
 
 
-@pytest.mark.parametrize("cells", ["pairs", "midpoint"])
+@pytest.mark.parametrize("cells", ["pairs", "midpoint", "centroid"])
 def test_cells_may_be_numbers(cells: str) -> None:
     patients = mh.demo_patients(300)
     release = mh.anonymize(

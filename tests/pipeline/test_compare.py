@@ -37,6 +37,16 @@ def test_a_row_says_what_anonymize_says(patients: pl.DataFrame) -> None:
     assert row["seconds"] >= 0
 
 
+def test_risk_counts_people_where_k_does(patients: pl.DataFrame) -> None:
+    (row,) = mh.compare(patients, methods=QUICK, ks=[5], subject="patient_id", **ROLES).rows
+    report = mh.anonymize(patients, k=5, subject="patient_id", **ROLES).report
+    assert (row["highest_risk"], row["average_risk"]) == (
+        report["risk"]["highest"],
+        report["risk"]["average"],
+    )
+    assert row["c_avg"] == report["utility"]["c_avg"]
+
+
 def test_every_method_sweeps_and_holds_by_default(patients: pl.DataFrame) -> None:
     found = mh.compare(patients.head(150), ks=[3], **ROLES)
     assert {row["method"] for row in found.rows} == set(METHODS)
@@ -188,7 +198,6 @@ def test_the_result_files_hold_no_value_of_the_data(patients: pl.DataFrame, tmp_
 def test_quadratic_methods_are_left_out_of_large_tables_and_it_is_said() -> None:
     assert set(METHODS) <= set(TRAITS), "a new method needs a line in TRAITS"
     for name in QUADRATIC:
-        assert suits(name, QUADRATIC_ROWS) is None
         assert "20,000" in str(suits(name, QUADRATIC_ROWS + 1))
     rng = np.random.default_rng(1)
     large = pl.DataFrame({"age": rng.integers(0, 90, QUADRATIC_ROWS + 1)})
@@ -207,6 +216,28 @@ def test_auto_obeys_the_time_allowed(patients: pl.DataFrame) -> None:
     report = mh.anonymize(patients, method="auto", options={"seconds": 0}, k=5, **ROLES).report
     assert report["method"] == "mondrian"
     assert "0 s are allowed" in report["method_reason"]
+
+
+@pytest.mark.parametrize(
+    ("promise", "chosen"),
+    [
+        ({}, "mosaic"),
+        ({"l": 3}, "mosaic"),
+        ({"l": 6}, "mondrian"),
+        ({"t": 0.4}, "mondrian"),
+        ({"subject": "patient_id"}, "mondrian"),
+    ],
+)
+def test_auto_cuts_where_a_promise_refuses_many_classes(
+    patients: pl.DataFrame, promise: dict[str, Any], chosen: str
+) -> None:
+    report = mh.anonymize(patients, method="auto", k=5, html=False, **promise, **ROLES).report
+    assert report["method"] == chosen
+
+
+def test_a_method_that_takes_minutes_is_left_out_and_it_is_said() -> None:
+    assert suits("kanonymeans*", 2000) is None
+    assert "s a run" in str(suits("kanonymeans*", 15_000))
 
 
 @pytest.mark.parametrize("rows", [1, 9, 10, 20_000, 20_001, 10_000_000])

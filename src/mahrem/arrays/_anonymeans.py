@@ -69,6 +69,14 @@ def squared_error(points: Points, labels: Labels, groups: int) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _same(one: Labels, other: Labels) -> bool:
+    for row in range(len(one)):
+        if one[row] != other[row]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
 def groups_from_centres(
     points: Points,
     columns: Floats,
@@ -91,12 +99,13 @@ def groups_from_centres(
         rounds: At most so many.
         labels: ``(n,)`` written.
     """
-    labels[:] = -1
+    for row in range(len(labels)):
+        labels[row] = -1
     if not inside:
         lloyd(points, columns, rounds, labels)
         return groups_from_labels(points, labels, columns.shape[1], minimum, order, by_loss)
     best, found, count, waited = labels.copy(), np.inf, 0, 0
-    for turn in range(rounds):
+    for _ in range(rounds):
         before = labels.copy()
         assign(points, columns, labels)
         groups = groups_from_labels(points, labels, columns.shape[1], minimum, order, by_loss)
@@ -104,10 +113,11 @@ def groups_from_centres(
         error = squared_error(points, labels, groups)
         waited += 1
         if error < found:
-            best[:], found, count, waited = labels, error, groups, 0
-        if waited >= _PATIENCE or (turn > 0 and (before == labels).all()):
+            best, found, count, waited = labels.copy(), error, groups, 0
+        if waited >= _PATIENCE or _same(before, labels):
             break
         columns = np.zeros((points.shape[1], groups))
         middles(points, labels, columns, np.empty(groups, np.int64))
-    labels[:] = best
+    for row in range(len(labels)):
+        labels[row] = best[row]
     return count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from mahrem.types import Floats, Integers, Labels, Points, Sizes
+from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
 
 __all__ = ["assign", "least", "lloyd", "measure", "middles", "spread_centres"]
 
@@ -53,21 +53,59 @@ def assign(points: Points, columns: Floats, labels: Labels) -> int:
 
 
 @njit(cache=True, nogil=True)
+def _reassign(points: Points, columns: Floats, moved: Mask, labels: Labels) -> int:
+    """Do what :func:`assign` does, when only some centres have moved since.
+
+    A row whose own centre has not moved can only change to one that has.
+    """
+    which, count = np.empty(len(moved), np.int64), 0
+    for centre in range(len(moved)):
+        if moved[centre]:
+            which[count] = centre
+            count += 1
+    near = np.empty((columns.shape[0], count))
+    for column in range(len(near)):
+        for i in range(count):
+            near[column, i] = columns[column, which[i]]
+    room, few = np.empty(columns.shape[1]), np.empty(count)
+    changed = 0
+    for row in range(len(points)):
+        label = labels[row]
+        if moved[label]:
+            measure(columns, points[row], room)
+            label = least(room.view(np.int64))
+        elif count > 0:
+            own = 0.0
+            for column in range(len(columns)):
+                own += (columns[column, label] - points[row, column]) ** 2
+            measure(near, points[row], few)
+            i = least(few.view(np.int64))
+            if few[i] < own or (few[i] == own and which[i] < label):
+                label = which[i]
+        changed += label != labels[row]
+        labels[row] = label
+    return changed
+
+
+@njit(cache=True, nogil=True)
 def middles(points: Points, labels: Labels, columns: Floats, sizes: Sizes) -> None:
     """Move every centre to the mean of its rows; one without rows stays where it is."""
-    sizes[:] = 0
+    for centre in range(len(sizes)):
+        sizes[centre] = 0
     for row in range(len(points)):
         sizes[labels[row]] += 1
-    for centre in range(len(sizes)):
-        if sizes[centre] > 0:
-            columns[:, centre] = 0.0
+    for column in range(len(columns)):
+        for centre in range(len(sizes)):
+            if sizes[centre] > 0:
+                columns[column, centre] = 0.0
     for row in range(len(points)):
         centre = labels[row]
         for column in range(points.shape[1]):
             columns[column, centre] += points[row, column]
-    for centre in range(len(sizes)):
-        if sizes[centre] > 0:
-            columns[:, centre] /= sizes[centre]
+    for column in range(len(columns)):
+        for centre in range(len(sizes)):
+            if sizes[centre] > 0:
+                columns[column, centre] /= sizes[centre]
 
 
 @njit(cache=True, nogil=True)
@@ -81,10 +119,19 @@ def lloyd(points: Points, columns: Floats, most: int, labels: Labels) -> int:
         labels: ``(n,)`` the nearest centre of each row, written; -1 at first.
     """
     sizes = np.empty(columns.shape[1], np.int64)
+    moved, before = np.ones(columns.shape[1], np.bool_), np.empty(columns.shape)
     for turn in range(most):
-        if assign(points, columns, labels) == 0:
+        changed = assign(points, columns, labels) if turn == 0 else _reassign(points, columns, moved, labels)
+        if changed == 0:
             return turn
+        for column in range(len(columns)):
+            for centre in range(len(moved)):
+                before[column, centre] = columns[column, centre]
         middles(points, labels, columns, sizes)
+        for centre in range(len(moved)):
+            moved[centre] = False
+            for column in range(len(columns)):
+                moved[centre] |= before[column, centre] != columns[column, centre]
     return most
 
 

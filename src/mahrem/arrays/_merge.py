@@ -20,7 +20,10 @@ def _partner(one: int, columns: Floats, sizes: Sizes, needed: int, by_loss: bool
 
     Only groups that reach ``needed`` rows together with this one are looked at.
     """
-    measure(columns, columns[:, one].copy(), room)
+    point = np.empty(len(columns))
+    for column in range(len(columns)):
+        point[column] = columns[column, one]
+    measure(columns, point, room)
     for other in range(len(sizes)):
         if other == one or sizes[other] == 0 or sizes[one] + sizes[other] < needed:
             room[other] = np.inf
@@ -109,9 +112,11 @@ def merge_refused(columns: Floats, sizes: Sizes, refused: Mask, order: Integers)
 @njit(cache=True, nogil=True)
 def _centre(points: Points, rows: Rows) -> Floats:
     middle = np.zeros(points.shape[1])
-    for row in rows:
-        middle += points[row]
-    return middle / len(rows)
+    for column in range(len(middle)):
+        for i in range(len(rows)):
+            middle[column] += points[rows[i], column]
+        middle[column] /= len(rows)
+    return middle
 
 
 @njit(cache=True, nogil=True)
@@ -139,10 +144,12 @@ def split_rows(points: Points, rows: Rows, size: int, part: Integers) -> int:
     count = len(rows)
     far, near = np.empty(count), np.empty(count)
     _apart(points, rows, _centre(points, rows), far)
-    far *= -1.0
-    part[:count] = -1
+    for i in range(count):
+        far[i] = -far[i]
+        part[i] = -1
     groups, left = 0, count
-    centres = np.empty((count // size, points.shape[1]))
+    centres = np.full((points.shape[1], count // size), _FAR)
+    room = np.empty(count // size)
     taken = np.empty(size, np.int32)
     while left >= size:
         _apart(points, rows, points[rows[_first(far, part)]], near)
@@ -150,28 +157,29 @@ def split_rows(points: Points, rows: Rows, size: int, part: Integers) -> int:
             best = _first(near, part)
             part[best] = groups
             taken[turn] = rows[best]
-        centres[groups] = _centre(points, taken)
+        centre = _centre(points, taken)
+        for column in range(len(centre)):
+            centres[column, groups] = centre[column]
         groups += 1
         left -= size
     for i in range(count):
         if part[i] < 0:
-            best, distance = 0, np.inf
-            for group in range(groups):
-                gap = ((points[rows[i]] - centres[group]) ** 2).sum()
-                if gap < distance:
-                    best, distance = group, gap
-            part[i] = best
+            measure(centres, points[rows[i]], room)
+            part[i] = least(room.view(np.int64))
     return groups
 
 
 @njit(cache=True, nogil=True)
 def split_large(points: Points, labels: Labels, groups: int, minimum: int) -> int:
     """Split every group of ``2 * minimum`` rows or more by MDAV+, in place; gives how many there are then."""
-    sizes = np.zeros(groups, np.int64)
-    for label in labels:
-        sizes[label] += 1
-    ends = np.cumsum(sizes)
-    fill = ends - sizes
+    sizes, ends, fill = np.zeros(groups, np.int64), np.empty(groups, np.int64), np.empty(groups, np.int64)
+    for row in range(len(labels)):
+        sizes[labels[row]] += 1
+    total = 0
+    for group in range(groups):
+        fill[group] = total
+        total += sizes[group]
+        ends[group] = total
     rows = np.empty(len(labels), np.int32)
     for row in range(len(labels)):
         rows[fill[labels[row]]] = row

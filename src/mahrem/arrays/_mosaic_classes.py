@@ -242,30 +242,30 @@ def absorb(tile: Tile, record: int, group: int, objective: int) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_NO_NAN)
-def exchanges(tile: Tile, record: int, records: int, objective: int) -> float:
+def exchanges(tile: Tile, record: int, first: int, records: int, objective: int) -> float:
     """Write into ``mine`` what a record's change of places with each other one does; gives the least."""
     mine = tile.mine[:records]
     group = tile.label[record]
     size = float(tile.size[group])
     base = tile.cost[group]
     if objective == NCP:
-        for other in range(records):
+        for other in range(first, records):
             mine[other] = -base - tile.of_cost[other]
     else:
         base -= tile.inner[group]
-        for other in range(records):
+        for other in range(first, records):
             mine[other] = tile.inner[tile.label[other]] - base - tile.of_cost[other]
     for column in range(tile.values.shape[0]):
         values, lows, highs = tile.values[column], tile.low_without[column], tile.high_without[column]
         value, low, high = values[record], lows[record], highs[record]
         if objective == NCP:
-            for other in range(records):
+            for other in range(first, records):
                 another, top, bottom = values[other], highs[other], lows[other]
                 here = (another if another > high else high) - (another if another < low else low)
                 there = (value if value > top else top) - (value if value < bottom else bottom)
                 mine[other] += size * here + tile.of_size[other] * there
         else:
-            for other in range(records):
+            for other in range(first, records):
                 here, there = low + values[other], lows[other] + value
                 mine[other] -= here * here / size + there * there / tile.of_size[other]
     one = tile.head[group]
@@ -273,6 +273,6 @@ def exchanges(tile: Tile, record: int, records: int, objective: int) -> float:
         mine[one] = np.inf
         one = tile.after[one]
     least = np.inf
-    for other in range(records):
+    for other in range(first, records):
         least = mine[other] if mine[other] < least else least
     return least

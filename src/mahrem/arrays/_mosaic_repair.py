@@ -73,9 +73,10 @@ def _swap(tile: Tile, records: int, objective: int, now: int) -> int:
         group = tile.label[record]
         if tile.touched[group] < now - 1 or tile.cost_without[record] >= tile.cost[group]:
             continue  # a pair needs to be looked at from one side only: from one that changed
-        if not exchanges(tile, record, records, objective) < -_LEAST:
+        first = record + 1 if now == 1 else 0  # at first all changed: from the earlier record's side only
+        if not exchanges(tile, record, first, records, objective) < -_LEAST:
             continue
-        other = int(tile.mine[:records].argmin())
+        other = first + int(tile.mine[first:records].argmin())
         target = tile.label[other]
         leave(tile, record)
         leave(tile, other)

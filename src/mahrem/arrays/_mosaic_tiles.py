@@ -171,7 +171,7 @@ def class_tiles(centres: Floats, tile: int, turn: int, threads: int | None = Non
         return labels, int(labels.max()) + 1
     rng = np.random.default_rng(turn)
     for _ in range(_MIRRORS):
-        normal: Floats = rng.standard_normal(columns)
+        normal: Floats = rng.standard_normal((columns,))
         centres = centres - np.outer(centres @ normal, normal) * (2.0 / float(normal @ normal))
     split = grow(centres, tile, strict=False, threads=threads)
     return split.labels, split.classes
@@ -266,7 +266,7 @@ def lay_mosaic(
     Returns:
         The class of every row, and how many classes there are.
     """
-    points = np.ascontiguousarray(points, np.float64)
+    points = np.require(points, np.float64, ["C", "W"])  # read-only would be compiled a second time
     first = effort if rounds else effort._replace(passes=0)
     laid = _grow_all(points, minimum, tile, objective, first, threads)
     for turn in range(1, rounds):

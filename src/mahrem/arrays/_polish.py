@@ -73,11 +73,12 @@ def _lay(points: Points, labels: Labels, minimum: int, seed: int) -> Tiles:
 
 @njit(cache=True, nogil=True)
 def _centre(tiles: Tiles, group: int) -> None:
-    tiles.columns[:, group] = 0.0
-    for i in range(tiles.sizes[group]):
-        for column in range(len(tiles.columns)):
-            tiles.columns[column, group] += tiles.points[tiles.members[group, i], column]
-    tiles.columns[:, group] /= tiles.sizes[group]
+    size = tiles.sizes[group]
+    for column in range(len(tiles.columns)):
+        total = 0.0
+        for i in range(size):
+            total += tiles.points[tiles.members[group, i], column]
+        tiles.columns[column, group] = total / size
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +106,8 @@ def _regroup(tiles: Tiles, points: Points, wanted: int, labels: Labels) -> float
     for centre in range(wanted):
         other = centre + _draw(tiles.state, len(points) - centre)
         order[centre], order[other] = order[other], order[centre]
-        columns[:, centre] = points[order[centre]]
+        for column in range(len(columns)):
+            columns[column, centre] = points[order[centre], column]
     groups_from_centres(points, columns, tiles.minimum, INNER, False, False, _ROUNDS, labels)
     return improve(points, labels, tiles.minimum, _TRIES, 100)
 
@@ -115,7 +117,8 @@ def _replace(tiles: Tiles, chosen: Integers, count: int, rows: Rows, labels: Lab
     """Put a neighbourhood's new groups in the place of its old ones."""
     for i in range(count):
         tiles.sizes[chosen[i]] = 0
-        tiles.columns[:, chosen[i]] = _FAR
+        for column in range(len(tiles.columns)):
+            tiles.columns[column, chosen[i]] = _FAR
     numbers = np.full(len(rows), -1, np.int64)
     free = 0
     for i in range(len(rows)):
@@ -144,8 +147,8 @@ def _step(tiles: Tiles, chosen: Integers, force: bool) -> None:  # noqa: FBT001 
     for i in range(count):
         for member in range(tiles.sizes[chosen[i]]):
             rows[at] = tiles.members[chosen[i], member]
-            points[at] = tiles.points[rows[at]]
             for column in range(points.shape[1]):
+                points[at, column] = tiles.points[rows[at], column]
                 error += (points[at, column] - tiles.columns[column, chosen[i]]) ** 2
             at += 1
     if count < 2 or error == 0.0:

@@ -40,19 +40,17 @@ def _resize(groups: Groups, group: int, size: int) -> None:
     groups.sizes[group] = size
     groups.weight[group] = size / (size + 1.0)
     if size == 0:
-        groups.columns[:, group] = _FAR
         groups.weight[group] = 1.0
+        for column in range(groups.columns.shape[0]):
+            groups.columns[column, group] = _FAR
 
 
 @njit(cache=True, nogil=True)
 def _join(groups: Groups, row: int, group: int) -> None:
     size = groups.sizes[group] + 1
-    if size == 1:
-        groups.columns[:, group] = groups.points[row]
-    else:
-        for column in range(groups.columns.shape[0]):
-            at = groups.columns[column, group]
-            groups.columns[column, group] = at + (groups.points[row, column] - at) / size
+    for column in range(groups.columns.shape[0]):
+        at = groups.columns[column, group] if size > 1 else 0.0
+        groups.columns[column, group] = at + (groups.points[row, column] - at) / size
     groups.members[group, size - 1] = row
     groups.slot[row] = size - 1
     groups.labels[row] = group
@@ -79,12 +77,11 @@ def _settle(groups: Groups) -> None:
     points, columns = groups.points, groups.columns
     for group in range(len(groups.sizes)):
         size = groups.sizes[group]
-        if size > 0:
-            columns[:, group] = 0.0
+        for column in range(columns.shape[0] if size > 0 else 0):
+            total = 0.0
             for i in range(size):
-                for column in range(columns.shape[0]):
-                    columns[column, group] += points[groups.members[group, i], column]
-            columns[:, group] /= size
+                total += points[groups.members[group, i], column]
+            columns[column, group] = total / size
 
 
 @njit(cache=True, nogil=True)
@@ -107,7 +104,9 @@ def _error(groups: Groups, group: int) -> float:
 def _split(groups: Groups, group: int) -> None:
     """Split a group of twice the minimum or more; the first of the parts stays, others take free places."""
     size = groups.sizes[group]
-    rows = np.sort(groups.members[group, :size])
+    rows = np.empty(size, np.int32)
+    for i in range(size):
+        rows[i] = groups.members[group, i]
     part = np.empty(size, np.int64)
     made = split_rows(groups.points, rows, groups.minimum, part)
     free = 0
@@ -196,13 +195,15 @@ def _sweep(groups: Groups, tries: int, little: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _dissolve(groups: Groups, group: int, alive: int, little: float) -> bool:
+def _dissolve(groups: Groups, group: int, little: float) -> bool:
     """Give every row of a group to another one, each where the error grows least, if that gains in all."""
     size = groups.sizes[group]
-    if size == 0 or alive < 2:
+    if size == 0:
         return False
     error, cost = _error(groups, group) - little, 0.0
-    rows = groups.members[group, :size].copy()
+    rows = np.empty(size, np.int32)
+    for i in range(size):
+        rows[i] = groups.members[group, i]
     moved = 0
     for i in range(size):
         measure(groups.columns, groups.points[rows[i]], groups.room)
@@ -266,12 +267,10 @@ def improve(points: Points, labels: Labels, minimum: int, tries: int, rounds: in
             changed = _sweep(groups, tries, little)
             _settle(groups)
             rounds -= 1
-        alive = int((groups.sizes > 0).sum())
         changed = 0
         for group in range(slots):
-            if _dissolve(groups, group, alive, little):
+            if _dissolve(groups, group, little):
                 changed += 1
-                alive = int((groups.sizes > 0).sum())
         _settle(groups)
     error = 0.0
     for group in range(slots):

@@ -79,7 +79,7 @@ _HOW: Sequence[_Row] = (
     ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
     ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
     ("grid", _MANY, "--grid", "COL=STEP", "Step of a column's grid: age=5, admission=month."),
-    ("cells", _TEXT, "--cells", "KIND", "text (default: [20, 29]), pairs (two columns) or midpoint."),
+    ("cells", _TEXT, "--cells", "KIND", "text (default: [20, 29]), pairs, midpoint or centroid."),
     ("suppress", _MANY, "--suppress", "A,B", "Quasi-identifiers to hide altogether."),
     ("suppression_limit", _NUMBER, "--suppression-limit", "0..1", "Largest share of rows to suppress."),
     ("weights", _MANY, "--weight", "COL=X", "How much a column's loss counts."),

@@ -10,9 +10,9 @@ from mahrem import arrays
 from mahrem.metrics import discernibility, gcp_sum
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Partition, Partitioner
-from mahrem.types import Floats, Labels, Points
+from mahrem.types import Labels, Points
 
-__all__ = ["Figures", "figures", "information_loss", "partitioned"]
+__all__ = ["Figures", "figures", "partitioned"]
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,3 @@ def figures(points: Points, labels: Labels, classes: int) -> Figures:
         gcp_sum=gcp_sum(sizes[held], widths[held]),
         mean_class_size=len(inside) / max(count, 1),
     )
-
-
-def information_loss(points: Floats, labels: Labels) -> float:
-    """Information loss L: squared distances to the class centroids over those to the grand centroid.
-
-    Range: from 0 (every row published as it is) to 1 (all rows show the grand centroid). Smaller is better.
-
-    Example:
-        >>> import numpy as np
-        >>> information_loss(np.array([[0.0], [2.0], [10.0], [12.0]]), np.array([0, 0, 1, 1]))
-        0.038461538461538464
-    """
-    sizes = np.bincount(labels)
-    inside = 0.0
-    for column in range(points.shape[1]):
-        sums = np.bincount(labels, weights=points[:, column])
-        centres = sums / np.maximum(sizes, 1)
-        inside += float(((points[:, column] - centres[labels]) ** 2).sum())
-    return inside / float(((points - points.mean(axis=0)) ** 2).sum())

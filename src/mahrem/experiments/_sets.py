@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.datasets import find
+from mahrem.metrics import standardised
 from mahrem.types import Floats, Points
 
 __all__ = ["ADULT", "DIABETES", "MADE", "PUBLIC", "adult", "diabetes", "microdata"]
@@ -60,18 +61,14 @@ def microdata(name: str) -> Floats:
     rng = np.random.default_rng(MADE_SEED)
     shape = (MADE_ROWS, MADE_COLUMNS)
     if name == "SimU":
-        return _standardised(rng.random(shape))
+        return standardised(rng.random(shape))
     if name == "SimC":
         centres = rng.random((MADE_CLUSTERS, MADE_COLUMNS))
         cluster = rng.integers(MADE_CLUSTERS, size=MADE_ROWS)
-        return _standardised(centres[cluster] + MADE_SPREAD * rng.standard_normal(shape))
-    return _standardised(pl.read_csv(find(PUBLIC[name])).to_numpy().astype(np.float64))
+        return standardised(centres[cluster] + MADE_SPREAD * rng.standard_normal(shape))
+    return standardised(pl.read_csv(find(PUBLIC[name])).to_numpy().astype(np.float64))
 
 
 def _scaled(values: Floats) -> Points:
     low, high = values.min(axis=0), values.max(axis=0)
     return np.ascontiguousarray((values - low) / (high - low))
-
-
-def _standardised(values: Floats) -> Floats:
-    return np.ascontiguousarray((values - values.mean(axis=0)) / values.std(axis=0, ddof=1))

@@ -99,7 +99,7 @@ def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
 
 def _printed_and_ours(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Give printed figures as lines of their own, data sets and strategies as panels."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     for row in rows:
         panel = {"dataset": f"{row['dataset']}, {row['strategy']}", "k": row["k"]}
         found.append({**panel, "method": row["method"], "ours": row["ours"]})

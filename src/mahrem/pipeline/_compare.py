@@ -13,7 +13,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.metrics import average_risk, highest_risk, measure
+from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method
 from mahrem.pipeline._anonymize import Progress, policy_from
@@ -194,7 +194,9 @@ class _Run:
             published_classes=len(verdict.sizes),
             weights=policy.weights or None,
         )
-        risk = {"highest_risk": highest_risk(verdict.sizes), "average_risk": average_risk(verdict.sizes)}
+        people = verdict.people  # rows, or people where k counts them
+        utility = replace(utility, c_avg=c_avg(people, policy.k or 1))
+        risk = {"highest_risk": highest_risk(people), "average_risk": average_risk(people)}
         figures = {**utility.as_dict(), **risk, "seconds": round(seconds, 4), "note": ""}
         return {**case.said(), "holds": verdict.holds, **figures}
 
@@ -205,11 +207,12 @@ class _Run:
         method = build_method(
             case.method, strict=policy.strategy == "strict", seed=case.seed, options=policy.options
         )
-        points = np.random.default_rng(0).random((WARM_UP, len(self.prepared.axes)))
-        # With members a judge is not plain: the kernels of promises beyond k are other ones.
+        pairs = np.random.default_rng(0).random((WARM_UP // 2, len(self.prepared.axes)))
+        points = np.repeat(pairs, 2, axis=0)
+        # Two equal rows of one person are refused as a class of two: what merges is loaded as well.
         plain = len(policy.promises()) == 1 and self.prepared.subjects is None
-        members = None if plain else np.ones(WARM_UP, np.bool_)
-        method(points, Admission(((KAnonymity(2), None),), rows=WARM_UP, members=members))
+        people = None if plain else np.repeat(np.arange(WARM_UP // 2, dtype=np.int32), 2)
+        method(points, Admission(((KAnonymity(2), None),), rows=WARM_UP, subjects=people))
 
 
 _FIGURES = (

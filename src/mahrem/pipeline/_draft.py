@@ -14,11 +14,11 @@ import polars as pl
 
 from mahrem.engines import Local, in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
-from mahrem.models import PrivacyModel
+from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
 from mahrem.partition import Admission, Partition, Partitioner, build_method
-from mahrem.pipeline._auto import Evidence, choose
+from mahrem.pipeline._auto import LIGHT, Evidence, choose
 from mahrem.pipeline._prepare import Prepared
-from mahrem.recode import Recoding, Whole, default_recoding, render
+from mahrem.recode import Centroids, Form, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
 from mahrem.table import Axis, Cells, Leaves, Values, Words, as_polars, pruned, pseudonyms, read_key
 from mahrem.types import Labels, Rows, Sizes
@@ -46,9 +46,14 @@ class Draft:
         """Published rows in each class of the partition."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.partition.classes)
 
+    @property
+    def _form(self) -> Form:
+        """How cells are rendered; a centroid is a point already."""
+        return "midpoint" if self.policy.cells == "centroid" else self.policy.cells
+
     def shown_as(self, name: str) -> list[str]:
         """Give the published columns that stand in a quasi-identifier's place."""
-        return [series.name for series in render(self.cells[name], self.labels[:0], self.policy.cells, name)]
+        return [series.name for series in render(self.cells[name], self.labels[:0], self._form, name)]
 
     @property
     def quasi(self) -> list[str]:
@@ -109,7 +114,7 @@ class Draft:
     def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
         labels = self.labels if order is None else self.labels[order]
         names = list(self.cells)
-        shown = in_parallel(lambda name: render(self.cells[name], labels, self.policy.cells, name), names)
+        shown = in_parallel(lambda name: render(self.cells[name], labels, self._form, name), names)
         return dict(zip(names, shown, strict=True))
 
 
@@ -143,6 +148,8 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
 def _recoding(axis: Axis, policy: Policy) -> Recoding:
     if axis.name in policy.suppress:
         return Whole()
+    if policy.cells == "centroid":
+        return Centroids()
     return default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
 
 
@@ -170,9 +177,19 @@ def _chosen(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[s
         unordered=len(_unordered(prepared)),
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
+        demanding=_demanding(policy),
         seconds=options.pop("seconds", None),
     )
     return *choose(evidence), options
+
+
+def _demanding(policy: Policy) -> bool:
+    """Say whether the promises are such that many small classes will be refused."""
+    light = LIGHT * (policy.k or 1)
+    beyond = [promise.model for promise in policy.promises() if not isinstance(promise.model, KAnonymity)]
+    return policy.subject is not None or not all(
+        isinstance(model, DistinctDiversity) and model.l <= light for model in beyond
+    )
 
 
 def _unordered(prepared: Prepared) -> tuple[int, ...]:

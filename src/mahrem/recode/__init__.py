@@ -4,6 +4,7 @@ A recoding is a pure function and a frozen dataclass called with a column's axis
 the number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
 """
 
+from mahrem.recode._centroids import Centroids, centroids
 from mahrem.recode._default import default_recoding
 from mahrem.recode._intervals import Bounds, Intervals, intervals
 from mahrem.recode._nodes import Nodes, nodes
@@ -15,6 +16,7 @@ from mahrem.recode._whole import Whole, whole
 
 __all__ = [
     "Bounds",
+    "Centroids",
     "Form",
     "Intervals",
     "Nodes",
@@ -22,6 +24,7 @@ __all__ = [
     "Recoding",
     "Sets",
     "Whole",
+    "centroids",
     "default_recoding",
     "intervals",
     "nodes",

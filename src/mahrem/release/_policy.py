@@ -45,7 +45,7 @@ class Policy:
     strategy: str = "strict"
     bounds: Literal["grid", "exact"] = "grid"
     grid: Mapping[str, float | str] = field(default_factory=dict)
-    cells: Literal["text", "pairs", "midpoint"] = "text"
+    cells: Literal["text", "pairs", "midpoint", "centroid"] = "text"
     suppress: tuple[str, ...] = ()
     suppression_limit: float = 1.0
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Policy:
         check.one_of(("insensitive", "drop"), rest=self.rest or "drop")
         check.one_of(("strict", "relaxed"), strategy=self.strategy)
         check.one_of(("grid", "exact"), bounds=self.bounds)
-        check.one_of(("text", "pairs", "midpoint"), cells=self.cells)
+        check.one_of(("text", "pairs", "midpoint", "centroid"), cells=self.cells)
         check.one_of(("csv", "tsv", "parquet", "arrow"), format=self.format)
         check.one_of(("local",), engine=self.engine)
         check.one_of((".", ","), decimal=self.decimal or ".")

@@ -125,7 +125,7 @@ def _over_k(lines: Sequence[Line]) -> str:
 def _over_time(lines: Sequence[Line], k: int) -> str:
     there = [line for line in lines if k in line.loss]
     best = best_of(lines).name
-    up, domain = _loss_axis([line.loss[k] for line in there], "detail given up (GCP)")
+    up, domain = _loss_axis([line.loss[k] for line in there], "detail given up (GCP)", close=True)
     places = dict(_spread([(line.name, line.loss[k]) for line in there], domain))
     values: list[dict[str, Any]] = [
         {
@@ -168,11 +168,14 @@ def _over_time(lines: Sequence[Line], k: int) -> str:
     return _draw(spec, f"Detail given up against seconds at k={k}", load_catalogue("en"))
 
 
-def _loss_axis(losses: Sequence[float], title: str) -> tuple[dict[str, Any], tuple[float, float, bool]]:
-    """Give the axis of losses, logarithmic where that helps, and its domain."""
+def _loss_axis(
+    losses: Sequence[float], title: str, *, close: bool = False
+) -> tuple[dict[str, Any], tuple[float, float, bool]]:
+    """Give the axis of losses, logarithmic where that helps, and its domain; ``close``: no empty room."""
     low, high = min(losses), max(losses)
-    log = low > 0 and high / low > 3
-    low, high = (low / 1.15, high * 1.15) if log else (0.0, high * 1.1 or 1.0)
+    log = low > 0 and (close or high / low > 3)
+    room = 1.06 if close else 1.15
+    low, high = (low / room, high * room) if log else (0.0, high * 1.1 or 1.0)
     axis: dict[str, Any] = {"title": title, "labelExpr": "format(datum.value * 100, '.3~g') + ' %'"}
     if log:
         axis["values"] = _round_values(low, high)
@@ -188,8 +191,12 @@ def _powers(amounts: Sequence[float]) -> tuple[int, int]:
 
 def _round_values(low: float, high: float) -> list[float]:
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    every = [digit * 10.0**power for power in powers for digit in (1, 2, 3, 5)]
-    return [value for value in every if low <= value <= high]
+    for digits in ((1, 2, 3, 5), (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)):  # finer where there are too few
+        every = [digit * 10.0**power for power in powers for digit in digits]
+        found = [value for value in every if low <= value <= high]
+        if len(found) >= 3:
+            break
+    return found
 
 
 def _spread(ends: Sequence[tuple[str, float]], domain: tuple[float, float, bool]) -> list[tuple[str, float]]:

@@ -1,0 +1,201 @@
+"""How fast is mosaic, what does it lose, and what does each of its parts give?
+
+Speed: against ``scipy.spatial.cKDTree`` with balanced cuts and the same leaf size, in the same run: warm,
+repeats interleaved, minimum of ``repeats``. Utility: gcp_sum on Adult against the best published figure of
+each k, and on uniform points against strict Mondrian. Ablation: the parts switched on one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem import arrays
+from mahrem.models import KAnonymity
+from mahrem.partition import Admission, mondrian, mosaic
+from mahrem.types import Labels, Points
+
+K = 5
+COLUMNS = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
+TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
+PUBLISHED = {5: 2505, 10: 4174, 20: 6097, 30: 7406, 40: 8885, 50: 9248}
+LARGE = 5_000_000  # rows from which on fewer repeats must do
+PARTS = {
+    "growth": (0, False, 0.0),
+    "+ moves": (1, False, 0.0),
+    "+ swaps": (1, True, 0.0),
+    "+ dissolve": (1, True, 1.0),
+    "+ dissolve and form": (1, True, 2.0),
+}
+
+Row = dict[str, Any]
+
+
+def uniform(rows: int) -> Points:
+    return np.random.default_rng(0).random((rows, 5))
+
+
+def adult() -> Points | None:
+    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
+    if not path.is_file():
+        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
+        return None
+    frame = pl.read_csv(path, infer_schema_length=None)
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    kept = frame.filter(~pl.any_horizontal(pl.col(texts).str.strip_chars() == "?"))
+    points = kept.select(pl.col(COLUMNS).cast(pl.Float64)).to_numpy()
+    return np.ascontiguousarray((points - points.min(axis=0)) / np.ptp(points, axis=0))
+
+
+def admission(rows: int, k: int = K) -> Admission:
+    return Admission(((KAnonymity(k), None),), rows=rows)
+
+
+def gcp_sum(points: Points, labels: Labels, classes: int) -> float:
+    widths = np.zeros(classes)
+    for column in points.T:
+        low, high, _ = arrays.class_extremes(column, labels, classes)
+        widths += high - low
+    return float((np.bincount(labels, minlength=classes) * widths).sum())
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def memory(what: str) -> float:
+    """Megabytes this process has now (VmRSS) or had at most (VmHWM)."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
+
+
+def peak_here(rows: int) -> float:
+    """Megabytes by which this process grows during one call."""
+    mosaic(uniform(2000), admission(2000))
+    points = uniform(rows)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
+    before = memory("VmRSS")
+    mosaic(points, admission(rows))
+    return memory("VmHWM") - before
+
+
+def speed(rows: int, repeats: int) -> Row:
+    from scipy.spatial import cKDTree
+
+    points, admits = uniform(rows), admission(rows)
+    best = {"mosaic": np.inf, "tree": np.inf, "mondrian": np.inf}
+    for _ in range(repeats):
+        seconds, ours = timed(lambda: mosaic(points, admits))
+        best["mosaic"] = min(best["mosaic"], seconds)
+        tree, _ = timed(lambda: cKDTree(points, balanced_tree=True, leafsize=2 * K - 1))
+        best["tree"] = min(best["tree"], tree)
+        seconds, cuts = timed(lambda: mondrian(points, admits))
+        best["mondrian"] = min(best["mondrian"], seconds)
+    command = [sys.executable, __file__, "--peak", str(rows)]
+    peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    loss = gcp_sum(points, ours.labels, ours.classes)
+    return {
+        "case": "mosaic uniform x5 k=5",
+        "n": rows,
+        "seconds": best["mosaic"],
+        "baseline": TREE,
+        "baseline_seconds": best["tree"],
+        "ratio": best["mosaic"] / best["tree"],
+        "peak_mb": peak,
+        "points_mb": points.nbytes / 2**20,
+        "repeats": repeats,
+        "mondrian_seconds": best["mondrian"],
+        "gcp_sum": loss,
+        "gcp_to_strict_mondrian": loss / gcp_sum(points, cuts.labels, cuts.classes),
+    }
+
+
+def utility(points: Points) -> list[Row]:
+    rows = []
+    for k, published in PUBLISHED.items():
+        seconds, ours = timed(lambda k=k: mosaic(points, admission(len(points), k)))
+        loss = gcp_sum(points, ours.labels, ours.classes)
+        rows.append(
+            {
+                "case": f"mosaic adult k={k}",
+                "n": len(points),
+                "seconds": seconds,
+                "classes": ours.classes,
+                "gcp_sum": loss,
+                "published": published,
+                "gcp_to_published": loss / published,
+            }
+        )
+    return rows
+
+
+def ablation(case: str, points: Points, k: int, tile: int, rounds: int) -> list[Row]:
+    """Switch the parts on one after the other: inside tiles first, then the best across borders too."""
+    cuts = mondrian(points, admission(len(points), k))
+    base = gcp_sum(points, cuts.labels, cuts.classes)
+    rows: list[Row] = [{"case": f"{case} k={k}", "part": "tiles only (Mondrian)", "gcp_sum": base}]
+    runs = [(name, 1, effort) for name, effort in PARTS.items()]
+    runs += [(f"+ {rounds} rounds", rounds, (2, True, 2.0))]
+    runs += [("rounds without dissolving", rounds, (2, True, 0.0))]
+    for name, turns, effort in runs:
+        seconds, (labels, classes) = timed(
+            lambda turns=turns, effort=effort: arrays.lay_mosaic(
+                points, k, tile=tile, rounds=turns, effort=arrays.Effort(*effort)
+            )
+        )
+        loss = gcp_sum(points, labels, classes)
+        rows.append({"case": f"{case} k={k}", "part": name, "gcp_sum": loss, "seconds": seconds})
+    return [{**row, "n": len(points), "tile": tile, "gcp_to_mondrian": row["gcp_sum"] / base} for row in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--sizes", default="1e5,1e6,1e7", help="rows of the uniform cases")
+    parser.add_argument("--repeats", type=int, default=5, help="at least five; three from 5e6 rows on")
+    parser.add_argument("--no-ablation", action="store_true", help="leave out what each part gives")
+    parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.peak:
+        print(peak_here(options.peak))
+        return
+    mosaic(uniform(2000), admission(2000))  # compiled before anything is timed
+    mosaic(uniform(60_000), admission(60_000))
+    repeats = max(5, options.repeats)
+    rows = [
+        speed(size, repeats if size < LARGE else 3)
+        for size in (int(float(text)) for text in options.sizes.split(",") if text)
+    ]
+    census = adult()
+    if census is not None:
+        rows += utility(census)
+    if not options.no_ablation:
+        if census is not None:
+            rows += ablation("adult", census, 5, 256, 6) + ablation("adult", census, 50, 800, 6)
+        rows += ablation("uniform", uniform(1_000_000), K, 128, 2)
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        print(
+            "  ".join(
+                f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
+                for key, value in row.items()
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()
