@@ -7,6 +7,7 @@ import numpy as np
 from mahrem.arrays import (
     INNER,
     Balls,
+    Effort,
     Rounds,
     Vantage,
     class_extremes,
@@ -18,11 +19,13 @@ from mahrem.arrays import (
     grow_balls,
     improve,
     join_least,
+    lay_mosaic,
     least_merge,
     lloyd,
     local_outlier_factors,
     mdav_groups,
     mdav_plus_groups,
+    merge_in_tiles,
     merge_refused,
     normals_first,
     polish,
@@ -58,6 +61,7 @@ def main() -> None:
         _outliers(points)
         _balls(points)
     _microaggregation(np.array(points))
+    _mosaic(np.array(points))
 
 
 def _outliers(points: Points) -> None:
@@ -83,6 +87,14 @@ def _balls(points: Points) -> None:
         while len((proposed := balls.propose())[0]):
             balls.decide(np.ones(len(proposed[1]) - 1, np.bool_))
         balls.result()
+
+
+def _mosaic(points: Points) -> None:
+    """Compile what mosaic needs."""
+    labels, classes = lay_mosaic(points, 2, tile=4, rounds=2, effort=Effort(1, swaps=True, reach=2.0))
+    low, high, none = points[:classes].copy(), points[:classes].copy(), np.zeros(classes, np.bool_)
+    members, starts = rows_by_label(np.zeros(classes, np.int64), 1)
+    merge_in_tiles(members, starts, none, low, high, np.bincount(labels), np.arange(classes), none.copy())
 
 
 def _microaggregation(points: Points) -> None:

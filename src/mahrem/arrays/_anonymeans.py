@@ -70,7 +70,7 @@ def squared_error(points: Points, labels: Labels, groups: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _same(one: Labels, other: Labels) -> bool:
-    for row in range(len(one)):
+    for row in range(len(one)):  # noqa: SIM110 - Numba has no generators here
         if one[row] != other[row]:
             return False
     return True

@@ -98,14 +98,10 @@ def middles(points: Points, labels: Labels, columns: Floats, sizes: Sizes) -> No
         for centre in range(len(sizes)):
             if sizes[centre] > 0:
                 columns[column, centre] = 0.0
-    for row in range(len(points)):
-        centre = labels[row]
-        for column in range(points.shape[1]):
-            columns[column, centre] += points[row, column]
-    for column in range(len(columns)):
+        for row in range(len(points)):
+            columns[column, labels[row]] += points[row, column]
         for centre in range(len(sizes)):
-            if sizes[centre] > 0:
-                columns[column, centre] /= sizes[centre]
+            columns[column, centre] /= max(sizes[centre], 1)
 
 
 @njit(cache=True, nogil=True)

@@ -243,36 +243,42 @@ def absorb(tile: Tile, record: int, group: int, objective: int) -> None:
 
 @njit(cache=True, nogil=True, fastmath=_NO_NAN)
 def exchanges(tile: Tile, record: int, first: int, records: int, objective: int) -> float:
-    """Write into ``mine`` what a record's change of places with each other one does; gives the least."""
-    mine = tile.mine[:records]
+    """Write into ``mine`` what changing places does, with others from ``first`` on; gives the least."""
+    mine, sizes = (
+        tile.mine[first:records],
+        tile.of_size[first:records],
+    )  # slices: no check for negative places
+    costs, labels = tile.of_cost[first:records], tile.label[first:records]
+    many = len(mine)
     group = tile.label[record]
-    size = float(tile.size[group])
-    base = tile.cost[group]
+    size, base = float(tile.size[group]), tile.cost[group]
     if objective == NCP:
-        for other in range(first, records):
-            mine[other] = -base - tile.of_cost[other]
+        for other in range(many):
+            mine[other] = -base - costs[other]
     else:
         base -= tile.inner[group]
-        for other in range(first, records):
-            mine[other] = tile.inner[tile.label[other]] - base - tile.of_cost[other]
+        for other in range(many):
+            mine[other] = tile.inner[labels[other]] - base - costs[other]
     for column in range(tile.values.shape[0]):
-        values, lows, highs = tile.values[column], tile.low_without[column], tile.high_without[column]
-        value, low, high = values[record], lows[record], highs[record]
+        value, low = tile.values[column, record], tile.low_without[column, record]
+        high = tile.high_without[column, record]
+        values, lows = tile.values[column, first:records], tile.low_without[column, first:records]
+        highs = tile.high_without[column, first:records]
         if objective == NCP:
-            for other in range(first, records):
+            for other in range(many):
                 another, top, bottom = values[other], highs[other], lows[other]
                 here = (another if another > high else high) - (another if another < low else low)
                 there = (value if value > top else top) - (value if value < bottom else bottom)
-                mine[other] += size * here + tile.of_size[other] * there
+                mine[other] += size * here + sizes[other] * there
         else:
-            for other in range(first, records):
+            for other in range(many):
                 here, there = low + values[other], lows[other] + value
-                mine[other] -= here * here / size + there * there / tile.of_size[other]
+                mine[other] -= here * here / size + there * there / sizes[other]
     one = tile.head[group]
     while one >= 0:
-        mine[one] = np.inf
+        tile.mine[one] = np.inf
         one = tile.after[one]
     least = np.inf
-    for other in range(first, records):
+    for other in range(many):
         least = mine[other] if mine[other] < least else least
     return least

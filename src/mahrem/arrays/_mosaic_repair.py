@@ -10,7 +10,7 @@ from mahrem.arrays._mosaic_classes import NCP, Tile, absorb, additions, exchange
 
 __all__ = ["fill_tile", "repair"]
 
-_WIDE = 1.0  # times the usual cost of a record, below which dissolving its class is not tried
+_WIDE = 1.5  # times what is usual for a record: with less to save, dissolving a class is not tried
 _LEAST = 1e-12  # a fall that rounding could pretend is none
 
 
