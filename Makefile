@@ -37,6 +37,10 @@ check: $(STAMP)  ## Only the static checks: ruff, mypy, import-linter
 bench: $(STAMP)  ## Run the benchmarks; rows go to benchmarks/results/
 	bash scripts/bench.sh
 
+.PHONY: bench-peers
+bench-peers: $(STAMP)  ## The same against peers, each in an environment of its own
+	bash scripts/bench_peers.sh
+
 .PHONY: clean
 clean:  ## Remove what was made
 	rm -rf $(VENV) demo-release build dist

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def speed(rows: int, repeats: int) -> Row:
 def utility(points: Points) -> list[Row]:
     rows = []
     for k, published in PUBLISHED.items():
-        seconds, ours = timed(lambda k=k: mosaic(points, admission(len(points), k)))
+        seconds, ours = timed(partial(mosaic, points, admission(len(points), k)))
         loss = gcp_sum(points, ours.labels, ours.classes)
         rows.append(
             {
@@ -151,9 +152,7 @@ def ablation(case: str, points: Points, k: int, tile: int, rounds: int) -> list[
     runs += [("rounds without dissolving", rounds, (2, True, 0.0))]
     for name, turns, effort in runs:
         seconds, (labels, classes) = timed(
-            lambda turns=turns, effort=effort: arrays.lay_mosaic(
-                points, k, tile=tile, rounds=turns, effort=arrays.Effort(*effort)
-            )
+            partial(arrays.lay_mosaic, points, k, tile=tile, rounds=turns, effort=arrays.Effort(*effort))
         )
         loss = gcp_sum(points, labels, classes)
         rows.append({"case": f"{case} k={k}", "part": name, "gcp_sum": loss, "seconds": seconds})
@@ -183,7 +182,7 @@ def main() -> None:
         rows += utility(census)
     if not options.no_ablation:
         if census is not None:
-            rows += ablation("adult", census, 5, 256, 6) + ablation("adult", census, 50, 800, 6)
+            rows += ablation("adult", census, 5, 256, 10) + ablation("adult", census, 50, 800, 10)
         rows += ablation("uniform", uniform(1_000_000), K, 128, 2)
     if options.json:
         print(json.dumps(rows, indent=1))

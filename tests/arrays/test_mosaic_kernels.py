@@ -64,7 +64,7 @@ def test_a_tile_knows_the_costs_of_all_changes(objective: int, seed: int, rows: 
         grown = np.concatenate([points[labels == group], points[[record]]])
         added = cost(grown, objective) - cost(points[labels == group], objective)
         assert tile.into[group] == pytest.approx(added, abs=1e-9)
-    least = exchanges(tile, record, rows, objective)
+    least = exchanges(tile, record, 0, rows, objective)
     assert least == tile.mine[:rows].min()
     for other in np.flatnonzero(labels != own):
         swapped = labels.copy()

@@ -47,7 +47,7 @@ def mosaic(
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
         admits: Says of many candidate classes at once which may stand.
         tile: Rows of a tile at least; None for 16 times the minimum, not below 128 (256 in small tables).
-        rounds: Repairs: 0 for none, 1 inside the tiles only; None for 6 up to 50,000 rows, else 2.
+        rounds: Repairs: 0 for none, 1 inside the tiles only; None for 10 up to 50,000 rows, else 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
             never; None for 2 with more than two rounds, else 1.
         objective: Loss that is lowered: ``"ncp"`` for rows times widths, ``"sse"`` for squared distances
@@ -77,7 +77,7 @@ def mosaic(
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.9], [0.1], [1.0], [0.05]])
         >>> mosaic(points, Admission(((KAnonymity(2), None),), rows=5)).labels
-        array([1, 0, 1, 0, 1])
+        array([0, 1, 0, 1, 0])
     """
     minimum = _feasible(points, admits)
     check.one_of(OBJECTIVES, objective=objective)
@@ -110,7 +110,7 @@ def _lay(points: Points, minimum: int, wish: Mosaic, threads: int | None) -> tup
         split = arrays.grow(points, minimum, strict=False, threads=threads)
         return split.labels, split.classes
     small = len(points) <= _SMALL
-    rounds = wish.rounds if wish.rounds is not None else (6 if small else 2)
+    rounds = wish.rounds if wish.rounds is not None else (10 if small else 2)
     usual = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
     thorough = rounds > 2
     reach = wish.reach if wish.reach is not None else (2.0 if thorough else 1.0)
