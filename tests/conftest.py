@@ -40,8 +40,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 folder, _, rest = report.nodeid.partition("/")
-                room = rest.removeprefix("mahrem/").split("/")[0]
-                seconds["doctests" if folder == "src" else room.removesuffix(".py")] += report.duration
+                room = rest.split("/")[0] if "/" in rest else "the house itself"
+                seconds["doctests" if folder == "src" else room] += report.duration
     terminalreporter.write_sep("=", "seconds per room")
     for room, spent in seconds.most_common():
         terminalreporter.write_line(f"{spent:7.1f}  {room}")

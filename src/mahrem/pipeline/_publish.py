@@ -32,13 +32,18 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     path = folder / f"data.{policy.format}"
     write_table(draft.table_for_file(order), path, policy.format)
     published = _read_back(path, draft)
-    wanted = published.select([*draft.quasi, *draft.prepared.values])
+    wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
     if policy.format in {"csv", "tsv"}:
-        wanted = wanted.with_columns(restored_cells(wanted.collect_schema()))
+        quoted = _true(wanted.select(pl.col(pl.String).str.starts_with("'").any()))
+        wanted = wanted.with_columns(restored_cells({name: pl.String() for name in quoted}))
     if policy.null:
-        told = [pl.col(name) for name in draft.prepared.values if wanted.collect_schema()[name] == pl.String]
+        told = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]
         wanted = wanted.with_columns(pl.when(~one.is_in(policy.null)).then(one).name.keep() for one in told)
-    return _check(draft, wanted.collect().lazy(), draft.columns, order)  # read once, from the file
+    return _check(draft, wanted.lazy(), draft.columns, order)
+
+
+def _true(answers: pl.DataFrame) -> list[str]:
+    return [name for name in answers.columns if answers[name].item()]
 
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:

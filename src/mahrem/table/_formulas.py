@@ -92,7 +92,7 @@ def _with(frame: pl.DataFrame, names: Sequence[str], holds: Callable[[pl.Expr], 
 
 def _begins(column: pl.Expr) -> pl.Expr:
     """In the order of bytes the signs lie before the digits, or between digits and letters."""
-    return (column < "0") | ((column >= "=") & (column < "A"))
+    return ((column < "0") & (column != "*")) | ((column >= "=") & (column < "A"))  # suppressed cells abound
 
 
 def _true(answers: pl.DataFrame) -> list[str]:

@@ -156,12 +156,13 @@ def _parts(
     shown: pl.LazyFrame, quasi: Sequence[str], coded: Mapping[str, _Coded], passes: int
 ) -> Iterator[_Part]:
     """Give the table part by part; all rows of a class lie in one part."""
-    for name, known in coded.items():
-        shown = shown.join(known.lookup.lazy(), on=name, how="left", nulls_equal=True)
     if not passes:
         rows = shown.collect()
-        yield _Part(rows, *published_classes(rows, quasi))
+        codes = [_look_up(rows.select(name), name, known) for name, known in coded.items()]
+        yield _Part(rows.with_columns(codes), *published_classes(rows, quasi))
         return
+    for name, known in coded.items():
+        shown = shown.join(known.lookup.lazy(), on=name, how="left", nulls_equal=True)
     # Text would keep whole chunks of the file alive; numbers do not.
     keys = fresh_names([*quasi, *coded], 2)
     hashes = [pl.struct(quasi).hash(secrets.randbits(64)).alias(key) for key in keys]
@@ -169,6 +170,11 @@ def _parts(
     for number in range(passes):
         rows = numbers.filter(pl.col(keys[0]) % passes == number).collect(engine="streaming")
         yield _Part(rows, *published_classes(rows, keys))
+
+
+def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
+    found = column.join(known.lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
+    return found[known.code]
 
 
 def _counts(promise: Promise, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
