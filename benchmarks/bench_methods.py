@@ -26,7 +26,7 @@ import numpy as np
 from mahrem.arrays import local_outlier_factors
 from mahrem.metrics import information_loss, standardised
 from mahrem.models import KAnonymity
-from mahrem.partition import Admission, Mdav, Mondrian, Partitioner, UtilityAware
+from mahrem.partition import Admission, Mdav, Mondrian, Mosaic, Partitioner, UtilityAware
 from mahrem.types import Floats, Labels, Points
 
 K = 5
@@ -118,6 +118,7 @@ def peak(case: str, rows: int) -> float:
 # Methods timed against cKDTree at every size; another method is one line here.
 METHODS: dict[str, Partitioner] = {
     "u-mondrian, 5 rounds": UtilityAware(Mondrian()),
+    "mosaic": Mosaic(),
 }
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import arrays, check
-from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.partition._partition import Admits, Partition
+from mahrem.errors import InvalidParameter
+from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Labels, Points
 
 __all__ = ["Canon", "by_kinds", "canon"]
@@ -70,15 +70,8 @@ def canon(
         >>> canon(points, Admission(((KAnonymity(2), None),), rows=4), vantage="far", seed=1).sizes
         array([2, 2])
     """
-    minimum = max(1, admits.minimum)
-    rows = len(points)
+    minimum = least_rows(len(points), admits)
     how = _settings(points, minimum, distance, vantage, seed, power, categorical, share)
-    if rows < minimum:
-        raise Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
-    if not admits(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int64)).all():
-        raise Infeasible(
-            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
-        )
     if admits.plain:
         labels, classes = arrays.grow_balls(points, how, threads=threads)
     else:

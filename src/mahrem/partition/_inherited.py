@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.errors import Infeasible
-from mahrem.partition._partition import Admits, Partition
+from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Floats, Integers, Points
 
 __all__ = ["InheritedMondrian", "inherited_mondrian"]
@@ -43,11 +42,8 @@ def inherited_mondrian(points: Points, admits: Admits) -> Partition:
         >>> inherited_mondrian(points, Admission(((KAnonymity(2), None),), rows=4)).labels
         array([1, 1, 0, 0])
     """
-    minimum, rows = max(1, admits.minimum), len(points)
-    if rows < minimum or not admits(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int64)).all():
-        raise Infeasible(
-            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
-        )
+    rows = len(points)
+    minimum = least_rows(rows, admits)
     labels, classes = np.empty(rows, np.int64), 0
     waiting: list[tuple[Integers, Floats]] = [(np.arange(rows), np.ones(points.shape[1]))]
     while waiting:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from mahrem import arrays
-from mahrem.errors import Infeasible, InvalidInput
+from mahrem.errors import InvalidInput
 from mahrem.metrics import standardised
-from mahrem.partition._partition import Admits, Partition
+from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Floats, Integers, Labels, Mask, Points
 
 __all__ = ["admit_by_merging", "prepare"]
@@ -20,13 +20,7 @@ def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Point
         Infeasible: If ``admits`` refuses the table as one class.
         InvalidInput: If a number is not finite.
     """
-    minimum, rows = max(1, admits.minimum), len(points)
-    if rows < minimum:
-        raise Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
-    if not admits(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int64)).all():
-        raise Infeasible(
-            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
-        )
+    minimum = least_rows(len(points), admits)
     strange = points.size - int(np.isfinite(points).sum())
     if strange:
         raise InvalidInput(

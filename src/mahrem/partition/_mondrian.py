@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mahrem import arrays
-from mahrem.errors import Infeasible
-from mahrem.partition._partition import Admits, Cuts, Partition
+from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
 from mahrem.types import Points
 
 __all__ = ["Mondrian", "mondrian"]
@@ -48,15 +45,7 @@ def mondrian(points: Points, admits: Admits, *, strict: bool = True, threads: in
         >>> mondrian(points, Admission(((KAnonymity(2), None),), rows=4)).labels
         array([0, 0, 1, 1])
     """
-    minimum = max(1, admits.minimum)
-    rows = len(points)
-    whole = np.arange(rows, dtype=np.int32)
-    if rows < minimum:
-        raise Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
-    if not admits(whole, np.array([0, rows], np.int64)).all():
-        raise Infeasible(
-            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
-        )
+    minimum = least_rows(len(points), admits)
     if admits.plain:
         split = arrays.grow(points, minimum, strict=strict, threads=threads)
     else:

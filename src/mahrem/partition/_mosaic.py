@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import arrays, check
-from mahrem.errors import Infeasible
-from mahrem.partition._partition import Admits, Partition
+from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Floats, Integers, Labels, Mask, Points
 
 __all__ = ["OBJECTIVES", "Mosaic", "mosaic"]
@@ -79,7 +78,7 @@ def mosaic(
         >>> mosaic(points, Admission(((KAnonymity(2), None),), rows=5)).labels
         array([0, 1, 0, 1, 0])
     """
-    minimum = _feasible(points, admits)
+    minimum = least_rows(len(points), admits)
     check.one_of(OBJECTIVES, objective=objective)
     if tile is not None:
         check.at_least(1, tile=check.whole(tile=tile))
@@ -123,18 +122,6 @@ def _lay(points: Points, minimum: int, wish: Mosaic, threads: int | None) -> tup
         objective=OBJECTIVES.index(wish.objective),
         threads=threads,
     )
-
-
-def _feasible(points: Points, admits: Admits) -> int:
-    """Give the minimum size of a class, if the table may stand as one."""
-    minimum, rows = max(1, admits.minimum), len(points)
-    if rows < minimum:
-        raise Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
-    if not admits(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int64)).all():
-        raise Infeasible(
-            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
-        )
-    return minimum
 
 
 def _merge_refused(

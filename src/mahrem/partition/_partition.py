@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from mahrem.errors import Infeasible
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
 
 if TYPE_CHECKING:
     from mahrem.partition._utility_aware import ManagedRounds
 
-__all__ = ["Admits", "Cuts", "Partition", "Partitioner"]
+__all__ = ["Admits", "Cuts", "Partition", "Partitioner", "least_rows"]
 
 
 class Admits(Protocol):
@@ -59,6 +60,24 @@ class Partition:
         """Rows in each class."""
         kept = self.labels[self.labels >= 0]
         return np.bincount(kept, minlength=self.classes)
+
+
+def least_rows(rows: int, admits: Admits) -> int:
+    """Give the least rows of a class, if the table may stand as one class at all.
+
+    Under a monotone promise nothing else could stand then, so that every method begins here.
+
+    Raises:
+        Infeasible: If ``admits`` refuses the table as one class.
+    """
+    minimum = max(1, admits.minimum)
+    if rows < minimum:
+        raise Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
+    if not admits(np.arange(rows, dtype=np.int32), np.array([0, rows], np.int64)).all():
+        raise Infeasible(
+            f"the table of rows={rows} does not keep the promise even as one class; ask for less"
+        )
+    return minimum
 
 
 class Partitioner(Protocol):
