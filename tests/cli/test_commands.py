@@ -274,6 +274,16 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_reader_who_stops_early_does_not_change_the_verdict(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a\n1\n2\n")
+    for k, code in ((1, 0), (2, 1)):
+        audit = f"{sys.executable} -m mahrem audit {tmp_path / 't.csv'} --qi a -k {k} --json"
+        command = f"{audit} | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == str(code), done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_help_answers_without_loading_what_is_heavy() -> None:
     probe = """
 import sys

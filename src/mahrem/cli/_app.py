@@ -17,6 +17,7 @@ from mahrem.cli._audit import audit
 from mahrem.cli._compare import compare
 from mahrem.cli._data import data
 from mahrem.cli._inspect import inspect
+from mahrem.cli._print import while_read
 from mahrem.cli._reproduce import reproduce
 from mahrem.errors import MahremError
 
@@ -62,13 +63,10 @@ def _run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
-        with command.make_context("mahrem", list(arguments)) as context:
+        with while_read(), command.make_context("mahrem", list(arguments)) as context:
             command.invoke(context)
     except click.exceptions.Exit as error:
         return int(error.exit_code)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has had enough
-        return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last one to catch it
         return _explain(error)
     return 0

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
-from mahrem.cli._print import print_json, print_report, stages
+from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.errors import InvalidParameter
 
 __all__ = ["audit"]
@@ -46,10 +46,11 @@ def audit(
             progress=progress,
             **settings,
         )
-    if json:
-        print_json(found.report)
-    elif not quiet:
-        print_report(found.report)
+    with while_read():
+        if json:
+            print_json(found.report)
+        elif not quiet:
+            print_report(found.report)
     raise typer.Exit(0 if found.holds else 1)
 
 

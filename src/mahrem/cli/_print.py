@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["print_json", "print_report", "print_table", "stages"]
+__all__ = ["print_json", "print_report", "print_table", "stages", "while_read"]
 
 _FIGURES = {
     "classes": "classes",
@@ -66,6 +67,16 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     for row in [head, *rows]:
         typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@contextmanager
+def while_read() -> Iterator[None]:
+    """Print as long as somebody reads: ``| head`` must not change how a command ends."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
