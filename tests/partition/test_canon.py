@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
@@ -22,21 +22,9 @@ from mahrem.partition import (
     inherited_mondrian,
 )
 from mahrem.table import Values
-from mahrem.types import Mask, Offsets, Points, Rows
+from mahrem.types import Points
 
 DISTANCES = ["euclid", "manhattan", "minkowski", "hamming", "mixed"]
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A minimum size; not ``plain``, it takes the general path."""
-
-    minimum: int
-    plain: bool = True
-
-    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
-        assert len(rows) == offsets[-1]
-        return np.diff(offsets) >= self.minimum
 
 
 @st.composite

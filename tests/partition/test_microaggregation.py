@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges import AtLeast
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.metrics import information_loss, standardised
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
@@ -28,7 +27,7 @@ from mahrem.partition import (
 )
 from mahrem.partition._microaggregation import admit_by_merging
 from mahrem.table import Values
-from mahrem.types import Mask, Offsets, Points, Rows
+from mahrem.types import Points
 
 STEADY: dict[str, Partitioner] = {
     "mdav": Mdav(),
@@ -48,18 +47,6 @@ DRAWN: dict[str, Partitioner] = {
     ),
 }
 EVERY = pytest.mark.parametrize("method", [*STEADY.values(), *DRAWN.values()], ids=[*STEADY, *DRAWN])
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A minimum size and nothing else."""
-
-    minimum: int
-    plain: bool = True
-
-    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
-        assert len(rows) == offsets[-1]
-        return np.diff(offsets) >= self.minimum
 
 
 @st.composite

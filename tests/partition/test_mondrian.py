@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,26 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import Admission, Mondrian, Partition, mondrian
 from mahrem.table import Values
-from mahrem.types import Labels, Mask, Offsets, Points, Rows
+from mahrem.types import Labels, Points
 
 BOTH = pytest.mark.parametrize("strict", [True, False])
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A minimum size; not ``plain``, it takes the general path."""
-
-    minimum: int
-    plain: bool = True
-
-    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
-        assert len(rows) == offsets[-1]
-        return np.diff(offsets) >= self.minimum
 
 
 @st.composite

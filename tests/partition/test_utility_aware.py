@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
@@ -27,7 +27,7 @@ from mahrem.partition import (
 )
 from mahrem.partition._leftovers import merge_refused, place_leftovers
 from mahrem.table import Values
-from mahrem.types import Mask, Offsets, Points, Rows
+from mahrem.types import Points
 
 PARTITIONERS: list[Partitioner] = [
     Mondrian(),
@@ -46,18 +46,6 @@ BEST = {
     40: (8885, 9072),
     50: (9248, 10505),
 }
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A minimum size; not ``plain``, it takes the general path."""
-
-    minimum: int
-    plain: bool = True
-
-    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
-        assert len(rows) == offsets[-1]
-        return np.diff(offsets) >= self.minimum
 
 
 @st.composite

@@ -117,4 +117,6 @@ def test_pictures_of_reproduced_tables_are_drawn(picture: str) -> None:
             )
         case _:
             drawn = bars_svg({0.1: 3, 0.2: 4}, title="t", names=("loss", "runs"))
-    ET.fromstring(drawn)  # noqa: S314 - our own text
+    picture_drawn = ET.fromstring(drawn)  # noqa: S314 - our own text
+    assert picture_drawn.tag.endswith("svg")
+    assert len(list(picture_drawn.iter())) > 10
