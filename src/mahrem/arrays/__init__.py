@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mahrem.arrays._anonymeans import groups_from_centres, groups_from_labels, squared_error
     from mahrem.arrays._balls import Balls, grow_balls
+    from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
     from mahrem.arrays._grow import grow
     from mahrem.arrays._layout import Split
@@ -40,6 +41,7 @@ __all__ = [
     "SINGLE",
     "Balls",
     "Effort",
+    "Forest",
     "Rounds",
     "Split",
     "Vantage",
@@ -77,6 +79,7 @@ __all__ = [
 _HOMES = {
     "Balls": "_balls",
     "Effort": "_mosaic_tiles",
+    "Forest": "_forest",
     "INNER": "_merge",
     "OUTER": "_merge",
     "Rounds": "_rounds",

@@ -18,6 +18,7 @@ from mahrem.partition._ona import OnaStar
 from mahrem.partition._partition import Partitioner
 from mahrem.partition._utility_aware import u_canon, u_mondrian
 from mahrem.partition._variable_mdav import MdavStar, VariableMdav
+from mahrem.table import Hierarchy
 
 __all__ = ["METHODS", "build_method"]
 
@@ -44,6 +45,7 @@ def build_method(
     strict: bool = True,
     seed: int | None = None,
     categorical: tuple[int, ...] = (),
+    hierarchies: tuple[Hierarchy | None, ...] = (),
     options: Mapping[str, Any] | None = None,
 ) -> Partitioner:
     """Make a method from what a policy says.
@@ -53,6 +55,7 @@ def build_method(
         strict: Keep equal values together, for methods that cut.
         seed: For methods that draw.
         categorical: Columns of the points that are categories without an order, for methods with distances.
+        hierarchies: One for each column of the points or None, for methods that know trees.
         options: The method's own settings by name.
 
     Raises:
@@ -64,7 +67,7 @@ def build_method(
     """
     factory = METHODS[check.one_of(tuple(METHODS), method=name)]
     known = inspect.signature(factory).parameters
-    common = {"strict": strict, "seed": seed, "categorical": categorical}
+    common = {"strict": strict, "seed": seed, "categorical": categorical, "hierarchies": hierarchies}
     settings = {key: value for key, value in common.items() if key in known}
     own = dict(options or {})
     check.unknown_keys(own, tuple(key for key in known if key not in common), where=f"option of {name}")

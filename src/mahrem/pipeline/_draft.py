@@ -207,6 +207,9 @@ def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str,
         strict=policy.strategy == "strict",
         seed=policy.seed,
         categorical=_unordered(prepared),
+        hierarchies=tuple(
+            axis.domain.hierarchy if isinstance(axis.domain, Leaves) else None for axis in prepared.axes
+        ),
         options=options,
     )
 
