@@ -11,6 +11,7 @@ from mahrem.partition._evolve import KAnonyMeansStar, k_anonymeans_star
 from mahrem.partition._inherited import InheritedMondrian, inherited_mondrian
 from mahrem.partition._k_anonymeans import KAnonyMeans, k_anonymeans
 from mahrem.partition._k_means import k_means
+from mahrem.partition._keep_frequent import KeepFrequent, keep_frequent
 from mahrem.partition._mdav import Mdav, MdavPlus, mdav, mdav_plus
 from mahrem.partition._methods import METHODS, build_method
 from mahrem.partition._mondrian import Mondrian, mondrian
@@ -30,6 +31,7 @@ __all__ = [
     "InheritedMondrian",
     "KAnonyMeans",
     "KAnonyMeansStar",
+    "KeepFrequent",
     "ManagedRounds",
     "Mdav",
     "MdavPlus",
@@ -47,6 +49,7 @@ __all__ = [
     "k_anonymeans",
     "k_anonymeans_star",
     "k_means",
+    "keep_frequent",
     "mdav",
     "mdav_plus",
     "mdav_star",

@@ -11,6 +11,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.partition._canon import by_kinds
 from mahrem.partition._evolve import KAnonyMeansStar
 from mahrem.partition._k_anonymeans import KAnonyMeans
+from mahrem.partition._keep_frequent import optimised_mondrian
 from mahrem.partition._mdav import Mdav, MdavPlus
 from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._mosaic import Mosaic
@@ -25,6 +26,7 @@ __all__ = ["METHODS", "build_method"]
 # A factory takes its settings by keyword and gives a partitioner; a new method is one line here.
 METHODS: Mapping[str, Callable[..., Partitioner]] = {
     "mondrian": Mondrian,
+    "optimised-mondrian": optimised_mondrian,
     "canon": by_kinds,
     "u-mondrian": u_mondrian,
     "u-canon": u_canon,
