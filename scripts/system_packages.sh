@@ -3,6 +3,10 @@
 set -euo pipefail
 missing=()
 compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missing+=(postgresql)
+# Spark runs on Java 17 or newer.
+java="${JAVA_HOME:+$JAVA_HOME/bin/}java"
+version="$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)" || true
+[ "${version:-0}" -ge 17 ] || missing+=(openjdk-17-jre-headless)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive

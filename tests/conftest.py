@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from mahrem.types import Points
 from postgres_server import postgres  # noqa: F401 - a fixture
+from spark_cluster import one_at_a_time, spark_cluster, spark_session  # noqa: F401 - fixtures
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +35,16 @@ def benchmark_data(missing_part: Callable[[str], None]) -> Path:
     if not folder.is_dir():
         missing_part("MAHREM_DATA names no folder with benchmark files")
     return folder
+
+
+@pytest.fixture(scope="session")
+def adult(benchmark_data: Path) -> Points:
+    """Adult, 30,162 rows without a gap: the five columns of the literature, scaled to [0, 1]."""
+    names = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
+    with (benchmark_data / "adult_train.csv").open(encoding="utf-8") as file:
+        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
+    points = np.array([[float(row[name]) for name in names] for row in kept])
+    return (points - points.min(axis=0)) / np.ptp(points, axis=0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

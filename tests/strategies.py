@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
+import numpy as np
 import polars as pl
 from hypothesis import strategies as st
+
+from mahrem.types import Points
 
 WORDS = st.sampled_from(
     [
@@ -49,3 +52,13 @@ def tables(draw: st.DrawFn, *, least: int = 6, most: int = 40, missing: bool = T
             "note": pl.Series(column(WORDS), dtype=pl.String),
         }
     )
+
+
+@st.composite
+def points_and_k(draw: st.DrawFn, *, least_k: int = 1, most: int = 300) -> tuple[Points, int]:
+    """Points in [-1, 1] and a k they reach: all equal, full of ties, or nowhere equal."""
+    k = draw(st.integers(least_k, 6))
+    rows, columns = draw(st.integers(k, most)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kinds = draw(st.sampled_from([1, 2, 2**20]))  # powers of two: what is equal by hand is equal in floats
+    return rng.integers(-kinds, kinds, (rows, columns)) / kinds, k

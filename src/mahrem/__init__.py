@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mahrem.datasets import patients as demo_patients
     from mahrem.errors import Infeasible, MahremError, PrivacyWarning
-    from mahrem.pipeline import Audit, Comparison, Inspection, Release, anonymize, audit, compare, inspect
+    from mahrem.pipeline import (
+        Audit,
+        Comparison,
+        Inspection,
+        Release,
+        anonymize,
+        audit,
+        compare,
+        inspect,
+        make_hierarchy,
+    )
     from mahrem.release import Policy
 
 __all__ = [
@@ -34,6 +44,7 @@ __all__ = [
     "compare",
     "demo_patients",
     "inspect",
+    "make_hierarchy",
 ]
 
 _HOMES = {
@@ -50,6 +61,7 @@ _HOMES = {
     "compare": "mahrem.pipeline",
     "demo_patients": "mahrem.datasets:patients",
     "inspect": "mahrem.pipeline",
+    "make_hierarchy": "mahrem.pipeline",
 }
 
 

@@ -5,14 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.arrays import class_tiles, merge_in_tiles
+from mahrem.arrays import Trees, class_tiles, merge_in_tiles, plant, seated
+from mahrem.arrays import _mosaic_trees as mosaic_trees
 from mahrem.arrays._mosaic_classes import NCP, SSE, Tile, absorb, additions, exchanges, open_tile, refresh
 from mahrem.arrays._mosaic_growth import grow_classes
 from mahrem.arrays._mosaic_repair import fill_tile, repair
 from mahrem.arrays._mosaic_tiles import record_tiles
+from mahrem.arrays._mosaic_trees import no_trees, wide
+from mahrem.partition._forest import forest_of
+from mahrem.table import Hierarchy
 from mahrem.types import Labels, Points
 
 BOTH = pytest.mark.parametrize("objective", [NCP, SSE])
+TABLES = pytest.mark.parametrize("largest", [512, 3])  # with 3, all trees below are climbed
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -34,13 +39,13 @@ def draw_points(seed: int, rows: int) -> Points:
     return np.round(points, 1) if seed % 2 else points**4
 
 
-def filled(points: Points, k: int, objective: int) -> tuple[Tile, int]:
+def filled(points: Points, k: int, objective: int, trees: Trees | None = None) -> tuple[Tile, int]:
     rows, columns = points.shape
-    tile = open_tile(columns, rows, rows // k + 1)
-    tile.values[:] = points.T
-    classes = grow_classes(
-        tile.values, rows, k, objective, np.empty((columns, rows)), np.empty(rows, np.int64), tile.label
-    )
+    trees = no_trees(columns) if trees is None else trees
+    tile = open_tile(columns, rows, rows // k + 1, trees)
+    tile.values[:] = seated(points, trees).T
+    waiting, who = np.empty((columns, rows)), np.empty(rows, np.int64)
+    classes = grow_classes(tile.values, rows, k, objective, waiting, who, tile.label, trees)
     fill_tile(tile, rows, classes, objective)
     return tile, classes
 
@@ -111,7 +116,7 @@ def test_repair_keeps_its_books_and_never_raises_the_total(
 def test_growing_takes_the_record_that_widens_least() -> None:
     values = np.array([[0.0, 0.1, 0.5, 0.55, 1.0, 0.95]])
     label = np.empty(6, np.int64)
-    classes = grow_classes(values, 6, 2, NCP, np.empty((1, 6)), np.empty(6, np.int64), label)
+    classes = grow_classes(values, 6, 2, NCP, np.empty((1, 6)), np.empty(6, np.int64), label, no_trees(1))
     assert classes == 3
     assert label[0] == label[1]
     assert label[2] == label[3]
@@ -120,7 +125,7 @@ def test_growing_takes_the_record_that_widens_least() -> None:
 
 def test_a_hopeless_class_is_dissolved() -> None:
     points = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0], [0.0], [1.0]])
-    tile = open_tile(1, 8, 4)
+    tile = open_tile(1, 8, 4, no_trees(1))
     tile.values[:] = points.T
     tile.label[:] = [0, 0, 0, 1, 1, 1, 2, 2]
     fill_tile(tile, 8, 3, NCP)
@@ -155,8 +160,119 @@ def test_a_refused_class_joins_the_near_one() -> None:
     grown = np.zeros(3, np.bool_)
     refused = np.array([True, False, False])
     members, starts = np.arange(3, dtype=np.int32), np.array([0, 3])
-    merge_in_tiles(members, starts, refused, low, high, sizes, target, grown)
+    merge_in_tiles(members, starts, refused, low, high, sizes, target, grown, no_trees(1))
     assert target.tolist() == [1, 1, 2]
     assert sizes.tolist() == [0, 4, 2]
     assert grown.tolist() == [False, True, False]
     assert (low[1], high[1]) == (0.0, 0.1)
+
+
+def draw_trees(seed: int, columns: int) -> list[Hierarchy | None]:
+    """Trees of three or four levels for some of the columns; leaves hang in clumps of one to four."""
+    rng = np.random.default_rng(seed)
+    trees: list[Hierarchy | None] = []
+    for column in range(columns):
+        parents = np.sort(rng.integers(0, 5, int(rng.integers(5, 12))))
+        rows = [[f"v{i}", f"p{p}", f"g{p // 2}"] for i, p in enumerate(parents.tolist())]
+        trees.append(Hierarchy.from_rows(rows) if column else None)
+    return trees
+
+
+def draw_leaves(seed: int, rows: int, trees: list[Hierarchy | None]) -> Points:
+    """Places of leaves, one value in ten missing; numbers in columns without a tree."""
+    rng = np.random.default_rng(seed)
+    points = rng.random((rows, len(trees)))
+    for column, tree in enumerate(trees):
+        if tree is not None:
+            places = rng.integers(0, tree.leaves, rows) / (tree.leaves - 1)
+            points[:, column] = np.where(rng.random(rows) < 0.1, -1.0, places)
+    return points
+
+
+def tree_cost(members: Points, trees: list[Hierarchy | None]) -> float:
+    """Rows times what the published cells cost: nodes by walking up, ``*`` beside missing values."""
+    if len(members) == 0:
+        return 0.0
+    total = 0.0
+    for values, tree in zip(members.T, trees, strict=True):
+        if tree is None:
+            total += float(np.ptp(values))
+            continue
+        leaves = np.unique(np.rint(values[values >= 0] * (tree.leaves - 1)).astype(np.int64))
+        if len(leaves) and (values < 0).any():
+            total += 1.0
+        elif len(leaves) > 1:
+            level = next(one for one in tree.nodes if len(set(one[leaves])) == 1)
+            total += int((level == level[leaves[0]]).sum()) / tree.leaves
+    return len(members) * total
+
+
+@TABLES
+@given(seed=SEEDS, rows=st.integers(6, 60), k=st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_a_tile_with_trees_knows_the_costs_of_all_changes(largest: int, seed: int, rows: int, k: int) -> None:
+    hierarchies = draw_trees(seed, 3)
+    points = draw_leaves(seed, rows, hierarchies)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mosaic_trees, "_LARGEST", largest)
+        trees = plant(forest_of(hierarchies, 3))
+    assert (trees.start[1:] >= 0).all() == (largest == 512)
+    tile, classes = filled(points, k, NCP, trees)
+    labels, record = tile.label.copy(), seed % rows
+    own = int(labels[record])
+
+    def all_costs(labels: Labels) -> float:
+        return sum(tree_cost(points[labels == group], hierarchies) for group in range(classes))
+
+    costs = [tree_cost(points[labels == group], hierarchies) for group in range(classes)]
+    assert np.allclose(tile.cost[:classes], costs)
+    without = points[(labels == own) & (np.arange(rows) != record)]
+    assert tile.cost_without[record] == pytest.approx(tree_cost(without, hierarchies), abs=1e-9)
+    additions(tile, record, classes, NCP)
+    for group in set(range(classes)) - {own}:
+        grown = tree_cost(np.concatenate([points[labels == group], points[[record]]]), hierarchies)
+        assert tile.into[group] == pytest.approx(grown - costs[group], abs=1e-9)
+    exchanges(tile, record, 0, rows, NCP)
+    for other in np.flatnonzero(labels != own):
+        swapped = labels.copy()
+        swapped[record], swapped[other] = labels[other], own
+        assert tile.mine[other] == pytest.approx(all_costs(swapped) - all_costs(labels), abs=1e-9)
+    repair(tile, rows, classes, k, NCP, 3, True, 2.0)
+    after = all_costs(tile.label)
+    assert after <= sum(costs) + 1e-9
+    assert tile.cost[:classes].sum() == pytest.approx(after, abs=1e-8)
+
+
+def test_growing_takes_the_record_under_the_same_node() -> None:
+    tree = Hierarchy.from_rows([["a", "x"], ["b", "y"], ["c", "y"], ["d", "y"]])
+    trees = plant(forest_of([tree], 1))
+    values = seated(np.array([[3.0], [2.0], [0.0], [1.0], [0.0]]) / 3, trees).T.copy()
+    label = np.empty(5, np.int64)
+    classes = grow_classes(values, 5, 2, NCP, np.empty((1, 5)), np.empty(5, np.int64), label, trees)
+    assert classes == 2
+    assert label[2] == label[4]
+    assert -1 in label[[0, 1, 3]]
+
+
+@TABLES
+@given(seed=SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_widths_of_a_class_are_those_of_its_cell(largest: int, seed: int) -> None:
+    hierarchies = draw_trees(seed, 2)
+    points = draw_leaves(seed, 4, hierarchies)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mosaic_trees, "_LARGEST", largest)
+        trees = plant(forest_of(hierarchies, 2))
+    places = seated(points, trees)
+    widths = [wide(trees, column, places[:, column].min(), places[:, column].max()) for column in range(2)]
+    assert 4 * sum(widths) == pytest.approx(tree_cost(points, hierarchies))
+
+
+def test_a_refused_class_joins_the_one_under_the_same_node() -> None:
+    tree = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "x"], ["d", "y"]])
+    trees = plant(forest_of([tree], 1))
+    low = seated(np.array([[0.0], [1.0], [2 / 3]]), trees)
+    sizes, target, grown = np.array([2, 2, 2]), np.arange(3), np.zeros(3, np.bool_)
+    members, starts, refused = np.arange(3, dtype=np.int32), np.array([0, 3]), np.array([False, False, True])
+    merge_in_tiles(members, starts, refused, low, low.copy(), sizes, target, grown, trees)
+    assert target.tolist() == [0, 1, 0]

@@ -151,8 +151,6 @@ def test_a_leftover_joins_the_class_that_grows_least() -> None:
     arrays.join_least(points, np.array([3], np.int32), low, high, labels)
     assert labels.tolist() == [0, 0, 1, 0]
     assert high[0].tolist() == [0.6, 0.0]
-    assert arrays.least_merge(low, high, np.array([3, 1]), 0) == 1
-    assert arrays.least_merge(low, high, np.array([3, 0]), 0) == -1
 
 
 def spread_of(points: Points, labels: Rows | Offsets) -> float:

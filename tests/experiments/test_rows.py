@@ -34,6 +34,8 @@ def test_a_row_has_the_keys_of_the_contract() -> None:
     assert list(row().as_dict()) == keys
     assert row().difference == 2
     assert not row().exact
+    assert row(published=10.0, ours=10.01).exact
+    assert not row(metric="ratio", published=0.826, ours=0.83).exact
     assert row(published=None).difference is None
 
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,17 +20,9 @@ from mahrem.partition import (
 )
 from mahrem.table import Values
 from mahrem.types import Points
+from strategies import points_and_k
 
 DISTANCES = ["euclid", "manhattan", "minkowski", "hamming", "mixed"]
-
-
-@st.composite
-def tables(draw: st.DrawFn) -> tuple[Points, int]:
-    k = draw(st.integers(1, 6))
-    rows, columns = draw(st.integers(k, 300)), draw(st.integers(1, 4))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    kinds = draw(st.sampled_from([1, 3, 10**6]))
-    return rng.integers(0, kinds, (rows, columns)) / kinds, k
 
 
 def check_contract(partition: Partition, rows: int, k: int) -> None:
@@ -54,7 +43,7 @@ def loss(points: Points, partition: Partition) -> float:
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@given(table=tables(), vantage=st.sampled_from(["random", "far"]), seed=st.integers(0, 2**70))
+@given(table=points_and_k(), vantage=st.sampled_from(["random", "far"]), seed=st.integers(0, 2**70))
 @settings(max_examples=20, deadline=None)
 def test_every_row_has_a_class_and_equal_rows_the_same(
     distance: str, table: tuple[Points, int], vantage: str, seed: int
@@ -68,7 +57,7 @@ def test_every_row_has_a_class_and_equal_rows_the_same(
     assert (method(points, AtLeast(k)).labels == partition.labels).all()
 
 
-@given(table=tables(), vantage=st.sampled_from(["random", "far"]), share=st.floats(0, 1))
+@given(table=points_and_k(), vantage=st.sampled_from(["random", "far"]), share=st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_the_general_path_gives_what_the_kernel_gives(
     table: tuple[Points, int], vantage: str, share: float
@@ -162,7 +151,7 @@ def test_a_policy_names_canon_and_its_distance_follows_the_kinds() -> None:
     assert build_method("canon") == Canon(vantage="far")
 
 
-@given(table=tables())
+@given(table=points_and_k())
 @settings(max_examples=25, deadline=None)
 def test_inherited_widths_still_give_classes_that_may_stand(table: tuple[Points, int]) -> None:
     points, k = table
@@ -171,15 +160,6 @@ def test_inherited_widths_still_give_classes_that_may_stand(table: tuple[Points,
     assert (inherited_mondrian(points, AtLeast(k, plain=False)).labels == partition.labels).all()
     _, same = np.unique(points, axis=0, return_inverse=True)
     assert len(np.unique(np.stack([same, partition.labels]), axis=1).T) == same.max() + 1
-
-
-@pytest.fixture(scope="module")
-def adult(benchmark_data: Path) -> Points:
-    names = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
-    with (benchmark_data / "adult_train.csv").open(encoding="utf-8") as file:
-        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
-    points = np.array([[float(row[name]) for name in names] for row in kept])
-    return (points - points.min(axis=0)) / np.ptp(points, axis=0)
 
 
 @pytest.mark.data

@@ -13,6 +13,8 @@ from mahrem.partition import METHODS, Admission, Partition, build_method
 from mahrem.table import Values
 from mahrem.types import Points
 
+# The best node of a lattice cannot be found among 2**40; these say so.
+OPTIMAL = ("incognito", "ola", "flash", "mingen")
 QUICK = {"kanonymeans*": {"evaluations": 3}}
 
 
@@ -79,6 +81,10 @@ def test_the_same_seed_gives_the_same_classes(name: str) -> None:
     ids=["all equal", "far apart", "more columns than rows"],
 )
 def test_degenerate_tables_simply_work(name: str, table: Points) -> None:
+    if name in OPTIMAL and table.shape[1] > 12:
+        with pytest.raises(InvalidParameter, match=r"nodes=.*datafly"):
+            build(name)(table, Admission(((KAnonymity(3), None),), len(table)))
+        return
     check(build(name)(table, Admission(((KAnonymity(3), None),), len(table))), len(table), 3)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import itertools
 import threading
 import time
@@ -21,10 +22,13 @@ from mahrem.partition import (
     Admission,
     KAnonyMeans,
     KAnonyMeansStar,
+    OnaStar,
+    Partitioner,
     k_anonymeans,
     k_anonymeans_star,
     k_means,
 )
+from mahrem.partition._evolve import _Evolution, _Individual
 from mahrem.types import Points
 
 
@@ -198,6 +202,44 @@ def test_an_interrupt_gives_the_best_so_far() -> None:
         timer.cancel()
     assert partition.sizes.min() >= 4
     assert partition.sizes.sum() == 400
+
+
+def test_an_interrupt_stops_what_is_not_anytime() -> None:
+    points = np.random.default_rng(1).random((400, 4))
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            KAnonyMeansStar(seconds=60, seed=1, anytime=False)(points, admits(points, 4))
+    finally:
+        timer.cancel()
+
+
+def test_the_parts_of_a_table_share_the_interrupt_and_the_time() -> None:
+    points = np.random.default_rng(1).random((300, 3))
+    begun = KAnonyMeansStar(seconds=600, seed=1).begin(rows=300)
+    begun.stop.set()  # type: ignore[attr-defined] - as ctrl-C in an earlier part does
+    begin = time.monotonic()
+    assert begun(points, admits(points, 4)).sizes.min() >= 4
+    shared = KAnonyMeansStar(seconds=600, seed=1).begin(rows=300_000)
+    assert shared(points, admits(points, 4)).sizes.min() >= 4  # a thousandth of the time
+    assert time.monotonic() - begin < 60
+
+
+def test_only_survivors_and_the_best_are_kept() -> None:
+    points = np.random.default_rng(1).random((60, 2))
+    evolution = _Evolution(points, 3, KAnonyMeansStar(evaluations=60, refine=False, seed=1))
+    best = evolution.run(2)
+    alive = sum(isinstance(one, _Individual) for one in gc.get_objects())
+    assert evolution.best is best
+    assert alive <= 8 + 3 + 1
+
+
+@pytest.mark.parametrize("method", [KAnonyMeans(seed=-1), KAnonyMeansStar(seed=-1), OnaStar(seed=-1)])
+def test_a_seed_below_zero_is_an_error(method: Partitioner) -> None:
+    points = np.random.default_rng(0).random((20, 2))
+    with pytest.raises(InvalidParameter, match="seed=-1 must be at least 0"):
+        method(points, admits(points, 2))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
-from mahrem.errors import Infeasible, InvalidInput
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.metrics import information_loss, standardised
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import (
@@ -28,6 +28,7 @@ from mahrem.partition import (
 from mahrem.partition._microaggregation import admit_by_merging
 from mahrem.table import Values
 from mahrem.types import Points
+from strategies import points_and_k
 
 STEADY: dict[str, Partitioner] = {
     "mdav": Mdav(),
@@ -49,16 +50,6 @@ DRAWN: dict[str, Partitioner] = {
 EVERY = pytest.mark.parametrize("method", [*STEADY.values(), *DRAWN.values()], ids=[*STEADY, *DRAWN])
 
 
-@st.composite
-def tables(draw: st.DrawFn) -> tuple[Points, int]:
-    k = draw(st.integers(1, 6))
-    rows, columns = draw(st.integers(k, 120)), draw(st.integers(1, 4))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    if draw(st.booleans()):
-        return rng.random((rows, columns)), k
-    return rng.integers(-2, 3, (rows, columns)) / 2, k
-
-
 def check_contract(partition: Partition, rows: int, k: int) -> None:
     assert partition.labels.shape == (rows,)
     assert partition.labels.dtype == np.int64
@@ -68,7 +59,7 @@ def check_contract(partition: Partition, rows: int, k: int) -> None:
 
 
 @EVERY
-@given(table=tables())
+@given(table=points_and_k(most=120))
 @settings(max_examples=20, deadline=None)
 def test_every_row_has_one_label_and_every_class_its_minimum(
     method: Partitioner, table: tuple[Points, int]
@@ -146,6 +137,12 @@ def test_methods_are_built_by_name(name: str) -> None:
     assert name in METHODS
     assert build_method(name, seed=4, options={"standardise": False}) != build_method(name, seed=4)
     assert "standardise=True" in repr(build_method(name))
+
+
+@pytest.mark.parametrize("option", ["refine", "standardise", "anytime"])
+def test_a_word_is_no_yes_or_no(option: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"{option}='no' of .* must be true or false"):
+        build_method("kanonymeans*", options={option: "no"})
 
 
 def test_a_refused_class_joins_the_one_whose_error_grows_least() -> None:

@@ -207,7 +207,7 @@ def test_numbers_that_are_not_finite_are_an_error_without_their_place(strict: bo
 
 
 def test_settings_can_be_printed_compared_and_called() -> None:
-    assert repr(Mondrian(strict=False)) == "Mondrian(strict=False)"
+    assert repr(Mondrian(strict=False)) == "Mondrian(strict=False, cut='median')"
     assert Mondrian() == Mondrian(strict=True)
     points = np.random.default_rng(1).random((50, 2))
     assert (Mondrian()(points, AtLeast(3)).labels == mondrian(points, AtLeast(3)).labels).all()

@@ -12,7 +12,8 @@ from judges import AtLeast
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import Admission, Mosaic, Partition, build_method, mondrian, mosaic
-from mahrem.table import Values
+from mahrem.recode import nodes
+from mahrem.table import Axis, Hierarchy, Leaves, Values
 from mahrem.types import Labels, Points
 
 BOTH = pytest.mark.parametrize("objective", ["ncp", "sse"])
@@ -210,3 +211,92 @@ def test_adult_loses_far_less_than_the_best_published(benchmark_data: Path, k: i
     partition = mosaic(points, AtLeast(k))
     check_contract(partition, 30_162, k)
     assert fast_loss(points, partition.labels) <= most * BEST_PUBLISHED[k]
+
+
+TOWNS = Hierarchy.from_rows([[f"t{i}", f"p{i // 4}", f"r{i // 16}"] for i in range(48)])
+JOBS = Hierarchy.from_rows([[f"j{i}", "office" if i < 5 else "yard"] for i in range(9)])
+
+
+def leaves_and_numbers(seed: int, rows: int) -> Points:
+    """Towns, jobs and a number; a few towns are missing."""
+    rng = np.random.default_rng(seed)
+    towns = np.where(rng.random(rows) < 0.05, -1.0, rng.integers(0, 48, rows) / 47)
+    return np.stack([towns, rng.integers(0, 9, rows) / 8, rng.random(rows)], axis=1)
+
+
+def published_loss(points: Points, partition: Partition) -> float:
+    """What the cells of a release cost: nodes for towns and jobs, an interval for the number."""
+    total = np.ptp(points[:, 2]) * 0
+    for column, tree in ((0, TOWNS), (1, JOBS)):
+        places = np.where(points[:, column] < 0, np.nan, np.rint(points[:, column] * (tree.leaves - 1)))
+        cells = nodes(Axis("column", places, Leaves(tree)), partition.labels, partition.classes)
+        total += float((partition.sizes * cells.ncp).sum())
+    return float(total) + fast_loss(points[:, 2:], partition.labels)
+
+
+@BOTH
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(6, 250), k=st.integers(1, 6), l=st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_every_promise_is_kept_with_trees(objective: str, seed: int, rows: int, k: int, l: int) -> None:  # noqa: E741
+    points = leaves_and_numbers(seed, rows)
+    disease = Values("disease", (np.arange(rows) % 3).astype(np.int32), 3)
+    admits = Admission(((KAnonymity(k), None), (DistinctDiversity(l), disease)), rows=rows)
+    method = Mosaic(objective=objective, hierarchies=(TOWNS, JOBS, None))
+    partition = method(points, admits)
+    check_contract(partition, rows, k)
+    order = np.argsort(partition.labels, kind="stable").astype(np.int32)
+    assert admits(order, np.concatenate([[0], np.cumsum(partition.sizes)])).all()
+
+
+def test_repair_with_trees_lowers_what_the_published_cells_cost() -> None:
+    points = leaves_and_numbers(0, 3000)
+    trees = (TOWNS, JOBS, None)
+    losses = [
+        published_loss(points, mosaic(points, AtLeast(5), rounds=rounds, hierarchies=trees))
+        for rounds in (0, 1, 3)
+    ]
+    assert losses[2] < losses[1] < losses[0]
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_knowing_the_trees_loses_less_than_ignoring_them(k: int) -> None:
+    points = leaves_and_numbers(1, 4000)
+    knowing = mosaic(points, AtLeast(k), hierarchies=(TOWNS, JOBS, None))
+    ignorant, cuts = mosaic(points, AtLeast(k)), mondrian(points, AtLeast(k))
+    loss_of = {name: published_loss(points, one) for name, one in (("i", ignorant), ("c", cuts))}
+    assert published_loss(points, knowing) < 0.9 * min(loss_of.values())
+
+
+def test_columns_without_trees_are_sorted_as_ever() -> None:
+    points = np.round(np.random.default_rng(4).random((3000, 3)), 2)
+    once = mosaic(points, AtLeast(4)).labels
+    for none in ((), (None, None, None)):
+        assert (Mosaic(hierarchies=none)(points, AtLeast(4)).labels == once).all()
+
+
+def test_squared_distances_do_not_look_at_trees() -> None:
+    points = leaves_and_numbers(2, 800)
+    once = mosaic(points, AtLeast(4), objective="sse").labels
+    other = mosaic(points, AtLeast(4), objective="sse", hierarchies=(TOWNS, JOBS, None)).labels
+    assert (once == other).all()
+
+
+def test_threads_do_not_change_anything_with_trees() -> None:
+    points = leaves_and_numbers(3, 6000)
+    once, other = (
+        mosaic(points, AtLeast(5), rounds=2, hierarchies=(TOWNS, JOBS, None), threads=threads).labels
+        for threads in (1, 3)
+    )
+    assert (once == other).all()
+
+
+def test_trees_and_points_must_fit_each_other() -> None:
+    with pytest.raises(InvalidParameter, match="hierarchies=1"):
+        mosaic(np.zeros((6, 2)), AtLeast(2), hierarchies=[JOBS])
+    with pytest.raises(InvalidInput, match="1 places above 1"):
+        mosaic(np.array([[0.0], [0.5], [1.0], [1.5]]), AtLeast(2), hierarchies=[JOBS])
+
+
+def test_a_method_built_by_name_knows_the_trees() -> None:
+    built = build_method("mosaic", hierarchies=(JOBS, None))
+    assert built == Mosaic(hierarchies=(JOBS, None))

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,13 +18,15 @@ from mahrem.partition import (
     Partition,
     Partitioner,
     UtilityAware,
+    _leftovers,
     build_method,
     mondrian,
     utility_aware,
 )
 from mahrem.partition._leftovers import merge_refused, place_leftovers
 from mahrem.table import Values
-from mahrem.types import Points
+from mahrem.types import Labels, Points, Rows
+from strategies import points_and_k
 
 PARTITIONERS: list[Partitioner] = [
     Mondrian(),
@@ -48,15 +47,6 @@ BEST = {
 }
 
 
-@st.composite
-def tables(draw: st.DrawFn) -> tuple[Points, int]:
-    k = draw(st.integers(1, 6))
-    rows, columns = draw(st.integers(k, 300)), draw(st.integers(1, 4))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    kinds = draw(st.sampled_from([1, 3, 10**6]))
-    return rng.integers(0, kinds, (rows, columns)) / kinds, k
-
-
 def log_of(partition: Partition) -> ManagedRounds:
     assert isinstance(partition.how, ManagedRounds)
     return partition.how
@@ -72,7 +62,7 @@ def loss(points: Points, partition: Partition) -> float:
 
 
 @given(
-    table=tables(),
+    table=points_and_k(),
     partitioner=st.sampled_from(PARTITIONERS),
     reference=REFERENCES,
     stop=STOPS,
@@ -105,7 +95,9 @@ def test_no_row_is_lost_and_every_class_holds_k(
 
 
 @given(
-    table=tables(), partitioner=st.sampled_from(PARTITIONERS), reference=st.sampled_from(["tightest", "lof"])
+    table=points_and_k(),
+    partitioner=st.sampled_from(PARTITIONERS),
+    reference=st.sampled_from(["tightest", "lof"]),
 )
 @settings(max_examples=30, deadline=None)
 def test_the_general_path_makes_the_same_rounds(
@@ -228,13 +220,70 @@ def test_refused_classes_are_merged_with_the_one_that_costs_least() -> None:
         merge_refused(points, np.arange(6), 6, AtLeast(7, plain=False))
 
 
-@pytest.fixture(scope="module")
-def adult(benchmark_data: Path) -> Points:
-    names = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
-    with (benchmark_data / "adult_train.csv").open(encoding="utf-8") as file:
-        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
-    points = np.array([[float(row[name]) for name in names] for row in kept])
-    return (points - points.min(axis=0)) / np.ptp(points, axis=0)
+def merged_slowly(points: Points, labels: Labels, k: int, *, by_error: bool) -> set[frozenset[int]]:
+    """One merge after the other, smallest class first, by a cost computed from the rows themselves."""
+    classes = [np.flatnonzero(labels == label) for label in range(labels.max() + 1)]
+
+    def cost(rows: Rows) -> float:
+        part = points[rows]
+        if by_error:
+            return float(((part - part.mean(axis=0)) ** 2).sum())
+        return float(len(part) * np.ptp(part, axis=0).sum())
+
+    while any(len(one) < k for one in classes):
+        grown: list[int] = []
+        for one in sorted(range(len(classes)), key=lambda i: len(classes[i])):
+            if one in grown or not 0 < len(classes[one]) < k:
+                continue
+            others = [i for i in range(len(classes)) if i != one and len(classes[i])]
+            unions = {i: np.concatenate([classes[i], classes[one]]) for i in others}
+            into = min(
+                others, key=lambda i: cost(unions[i]) - cost(classes[i]) - by_error * cost(classes[one])
+            )
+            classes[into], classes[one] = unions[into], classes[one][:0]
+            grown.append(into)
+        classes = [one for one in classes if len(one)]
+    return {frozenset(one.tolist()) for one in classes}
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_merging_does_what_the_slow_rule_does(seed: int, k: int, by_error: bool) -> None:  # noqa: FBT001
+    rng = np.random.default_rng(seed)
+    points, labels = rng.random((40, 2)), np.unique(rng.integers(0, 20, 40), return_inverse=True)[1]
+    merged, classes = merge_refused(
+        points, labels, int(labels.max()) + 1, AtLeast(k, plain=False), by_error=by_error
+    )
+    found = {frozenset(np.flatnonzero(merged == label).tolist()) for label in range(classes)}
+    assert found == merged_slowly(points, labels, k, by_error=by_error)
+
+
+@given(points_and_k(least_k=2), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_merging_in_tiles_tears_no_class_apart_and_ends(table: tuple[Points, int], by_error: bool) -> None:  # noqa: FBT001
+    points, k = table
+    labels = np.arange(len(points)) // 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_leftovers, "_PAIRS", 1)
+        patch.setattr(_leftovers, "_TILE", 4)
+        merged, classes = merge_refused(
+            points, labels, int(labels.max()) + 1, AtLeast(k, plain=False), by_error=by_error
+        )
+    assert np.bincount(merged, minlength=classes).min() >= k
+    assert (merged[1::2] == merged[: len(merged) // 2 * 2 : 2]).all()
+
+
+def test_refused_classes_far_beyond_a_tile_are_merged_with_near_ones() -> None:
+    points = np.repeat(np.random.default_rng(5).random((20_000, 2)), 2, axis=0)
+    admits = Admission(
+        ((KAnonymity(2), None),), rows=40_000, subjects=(np.arange(40_000) // 2).astype(np.int32)
+    )
+    merged, classes = merge_refused(points, np.arange(40_000) // 2, 20_000, admits)
+    sizes = np.bincount(merged)
+    assert (sizes.min(), sizes.max()) == (4, int(sizes.max()))
+    assert sizes.max() < 20
+    partition = Partition(labels=merged, classes=classes)
+    assert loss(points, partition) < 40_000 * 4 * 20_000**-0.5  # a few times the distance of neighbours
 
 
 @pytest.mark.data

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.errors import InvalidInput
-from mahrem.table import Hierarchy, read_hierarchy
+from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.table import Hierarchy, hierarchy_facts, read_hierarchy
 
 ROWS = [
     ("cold", "lung", "body", "*"),
@@ -159,3 +159,105 @@ def test_the_common_node_is_the_lowest_and_covers_all_between(
     assert (tree.nodes[level, low : high + 1] == node).all()
     assert level == 0 or tree.nodes[level - 1, low] != tree.nodes[level - 1, high]
     assert tree.leaf_counts[level][node] >= high - low + 1
+
+
+def test_cycles_are_refused_without_saying_the_labels() -> None:
+    with pytest.raises(InvalidInput, match="2 labels stand in a circle") as caught:
+        Hierarchy.from_rows([("a", "secret", "hidden", "*"), ("b", "hidden", "secret", "*")])
+    assert "secret" not in str(caught.value)
+    with pytest.raises(InvalidInput, match="in a circle"):
+        Hierarchy.from_rows([("a", "x", "a", "*")])
+    with pytest.raises(InvalidInput, match="in a circle"):
+        Hierarchy.from_rows([("a", "*", "x", "*")])
+
+
+def test_a_label_may_stand_at_two_levels_and_a_value_may_be_a_star() -> None:
+    assert Hierarchy.from_rows([("a", "other", "*"), ("b", "b2", "*"), ("other", "misc", "*")]).leaves == 3
+    assert Hierarchy.from_rows([("*", "stars", "*"), ("a", "letters", "*")]).leaves == 2
+
+
+def test_awkward_values_survive_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    values = [
+        "a;b",
+        'say "hi"',
+        "a,b",
+        "line\nbreak",
+        "car\r\nriage",
+        "lone\rreturn",
+        "{x}",
+        "*",
+        "[1, 2]",
+        "=1+1",
+    ]
+    tree = Hierarchy.from_rows([(value, "*") for value in values])
+    tree.write(path)
+    assert read_hierarchy(path) == tree
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_mark_between_cells_is_found_outside_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    path.write_text('"a;b",x,*\nc,x,*\n')
+    assert read_hierarchy(path).labels[0] == ("a;b", "c")
+    path.write_text("a;b,x,*\nc,x,*\n")
+    assert read_hierarchy(path).labels[0] == ("a;b", "c")
+    path.write_text("a,b;x;*\nc;x;*\n")
+    assert read_hierarchy(path).labels[0] == ("a,b", "c")
+
+
+def test_empty_cells_at_the_end_are_short_rows(tmp_path: Path) -> None:
+    path = tmp_path / "tree.csv"
+    path.write_text("a;x;y;*\nb;*;;\nc;z;;\n")
+    assert set(read_hierarchy(path).rows()) == {
+        ("a", "x", "y", "*"),
+        ("b", "b", "b", "*"),
+        ("c", "z", "z", "*"),
+    }
+
+
+def test_a_number_finds_its_leaf_however_it_is_written() -> None:
+    tree = Hierarchy.from_rows([("34", "x"), ("007", "x"), ("2.5", "y")])
+    assert tree.codes(pl.Series(["34.0", "+34", "2.50", None])).tolist() == [0, 0, 2, -1]
+    for code in ("7", "3.4e1"):  # codes that only look like numbers
+        with pytest.raises(InvalidInput, match="not in its hierarchy"):
+            tree.codes(pl.Series([code]))
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OutputFailed, match="could not be written"):
+        Hierarchy.from_rows(ROWS).write(tmp_path / "nowhere" / "tree.csv")
+
+
+def test_nodes_are_published_as_labels_and_leaves_as_values() -> None:
+    tree = Hierarchy.from_rows([("[1, 2]", "[1, 2]", "*"), ("3*", "{a, b}", "*"), ("4", "", "*")])
+    assert tree.cells(0).to_list() == ['"[1, 2]"', '"3*"', "4"]
+    assert tree.cells(1).to_list() == ['"[1, 2]"', "{a, b}", '""']
+    assert tree.cells(2).to_list() == ["*"]
+
+
+def test_facts_count_what_does_not_fit() -> None:
+    tree = Hierarchy.from_rows(
+        [
+            ("17", "[18, 29]", "*"),
+            ("18", "[18, 29]", "*"),
+            ("x", "{y, z}", "*"),
+            ("34000", "06***", "*"),
+            ("5", "[4, 6[", "*"),
+        ]
+    )
+    facts = hierarchy_facts(tree, pl.Series(["18", "18.0", "secret", "secret", None]))
+    assert (facts.levels, facts.leaves, facts.nodes) == (3, 5, (5, 4, 1))
+    assert (facts.misplaced, facts.rows, facts.missing) == (3, 5, 1)
+    assert (facts.unknown, facts.unknown_values, facts.unused) == (2, 1, 4)
+    assert not facts.holds
+    assert hierarchy_facts(Hierarchy.from_rows(ROWS)).holds
+    assert "secret" not in repr(facts)
+
+
+def test_days_and_moments_are_compared_alike() -> None:
+    rows = [
+        ("2024-01-31T12:00:00", "[2024-01-01, 2024-02-01]"),
+        ("2024-02-02T00:00:00", "[2024-01-01, 2024-02-01]"),
+    ]
+    assert hierarchy_facts(Hierarchy.from_rows(rows)).misplaced == 1

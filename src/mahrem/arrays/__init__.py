@@ -14,16 +14,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mahrem.arrays._anonymeans import groups_from_centres, groups_from_labels, squared_error
     from mahrem.arrays._balls import Balls, grow_balls
+    from mahrem.arrays._branches import Branches, branch_out
+    from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
     from mahrem.arrays._grow import grow
+    from mahrem.arrays._lattice import Keys, Lift, cell_penalties, class_figures, nearest_finer, regroup
     from mahrem.arrays._layout import Split
-    from mahrem.arrays._leftovers import group_nearest, join_least, least_merge
+    from mahrem.arrays._leftovers import group_nearest, join_least, merge_refused
     from mahrem.arrays._lloyd import assign, lloyd, spread_centres
     from mahrem.arrays._mdav import mdav_groups, mdav_plus_groups
-    from mahrem.arrays._merge import INNER, OUTER, SINGLE, merge_refused
+    from mahrem.arrays._merge import INNER, OUTER, SINGLE
     from mahrem.arrays._mosaic_merge import merge_in_tiles
     from mahrem.arrays._mosaic_tiles import Effort, class_tiles, lay_mosaic
+    from mahrem.arrays._mosaic_trees import Trees, branches_of, plant, seated
     from mahrem.arrays._normals import normals_first, rows_by_label
     from mahrem.arrays._outliers import local_outlier_factors
     from mahrem.arrays._polish import polish
@@ -38,17 +42,30 @@ if TYPE_CHECKING:
 __all__ = [
     "INNER",
     "OUTER",
+    "SIDES",
     "SINGLE",
+    "Asked",
     "Balls",
+    "Branches",
+    "CutTree",
     "Effort",
     "Forest",
+    "Keys",
+    "Lift",
     "Rounds",
     "Split",
+    "Tally",
+    "Trees",
     "Vantage",
     "assign",
     "available_threads",
+    "branch_out",
+    "branches_of",
+    "cell_penalties",
     "class_extremes",
+    "class_figures",
     "class_tiles",
+    "descend",
     "extended_groups",
     "group_nearest",
     "groups_from_centres",
@@ -59,37 +76,54 @@ __all__ = [
     "in_threads",
     "join_least",
     "lay_mosaic",
-    "least_merge",
     "lloyd",
     "local_outlier_factors",
     "mdav_groups",
     "mdav_plus_groups",
     "merge_in_tiles",
     "merge_refused",
+    "nearest_finer",
     "normals_first",
+    "plant",
     "polish",
+    "regroup",
     "rows_by_label",
+    "seated",
     "shuffled",
     "spread_centres",
     "squared_error",
     "swap_rows",
+    "tally",
     "triplets",
 ]
 
 _HOMES = {
+    "Asked": "_descend",
     "Balls": "_balls",
+    "Branches": "_branches",
+    "CutTree": "_descend",
     "Effort": "_mosaic_tiles",
     "Forest": "_forest",
     "INNER": "_merge",
+    "Keys": "_lattice",
+    "Lift": "_lattice",
     "OUTER": "_merge",
     "Rounds": "_rounds",
+    "SIDES": "_descend",
     "SINGLE": "_merge",
     "Split": "_layout",
+    "Tally": "_descend",
+    "Trees": "_mosaic_trees",
     "Vantage": "_vantage",
     "assign": "_lloyd",
     "available_threads": "_threads",
+    "branch_out": "_branches",
+    "branches_of": "_mosaic_trees",
+    "cell_penalties": "_lattice",
     "class_extremes": "_groups",
+    "class_figures": "_lattice",
     "class_tiles": "_mosaic_tiles",
+    "descend": "_descend",
     "extended_groups": "_variable_mdav",
     "group_nearest": "_leftovers",
     "groups_from_centres": "_anonymeans",
@@ -100,20 +134,24 @@ _HOMES = {
     "in_threads": "_threads",
     "join_least": "_leftovers",
     "lay_mosaic": "_mosaic_tiles",
-    "least_merge": "_leftovers",
     "lloyd": "_lloyd",
     "local_outlier_factors": "_outliers",
     "mdav_groups": "_mdav",
     "mdav_plus_groups": "_mdav",
     "merge_in_tiles": "_mosaic_merge",
-    "merge_refused": "_merge",
+    "merge_refused": "_leftovers",
+    "nearest_finer": "_lattice",
     "normals_first": "_normals",
+    "plant": "_mosaic_trees",
     "polish": "_polish",
+    "regroup": "_lattice",
     "rows_by_label": "_normals",
+    "seated": "_mosaic_trees",
     "shuffled": "_shuffle",
     "spread_centres": "_lloyd",
     "squared_error": "_anonymeans",
     "swap_rows": "_swaps",
+    "tally": "_descend",
     "triplets": "_groups",
 }
 

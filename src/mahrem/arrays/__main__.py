@@ -6,11 +6,21 @@ import numpy as np
 
 from mahrem.arrays import (
     INNER,
+    SIDES,
+    Asked,
     Balls,
+    CutTree,
     Effort,
+    Forest,
+    Lift,
     Rounds,
+    Tally,
     Vantage,
+    branch_out,
+    cell_penalties,
     class_extremes,
+    class_figures,
+    descend,
     extended_groups,
     group_nearest,
     groups_from_centres,
@@ -20,20 +30,23 @@ from mahrem.arrays import (
     improve,
     join_least,
     lay_mosaic,
-    least_merge,
     lloyd,
     local_outlier_factors,
     mdav_groups,
     mdav_plus_groups,
     merge_in_tiles,
     merge_refused,
+    nearest_finer,
     normals_first,
+    plant,
     polish,
+    regroup,
     rows_by_label,
     shuffled,
     spread_centres,
     squared_error,
     swap_rows,
+    tally,
     triplets,
 )
 from mahrem.types import Points
@@ -60,8 +73,30 @@ def main() -> None:
             triplets(codes, rows, np.array([0, 6, 12]), 3)
         _outliers(points)
         _balls(points)
+    _trees()
+    _lattice()
+    _trees_of_cuts(np.array(points))
     _microaggregation(np.array(points))
     _mosaic(np.array(points))
+
+
+def _trees() -> None:
+    """Compile what only columns with a tree need: here one of two leaves."""
+    two, shares = np.array([2]), np.array([0.0, 0.0, 1.0, 1.0])
+    branches = branch_out(Forest(np.array([0]), two, two.copy(), np.array([0, 1, 0, 0]), shares))
+    grow(np.array([[0.0], [0.0], [1.0], [1.0]]), 2, branches=branches)
+
+
+def _lattice() -> None:
+    """Compile what full-domain methods need."""
+    keys, counts, word = np.arange(6, dtype=np.uint64)[:, None], np.ones(6, np.int64), np.zeros(1, np.int64)
+    first = word.astype(np.uint64)
+    lift = Lift(word, first, first + np.uint64(7), first, np.zeros(8, np.uint64))
+    keys, counts, _ = regroup(keys, counts, lift)
+    chosen = counts > 1
+    cell_penalties(keys, counts, chosen, lift, np.zeros(8))
+    class_figures(counts, chosen)
+    nearest_finer(np.zeros((1, 1), np.int64), counts[:1].copy(), 1, word)
 
 
 def _outliers(points: Points) -> None:
@@ -73,9 +108,28 @@ def _outliers(points: Points) -> None:
     normals_first(points, rows, offsets, 2, rule=0, neighbours=1)
     low, high = np.zeros((2, 4, 2))
     join_least(points, np.array([11], np.int32), low, high, labels)
-    least_merge(low, high, np.full(4, 3), 0)
+    four, one_tile = np.arange(4), (np.zeros(4, np.int64), *rows_by_label(np.zeros(4, np.int64), 1))
+    refused, sizes = np.ones(4, np.bool_), np.full(4, 3)
+    merge_refused(four, *one_tile, refused, low, high, sizes, False, four.copy())
     group_nearest(points.copy(), 2, labels.copy())
     swap_rows(points, labels, 4)
+
+
+def _trees_of_cuts(points: Points) -> None:
+    """Compile what the workers of a cluster count."""
+    nodes, none = np.zeros(len(points), np.int64), np.zeros(1, np.int64)
+    descend(points, CutTree(none - 1, np.zeros(1), none > 0, none, none), nodes)
+    columns = points.shape[1]
+    first, width = np.zeros((1, columns), np.int64), np.ones((1, columns), np.int64)
+    asked = Asked(none, none, np.zeros(1), np.ones(1), none == 0, first, width)
+    sides = (1, SIDES, columns)
+    found = Tally(
+        np.zeros((1, SIDES), np.int64),
+        np.full(sides, np.inf),
+        np.full(sides, -np.inf),
+        np.zeros((*sides, 1), np.int32),
+    )
+    tally(points, nodes, asked, np.full((columns, 1), np.inf), found, np.empty(len(points), np.int8))
 
 
 def _balls(points: Points) -> None:
@@ -94,7 +148,10 @@ def _mosaic(points: Points) -> None:
     labels, classes = lay_mosaic(points, 2, tile=4, rounds=2, effort=Effort(1, swaps=True, reach=2.0))
     low, high, none = points[:classes].copy(), points[:classes].copy(), np.zeros(classes, np.bool_)
     members, starts = rows_by_label(np.zeros(classes, np.int64), 1)
-    merge_in_tiles(members, starts, none, low, high, np.bincount(labels), np.arange(classes), none.copy())
+    bare = np.zeros(2, np.int64)
+    trees = plant(Forest(bare - 1, bare, bare.copy(), np.empty(0, np.int64), np.empty(0)))
+    sizes, target = np.bincount(labels), np.arange(classes)
+    merge_in_tiles(members, starts, none, low, high, sizes, target, none.copy(), trees)
 
 
 def _microaggregation(points: Points) -> None:
@@ -112,8 +169,6 @@ def _microaggregation(points: Points) -> None:
     improve(points, labels, 2, 1, 9)
     polish(points, labels, 2, 1, 1, 0)
     groups_from_labels(points, labels, len(points), 2, INNER, False)
-    sizes, small = np.full(columns.shape[1], 2), np.ones(columns.shape[1], np.bool_)
-    merge_refused(columns, sizes, small, np.arange(len(sizes)))
 
 
 if __name__ == "__main__":

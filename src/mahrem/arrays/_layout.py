@@ -28,6 +28,7 @@ __all__ = [
     "encode",
     "fill_labels",
     "finish",
+    "key_of",
     "lay_out",
     "mark",
     "number",
@@ -97,6 +98,14 @@ def number(key: int) -> Any:
     """Turn a key back into its number."""
     bits = key if key >= 0 else key ^ _REST
     return np.int64(bits).view(np.float64)
+
+
+@njit(cache=True, nogil=True)
+def key_of(value: float) -> Any:
+    """Turn a finite number into its key."""
+    bits = np.float64(value).view(np.int64)
+    key = bits if bits >= 0 else bits ^ _REST
+    return key + 1 if key == -1 else key  # minus zero is zero
 
 
 @njit(cache=True, nogil=True)

@@ -1,13 +1,13 @@
-"""What is left over: grouped nearest first, joined to the class that grows least, or merged with it."""
+"""What is left over: grouped nearest first, joined to the class that grows least, or merged if refused."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
 
-__all__ = ["group_nearest", "join_least", "least_merge"]
+__all__ = ["group_nearest", "join_least", "merge_refused"]
 
 _BLOCK = 128  # rows within which the nearest are looked for; more are cut in two first, so that n log n holds
 _DEEP = 128
@@ -105,17 +105,79 @@ def join_least(points: Points, rows: Rows, low: Floats, high: Floats, labels: La
 
 
 @njit(cache=True, nogil=True)
-def least_merge(low: Floats, high: Floats, sizes: Sizes, one: int) -> int:
-    """Find the class that costs least to merge with class ``one``, in rows times widths; -1 = none left."""
-    best, least = -1, np.inf
-    for group in range(len(low)):
-        if group == one or sizes[group] == 0:
+def _cost(one: int, other: int, low: Floats, high: Floats, sizes: Sizes, by_error: bool) -> float:  # noqa: FBT001
+    """Say what merging two classes adds: to the squared error, or to rows times widths."""
+    total, own = 0.0, 0.0
+    for column in range(low.shape[1]):
+        if by_error:
+            total += (low[one, column] - low[other, column]) ** 2
+        else:
+            total += max(high[other, column], high[one, column]) - min(low[other, column], low[one, column])
+            own += high[other, column] - low[other, column]
+    both = sizes[one] + sizes[other]
+    cost: float = total * sizes[one] * sizes[other] / both if by_error else total * both - own * sizes[other]
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def _unite(one: int, into: int, low: Floats, high: Floats, sizes: Sizes, by_error: bool) -> None:  # noqa: FBT001
+    both = sizes[one] + sizes[into]
+    for column in range(low.shape[1]):
+        if by_error:
+            low[into, column] += (low[one, column] - low[into, column]) * (sizes[one] / both)
+        else:
+            low[into, column] = min(low[into, column], low[one, column])
+            high[into, column] = max(high[into, column], high[one, column])
+    sizes[one], sizes[into] = 0, both
+
+
+@njit(cache=True, nogil=True)
+def merge_refused(
+    order: Integers,
+    tile_of: Integers,
+    members: Rows,
+    starts: Offsets,
+    refused: Mask,
+    low: Floats,
+    high: Floats,
+    sizes: Sizes,
+    by_error: bool,  # noqa: FBT001 - kernels take arguments by position
+    target: Integers,
+) -> Mask:
+    """Merge each refused class once with the class of its tile that costs least; says which ones grew.
+
+    Args:
+        order: ``(c,)`` in which order classes are looked at.
+        tile_of: ``(c,)`` tile of each class.
+        members: ``(c,)`` classes, tile by tile.
+        starts: Tile ``i`` holds ``members[starts[i]:starts[i + 1]]``.
+        refused: ``(c,)`` classes that may not stand.
+        low: ``(c, d)`` least values, or centres if ``by_error``; changed.
+        high: ``(c, d)`` greatest values; changed.
+        sizes: ``(c,)`` rows; 0 for a class that went into another. Changed.
+        by_error: Count the squared error; else rows times widths.
+        target: ``(c,)`` the class each one ended in, written.
+
+    Returns:
+        ``(c,)`` classes that grew: they are judged again before they move.
+    """
+    grown = np.zeros(len(sizes), np.bool_)
+    for group in range(len(target)):
+        target[group] = group
+    for one in order:
+        if not refused[one] or grown[one] or sizes[one] == 0:
             continue
-        both, own = 0.0, 0.0
-        for column in range(low.shape[1]):
-            both += max(high[group, column], high[one, column]) - min(low[group, column], low[one, column])
-            own += high[group, column] - low[group, column]
-        cost = both * (sizes[group] + sizes[one]) - own * sizes[group]
-        if cost < least:
-            best, least = group, cost
-    return best
+        best, least = -1, np.inf
+        for i in range(starts[tile_of[one]], starts[tile_of[one] + 1]):
+            other = members[i]
+            if other != one and sizes[other] > 0:
+                cost = _cost(one, other, low, high, sizes, by_error)
+                if cost < least:
+                    best, least = other, cost
+        if best >= 0:
+            _unite(one, best, low, high, sizes, by_error)
+            target[one], grown[best] = best, True
+    for group in range(len(target)):
+        while target[target[group]] != target[group]:
+            target[group] = target[target[group]]
+    return grown

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 
 from mahrem.arrays._lloyd import least, measure
-from mahrem.types import Floats, Integers, Labels, Mask, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
 
-__all__ = ["INNER", "OUTER", "SINGLE", "merge_refused", "merge_small", "split_large", "split_rows"]
+__all__ = ["INNER", "OUTER", "SINGLE", "merge_small", "split_large", "split_rows"]
 
 INNER, OUTER, SINGLE = 0, 1, 2
 _FAR = 1e150  # where a group that is no more lies: its square is still a number
@@ -86,27 +86,6 @@ def merge_small(columns: Floats, sizes: Sizes, minimum: int, order: int, by_loss
                     _unite(group, into, columns, sizes, target)
     _follow(target)
     return target
-
-
-@njit(cache=True, nogil=True)
-def merge_refused(columns: Floats, sizes: Sizes, refused: Mask, order: Integers) -> tuple[Integers, Mask]:
-    """Merge each refused group once, in the given order, where SSE grows least.
-
-    Gives the group each one ended in, and which ones grew: those are judged again before they move.
-    """
-    room = np.empty(len(sizes))
-    target = np.arange(len(sizes))
-    grown = np.zeros(len(sizes), np.bool_)
-    for group in order:
-        if not refused[group] or grown[group] or sizes[group] == 0:
-            continue
-        into = _partner(group, columns, sizes, 0, True, room)
-        if into < 0:
-            break
-        _unite(group, into, columns, sizes, target)
-        grown[into] = True
-    _follow(target)
-    return target, grown
 
 
 @njit(cache=True, nogil=True)

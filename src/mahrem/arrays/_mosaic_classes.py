@@ -1,9 +1,10 @@
 """The classes of one tile while they are repaired: what they cost, and what a change would do to that.
 
 Records lie as columns, so that a question about one record against all others runs over contiguous numbers.
-The cost of a class is ``|E| * (sum of the widths of its box)`` (NCP) or the sum of squared distances to its
-mean (SSE). A class keeps its box (``low``, ``high``) or its sum (``low``); a record keeps those of its class
-without itself, so that taking it out or exchanging it needs no look at the other members.
+The cost of a class is ``|E| * (sum of the widths of its box)`` (NCP; in a column with a tree the width is the
+share of the lowest node over the class) or the sum of squared distances to its mean (SSE). A class keeps its
+box (``low``, ``high``) or its sum (``low``); a record keeps those of its class without itself, so that taking
+it out or exchanging it needs no look at the other members.
 """
 
 # ruff: noqa: FURB136 - max() and min() of floats keep Numba's loops out of wide registers
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from mahrem.arrays._mosaic_trees import Trees, add_boxes, add_values, wide
 from mahrem.types import Floats, Integers, Labels, Sizes
 
 __all__ = ["NCP", "SSE", "Tile", "absorb", "additions", "exchanges", "join", "leave", "open_tile", "refresh"]
@@ -30,7 +32,8 @@ _NO_NAN = {
 class Tile(NamedTuple):
     """Records and classes of one tile; arrays have room for more than there are."""
 
-    values: Floats  # (d, m) records as columns
+    trees: Trees  # of the columns, for NCP
+    values: Floats  # (d, m) records as columns; seats where there is a tree
     squares: Floats  # (m,) squared length of a record, for SSE
     label: Labels  # (m,) class of a record; -1 = none
     after: Integers  # (m,) next member of the same class; -1 = the last
@@ -47,15 +50,17 @@ class Tile(NamedTuple):
     of_cost: Floats  # (m,) cost of a record's class
     mine: Floats  # (m,) scratch: what changing places with each record does
     into: Floats  # (c,) scratch: what joining each class costs
+    ones: Floats  # (c,)
     touched: Integers  # (c,) when a class last changed
     journal: Integers  # (2, 4m) records moved for a trial and the classes they came from
     counts: Integers  # (5,) moves, swaps, classes dissolved, formed, and dissolved to form another
 
 
 @njit(cache=True, nogil=True)
-def open_tile(columns: int, records: int, classes: int) -> Tile:
+def open_tile(columns: int, records: int, classes: int, trees: Trees) -> Tile:
     """Make room for a tile."""
     return Tile(
+        trees,
         np.empty((columns, records)),
         np.empty(records),
         np.empty(records, np.int64),
@@ -73,6 +78,7 @@ def open_tile(columns: int, records: int, classes: int) -> Tile:
         np.empty(records),
         np.empty(records),
         np.empty(classes),
+        np.ones(classes),
         np.empty(classes, np.int64),
         np.empty((2, 4 * records), np.int64),
         np.zeros(5, np.int64),
@@ -112,7 +118,7 @@ def _refresh_box(tile: Tile, group: int) -> None:
         tile.cost_without[one] = 0.0
         one = tile.after[one]
     for column in range(tile.values.shape[0]):
-        values = tile.values[column]
+        values, plain = tile.values[column], tile.trees.forest.first[column] < 0
         least, second, greatest, last = np.inf, np.inf, -np.inf, -np.inf
         one = head
         while one >= 0:
@@ -129,10 +135,13 @@ def _refresh_box(tile: Tile, group: int) -> None:
             bottom = second if value == least else least
             top = last if value == greatest else greatest
             low_without[one], high_without[one] = bottom, top
-            tile.cost_without[one] += top - bottom
+            if plain:
+                tile.cost_without[one] += top - bottom
+            elif size > 1:  # alone, there is no box without it
+                tile.cost_without[one] += wide(tile.trees, column, bottom, top)
             one = tile.after[one]
         tile.low[column, group], tile.high[column, group] = least, greatest
-        width += greatest - least
+        width += greatest - least if plain else wide(tile.trees, column, least, greatest)
     tile.cost[group] = size * width
     one = head
     while one >= 0:
@@ -179,7 +188,9 @@ def refresh(tile: Tile, group: int, objective: int) -> None:
     if tile.size[group] == 0:
         tile.cost[group] = 0.0
         for column in range(tile.values.shape[0]):
-            tile.low[column, group], tile.high[column, group] = np.inf, -np.inf
+            plain = tile.trees.forest.first[column] < 0
+            tile.low[column, group] = np.inf if plain else 0.0  # a seat, as its number is looked up
+            tile.high[column, group] = -np.inf if plain else 0.0
         return
     if objective == NCP:
         _refresh_box(tile, group)
@@ -199,7 +210,9 @@ def additions(tile: Tile, record: int, classes: int, objective: int) -> None:
     for column in range(tile.values.shape[0]):
         value = tile.values[column, record]
         low, high = tile.low[column], tile.high[column]
-        if objective == NCP:
+        if objective == NCP and tile.trees.forest.first[column] >= 0:
+            add_boxes(tile.trees, column, value, low, high, tile.ones, into)
+        elif objective == NCP:
             for group in range(classes):
                 top, bottom = high[group], low[group]
                 top = value if value > top else top
@@ -224,21 +237,30 @@ def additions(tile: Tile, record: int, classes: int, objective: int) -> None:
 def absorb(tile: Tile, record: int, group: int, objective: int) -> None:
     """Widen a class by a record that has not joined it: for a trial, undone by :func:`refresh`."""
     tile.size[group] += 1
-    size, wide = tile.size[group], 0.0
+    size, broad = tile.size[group], 0.0
     for column in range(tile.values.shape[0]):
         value = tile.values[column, record]
         if objective == NCP:
             tile.low[column, group] = min(tile.low[column, group], value)
             tile.high[column, group] = max(tile.high[column, group], value)
-            wide += tile.high[column, group] - tile.low[column, group]
+            broad += wide(tile.trees, column, tile.low[column, group], tile.high[column, group])
         else:
             tile.low[column, group] += value
-            wide += tile.low[column, group] ** 2
+            broad += tile.low[column, group] ** 2
     if objective == NCP:
-        tile.cost[group] = size * wide
+        tile.cost[group] = size * broad
     else:
         tile.inner[group] += tile.squares[record]
-        tile.cost[group] = max(0.0, tile.inner[group] - wide / size)
+        tile.cost[group] = max(0.0, tile.inner[group] - broad / size)
+
+
+@njit(cache=True, nogil=True)
+def _rule_out(tile: Tile, group: int) -> None:
+    """Write infinity into ``mine`` for the members of a class."""
+    one = tile.head[group]
+    while one >= 0:
+        tile.mine[one] = np.inf
+        one = tile.after[one]
 
 
 @njit(cache=True, nogil=True, fastmath=_NO_NAN)
@@ -264,7 +286,10 @@ def exchanges(tile: Tile, record: int, first: int, records: int, objective: int)
         high = tile.high_without[column, record]
         values, lows = tile.values[column, first:records], tile.low_without[column, first:records]
         highs = tile.high_without[column, first:records]
-        if objective == NCP:
+        if objective == NCP and tile.trees.forest.first[column] >= 0:
+            add_values(tile.trees, column, values, low, high, size, mine)
+            add_boxes(tile.trees, column, value, lows, highs, sizes, mine)
+        elif objective == NCP:
             for other in range(many):
                 another, top, bottom = values[other], highs[other], lows[other]
                 here = (another if another > high else high) - (another if another < low else low)
@@ -274,10 +299,7 @@ def exchanges(tile: Tile, record: int, first: int, records: int, objective: int)
             for other in range(many):
                 here, there = low + values[other], lows[other] + value
                 mine[other] -= here * here / size + there * there / sizes[other]
-    one = tile.head[group]
-    while one >= 0:
-        tile.mine[one] = np.inf
-        one = tile.after[one]
+    _rule_out(tile, group)
     least = np.inf
     for other in range(many):
         least = mine[other] if mine[other] < least else least

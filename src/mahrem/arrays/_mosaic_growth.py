@@ -7,19 +7,24 @@ import numpy as np
 from numba import njit
 
 from mahrem.arrays._mosaic_classes import NCP
+from mahrem.arrays._mosaic_trees import Trees, add_values
 from mahrem.types import Floats, Integers, Labels
 
 __all__ = ["grow_classes"]
 
 
 @njit(cache=True, nogil=True)
-def _reach(waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, objective: int) -> None:
-    """Write how far each waiting record lies from a box (NCP) or, squared, from its middle (SSE)."""
+def _reach(
+    waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, objective: int, trees: Trees
+) -> None:
+    """Write how wide a box is with each waiting record (NCP) or how far, squared, they lie apart (SSE)."""
     cost = cost[:left]
     cost[:] = 0.0
     for column in range(waiting.shape[0]):
         values, bottom, top = waiting[column], low[column], high[column]
-        if objective == NCP:
+        if objective == NCP and trees.forest.first[column] >= 0:
+            add_values(trees, column, values, bottom, top, 1.0, cost)
+        elif objective == NCP:
             for i in range(left):
                 value = values[i]
                 cost[i] += (value if value > top else top) - (value if value < bottom else bottom)
@@ -30,20 +35,27 @@ def _reach(waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, 
 
 
 @njit(cache=True, nogil=True)
-def _farthest(waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats) -> int:
+def _farthest(waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, scale: Floats) -> int:
     """Give the waiting record farthest from the middle of a box."""
     cost = cost[:left]
     cost[:] = 0.0
     for column in range(waiting.shape[0]):
-        values, middle = waiting[column], (low[column] + high[column]) / 2
+        values, middle, step = waiting[column], (low[column] + high[column]) / 2, scale[column]
         for i in range(left):
-            cost[i] += abs(values[i] - middle)
+            cost[i] += step * abs(values[i] - middle)
     return int(cost.argmax())
 
 
 @njit(cache=True, nogil=True)
 def grow_classes(
-    values: Floats, records: int, minimum: int, objective: int, waiting: Floats, who: Integers, label: Labels
+    values: Floats,
+    records: int,
+    minimum: int,
+    objective: int,
+    waiting: Floats,
+    who: Integers,
+    label: Labels,
+    trees: Trees,
 ) -> int:
     """Give records classes of exactly ``minimum`` members; those too few for one more get -1.
 
@@ -55,6 +67,7 @@ def grow_classes(
         waiting: As ``values``, overwritten.
         who: ``(m,)``, overwritten.
         label: ``(m,)``, the classes.
+        trees: Of the columns, for NCP.
 
     Returns:
         How many classes there are.
@@ -71,12 +84,12 @@ def grow_classes(
     while left >= minimum:
         for step in range(minimum):
             if step == 0:
-                chosen = _farthest(waiting, left, low, high, cost)
+                chosen = _farthest(waiting, left, low, high, cost, trees.scale)
                 low[:] = np.inf
                 high[:] = -np.inf
                 total[:] = 0.0
             else:
-                _reach(waiting, left, low, high, cost, objective)
+                _reach(waiting, left, low, high, cost, objective, trees)
                 chosen = int(cost[:left].argmin())
             left -= 1
             for column in range(columns):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from mahrem.arrays._mosaic_trees import Trees, wide
 from mahrem.types import Floats, Integers, Mask, Rows, Sizes
 
 __all__ = ["merge_in_tiles"]
 
 
 @njit(cache=True, nogil=True)
-def _nearest(members: Rows, first: int, last: int, one: int, low: Floats, high: Floats, sizes: Sizes) -> int:
+def _nearest(
+    members: Rows, first: int, last: int, one: int, low: Floats, high: Floats, sizes: Sizes, trees: Trees
+) -> int:
     """Give the class of a tile whose union with another costs least, in rows times widths; -1 = none left."""
     best, least = -1, np.inf
     for i in range(first, last):
@@ -20,8 +23,9 @@ def _nearest(members: Rows, first: int, last: int, one: int, low: Floats, high: 
             continue
         both, own = 0.0, 0.0
         for column in range(low.shape[1]):
-            both += max(high[group, column], high[one, column]) - min(low[group, column], low[one, column])
-            own += high[group, column] - low[group, column]
+            bottom = min(low[group, column], low[one, column])
+            both += wide(trees, column, bottom, max(high[group, column], high[one, column]))
+            own += wide(trees, column, low[group, column], high[group, column])
         cost = both * (sizes[group] + sizes[one]) - own * sizes[group]
         if cost < least:
             best, least = group, cost
@@ -38,6 +42,7 @@ def merge_in_tiles(
     sizes: Sizes,
     target: Integers,
     grown: Mask,
+    trees: Trees,
 ) -> None:
     """Merge each refused class with the one of its tile that costs least; what has grown waits to be judged.
 
@@ -50,6 +55,7 @@ def merge_in_tiles(
         sizes: ``(c,)`` rows; 0 for a class that went into another. Changed.
         target: ``(c,)`` the class a class went into, or itself. Changed.
         grown: ``(c,)`` classes that took another one. Changed.
+        trees: Of the columns.
     """
     for tile in range(len(starts) - 1):
         first, last = starts[tile], starts[tile + 1]
@@ -57,7 +63,7 @@ def merge_in_tiles(
             one = members[i]
             if not refused[one] or grown[one] or sizes[one] == 0:
                 continue
-            into = _nearest(members, first, last, one, low, high, sizes)
+            into = _nearest(members, first, last, one, low, high, sizes, trees)
             if into < 0:
                 continue
             target[one] = into

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from mahrem.arrays._mosaic_classes import NCP, Tile, absorb, additions, exchanges, join, leave, refresh
+from mahrem.arrays._mosaic_trees import add_values
 
 __all__ = ["fill_tile", "repair"]
 
@@ -126,7 +127,9 @@ def _spare(tile: Tile, group: int, records: int, minimum: int, objective: int) -
     if size > 0:
         for column in range(tile.values.shape[0]):
             low, high, values = tile.low[column, group], tile.high[column, group], tile.values[column]
-            if objective == NCP:
+            if objective == NCP and tile.trees.forest.first[column] >= 0:
+                add_values(tile.trees, column, values, low, high, float(minimum), mine)
+            elif objective == NCP:
                 for record in range(records):
                     value = values[record]
                     wide = (value if value > high else high) - (value if value < low else low)

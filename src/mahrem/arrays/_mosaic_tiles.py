@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from mahrem.arrays._branches import Branches
 from mahrem.arrays._grow import grow
 from mahrem.arrays._layout import fill_labels
 from mahrem.arrays._mosaic_classes import NCP, Tile, open_tile
 from mahrem.arrays._mosaic_growth import grow_classes
 from mahrem.arrays._mosaic_repair import fill_tile, repair
+from mahrem.arrays._mosaic_trees import Trees, branches_of, no_trees, seated
 from mahrem.arrays._normals import rows_by_label
 from mahrem.arrays._threads import in_threads
 from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
@@ -73,6 +75,7 @@ def grow_tiles(
     minimum: int,
     objective: int,
     effort: Effort,
+    trees: Trees,
     order: Rows,
     sizes: Sizes,
     centres: Floats,
@@ -85,13 +88,13 @@ def grow_tiles(
     for i in range(first, last):
         most = max(most, starts[i + 1] - starts[i])
     columns = points.shape[1]
-    tile = open_tile(columns, most, most // minimum + 1)
+    tile = open_tile(columns, most, most // minimum + 1, trees)
     waiting, who = np.empty((columns, most)), np.empty(most, np.int64)
     for i in range(first, last):
         start, stop = starts[i], starts[i + 1]
         records, slot = stop - start, start // minimum
         _read(points, rows[start:stop], tile)
-        classes = grow_classes(tile.values, records, minimum, objective, waiting, who, tile.label)
+        classes = grow_classes(tile.values, records, minimum, objective, waiting, who, tile.label, trees)
         fill_tile(tile, records, classes, objective)
         repair(tile, records, classes, minimum, objective, effort.passes, effort.swaps, effort.reach)
         _write(tile, rows[start:stop], classes, objective, order[start:stop], sizes[slot:], centres[slot:])
@@ -110,6 +113,7 @@ def repair_tiles(
     minimum: int,
     objective: int,
     effort: Effort,
+    trees: Trees,
     order: Rows,
     sizes: Sizes,
     centres: Floats,
@@ -123,7 +127,7 @@ def repair_tiles(
     for i in range(first, last):
         most = max(most, row_starts[i + 1] - row_starts[i])
         many = max(many, starts[i + 1] - starts[i])
-    tile = open_tile(points.shape[1], most, many)
+    tile = open_tile(points.shape[1], most, many, trees)
     here = np.empty(most, np.int32)
     for i in range(first, last):
         classes, slot = starts[i + 1] - starts[i], starts[i]
@@ -140,9 +144,11 @@ def repair_tiles(
         _write(tile, here[:records], classes, objective, order[row_starts[i] :], sizes[slot:], centres[slot:])
 
 
-def record_tiles(points: Points, tile: int, threads: int | None = None) -> tuple[Labels, int]:
+def record_tiles(
+    points: Points, tile: int, threads: int | None = None, branches: Branches | None = None
+) -> tuple[Labels, int]:
     """Sort rows into tiles of ``tile`` rows or more, equal rows together unless a tile grows too large."""
-    split = grow(points, tile, strict=True, threads=threads)
+    split = grow(points, tile, strict=True, branches=branches, threads=threads)
     labels, tiles = split.labels, split.classes
     sizes = np.bincount(labels, minlength=tiles)
     for large in np.flatnonzero(sizes > _LARGEST * tile).tolist():
@@ -195,14 +201,20 @@ class _Laid(NamedTuple):
 
 
 def _grow_all(
-    points: Points, minimum: int, tile: int, objective: int, effort: Effort, threads: int | None
+    points: Points,
+    tiles: tuple[Labels, int],
+    minimum: int,
+    objective: int,
+    effort: Effort,
+    trees: Trees,
+    threads: int | None,
 ) -> _Laid:
-    rows, starts = rows_by_label(*record_tiles(points, tile, threads))
+    rows, starts = rows_by_label(*tiles)
     slots = len(points) // minimum + 1
     laid = _Laid(np.empty(len(rows), np.int32), np.zeros(slots, np.int64), np.zeros((slots, points.shape[1])))
 
     def run(first: int, last: int) -> None:
-        grow_tiles(points, rows, starts, first, last, minimum, objective, effort, *laid)
+        grow_tiles(points, rows, starts, first, last, minimum, objective, effort, trees, *laid)
 
     in_threads(run, np.diff(starts), _PARTS, threads)
     return laid.kept()
@@ -215,10 +227,12 @@ def _repair_all(
     tile: int,
     objective: int,
     effort: Effort,
+    trees: Trees,
     turn: int,
     threads: int | None,
 ) -> _Laid:
-    members, starts = rows_by_label(*class_tiles(laid.centres, max(2, tile // minimum), turn, threads))
+    centres = laid.centres * trees.scale
+    members, starts = rows_by_label(*class_tiles(centres, max(2, tile // minimum), turn, threads))
     ends = np.concatenate([[0], np.cumsum(laid.sizes[members])])
     new = _Laid(np.empty_like(laid.order), np.empty_like(laid.sizes), np.empty_like(laid.centres))
 
@@ -235,6 +249,7 @@ def _repair_all(
             minimum,
             objective,
             effort,
+            trees,
             *new,
         )
 
@@ -250,17 +265,19 @@ def lay_mosaic(
     rounds: int,
     effort: Effort,
     objective: int = NCP,
+    trees: Trees | None = None,
     threads: int | None = None,
 ) -> tuple[Labels, int]:
     """Sort rows into classes of at least ``minimum`` rows.
 
     Args:
-        points: ``(n, d)`` finite numbers, ``n >= minimum``.
-        minimum: Rows that every class must have.
+        points: ``(n, d)`` finite numbers, ``n >= minimum``; at most 1 where there is a tree.
+        minimum: Rows that every class must have, at least 2.
         tile: Rows of a tile at least, not fewer than ``minimum``.
         rounds: How often to repair; the first time in the tiles the classes were grown in. 0 = only grow.
         effort: How far each repair goes.
         objective: What a class costs, NCP or SSE.
+        trees: Of the columns, for NCP; None for none.
         threads: How many; None for one per core. The result does not depend on it.
 
     Returns:
@@ -268,9 +285,12 @@ def lay_mosaic(
     """
     points = np.require(points, np.float64, ["C", "W"])  # read-only would be compiled a second time
     first = effort if rounds else effort._replace(passes=0)
-    laid = _grow_all(points, minimum, tile, objective, first, threads)
+    trees = no_trees(points.shape[1]) if trees is None or objective != NCP else trees
+    tiles = record_tiles(points, tile, threads, branches_of(trees))
+    points = seated(points, trees)
+    laid = _grow_all(points, tiles, minimum, objective, first, trees, threads)
     for turn in range(1, rounds):
-        laid = _repair_all(points, laid, minimum, tile, objective, effort, turn, threads)
+        laid = _repair_all(points, laid, minimum, tile, objective, effort, trees, turn, threads)
     labels, starts = np.empty(len(points), np.int64), laid.starts
 
     def run(begin: int, end: int) -> None:

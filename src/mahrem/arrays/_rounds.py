@@ -10,10 +10,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from mahrem.arrays._branches import Branches
+from mahrem.arrays._choose import Manner, choose, manner_of, onto_leaves
 from mahrem.arrays._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
 from mahrem.arrays._split import cut, settle
 from mahrem.arrays._threads import available_threads, chunks, spread
-from mahrem.types import Integers, Mask, Offsets, Points, Rows
+from mahrem.types import Floats, Integers, Mask, Offsets, Points, Rows
 
 __all__ = ["Rounds", "carry_out", "list_rows", "propose"]
 
@@ -30,6 +32,7 @@ class Open(NamedTuple):
     column: Integers  # -1 = none tried
     value: Integers
     below: Mask
+    turn: Integers  # which of the column's cuts; only where there is more to choose than the widest column
 
 
 class Extremes(NamedTuple):
@@ -37,13 +40,14 @@ class Extremes(NamedTuple):
 
     low: Integers  # (n // minimum + 1, d)
     high: Integers
+    worth: Floats  # what cutting a column is worth; empty where its width is all that counts
 
 
 @njit(cache=True, nogil=True)
 def propose(
     work: Work,
     minimum: int,
-    strict: bool,  # noqa: FBT001 - kernels take arguments by position
+    manner: Manner,
     ends: Extremes,
     segments: Open,
     first: int,
@@ -51,17 +55,25 @@ def propose(
     scratch: Scratch,
 ) -> None:
     """Find the next cut of the segments ``first .. last``; ``scratch.listed`` says where rows would go."""
+    low, high, worth = ends
     for i in range(first, last):
         start, stop = segments.start[i], segments.stop[i]
-        slot = start // minimum
-        tried = (segments.column[i], segments.value[i], segments.below[i])
-        left, column, value, below = cut(
-            work.keys, start, stop - start, minimum, strict, tried, ends.low, ends.high, slot, scratch, start
-        )
+        slot, size, turn = start // minimum, stop - start, 0
+        if manner.simple:
+            before = (segments.column[i], segments.value[i], segments.below[i])
+            left, column, value, below = cut(
+                work.keys, start, size, minimum, manner.strict, before, low, high, slot, scratch, start
+            )
+        else:
+            tried = (segments.column[i], segments.turn[i])
+            left, column, value, below, turn = choose(
+                work.keys, start, size, minimum, manner, tried, low, high, worth, slot, scratch, start
+            )
         segments.left[i] = left
         segments.column[i] = column
         segments.value[i] = value
         segments.below[i] = below
+        segments.turn[i] = turn
 
 
 @njit(cache=True, nogil=True)
@@ -103,10 +115,10 @@ def carry_out(
 
 
 def _none_tried(segments: int) -> Open:
-    numbers = np.zeros((4, segments), np.int64)
+    numbers = np.zeros((5, segments), np.int64)
     untried = np.full(segments, -1, np.int64)
     value, below = np.zeros(segments, np.int64), np.zeros(segments, np.bool_)
-    return Open(numbers[0], numbers[1], numbers[2], numbers[3], untried, value, below)
+    return Open(numbers[0], numbers[1], numbers[2], numbers[3], untried, value, below, numbers[4])
 
 
 def _chosen(segments: Open, which: Mask) -> Open:
@@ -125,21 +137,32 @@ class Rounds:
     """
 
     def __init__(
-        self, points: Points, minimum: int, *, strict: bool = True, threads: int | None = None
+        self,
+        points: Points,
+        minimum: int,
+        *,
+        strict: bool = True,
+        rule: int = 0,
+        branches: Branches | None = None,
+        threads: int | None = None,
     ) -> None:
         self.minimum = minimum
-        self.strict = strict
+        self._manner = manner_of(points.shape[1], strict=strict, rule=rule, branches=branches)
         self._threads = available_threads(threads) if len(points) > _SMALL else 1
         self._pool = ThreadPoolExecutor(max(1, self._threads - 1))
         try:
             self._work, low, high = lay_out(points, minimum, self._pool, self._threads)
+            onto_leaves(self._work, low, high, self._manner.branches, self._pool, self._threads)
         except BaseException:
             self._pool.shutdown()
             raise
         self._index = np.empty(len(points), np.uint32)
         self._rows = np.empty(len(points), np.int32)
         self._rooms = Rooms()
-        self._ends = Extremes(*np.empty((2, len(points) // minimum + 1, points.shape[1]), np.int64))
+        slots = len(points) // minimum + 1
+        narrow, wide = np.empty((2, slots, points.shape[1]), np.int64)
+        worth = np.empty((0 if self._manner.simple else slots, points.shape[1]))
+        self._ends = Extremes(narrow, wide, worth)
         self._ends.low[0], self._ends.high[0] = low, high
         self._open = _none_tried(1 if len(points) >= 2 * minimum and points.shape[1] else 0)
         self._open.stop[:] = len(points)
@@ -158,7 +181,7 @@ class Rounds:
 
         def run(first: int, last: int) -> None:
             room = self._room(segments, first, last)
-            propose(work, self.minimum, self.strict, ends, segments, first, last, room)
+            propose(work, self.minimum, self._manner, ends, segments, first, last, room)
 
         spread(run, self._borders(segments), self._pool, self._threads)
         return self._sides(_chosen(segments, segments.left > 0))

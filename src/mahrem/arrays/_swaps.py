@@ -16,20 +16,32 @@ _TILE = 16  # classes among which rows change places
 _PASSES = 4  # over the classes of a tile
 _LARGE = 256  # rows from which on a class is left as it is: its pairs of rows would be too many
 _SMALL = 5_000  # rows that are not worth a second thread
+_LITTLE = 1e-12  # rounding is no gain
 
 
 @njit(cache=True, nogil=True)
-def _ends_without(points: Points, rows: Rows, start: int, stop: int, out: int, ends: Floats) -> None:
-    """Write the least and the greatest value of a class in every column, leaving out the row at ``out``."""
-    ends[0] = np.inf
-    ends[1] = -np.inf
-    for i in range(start, stop):
-        if i == out:
-            continue
-        for column in range(points.shape[1]):
+def _leave_out_each(points: Points, rows: Rows, start: int, stop: int, ends: Floats, widths: Floats) -> float:
+    """Write the ends and the summed width a class has without each of its rows; gives its width with all.
+
+    Only the row that holds an end can move it, to the second least or greatest value.
+    """
+    total = 0.0
+    widths[: stop - start] = 0.0
+    for column in range(points.shape[1]):
+        low = next_low = np.inf
+        high = next_high = -np.inf
+        for i in range(start, stop):
             value = points[rows[i], column]
-            ends[0, column] = min(ends[0, column], value)
-            ends[1, column] = max(ends[1, column], value)
+            low, next_low = min(low, value), min(next_low, max(low, value))
+            high, next_high = max(high, value), max(next_high, min(high, value))
+        total += high - low
+        for i in range(start, stop):
+            value = points[rows[i], column]
+            without = ends[i - start]
+            without[0, column] = next_low if value == low else low
+            without[1, column] = next_high if value == high else high
+            widths[i - start] += without[1, column] - without[0, column]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -42,25 +54,23 @@ def _width_with(ends: Floats, point: Floats) -> float:
 
 @njit(cache=True, nogil=True)
 def _swap_pair(
-    points: Points, rows: Rows, offsets: Offsets, one: int, other: int, ends: Floats, without: Floats
+    points: Points, rows: Rows, offsets: Offsets, one: int, other: int, ends: Floats, widths: Floats
 ) -> bool:
     """Make the first swap between two classes that lowers rows times widths; says whether there was one."""
     start, stop, begin, end = offsets[one], offsets[one + 1], offsets[other], offsets[other + 1]
     size, others = stop - start, end - begin
     if max(size, others) > _LARGE:
         return False
-    for j in range(begin, end):
-        _ends_without(points, rows, begin, end, j, without[j - begin])
-    _ends_without(points, rows, begin, end, -1, ends)
-    after = others * np.sum(ends[1] - ends[0])
-    _ends_without(points, rows, start, stop, -1, ends)
-    now = size * np.sum(ends[1] - ends[0]) + after
+    now = size * _leave_out_each(points, rows, start, stop, ends[0], widths[0])
+    now += others * _leave_out_each(points, rows, begin, end, ends[1], widths[1])
     for i in range(start, stop):
-        _ends_without(points, rows, start, stop, i, ends)
-        own = points[rows[i]]
+        own, at_least = points[rows[i]], size * widths[0, i - start]
         for j in range(begin, end):
-            cost = size * _width_with(ends, points[rows[j]]) + others * _width_with(without[j - begin], own)
-            if cost < now - 1e-12:
+            if at_least + others * widths[1, j - begin] >= now - _LITTLE:
+                continue  # not even without the rows that come in
+            cost = size * _width_with(ends[0, i - start], points[rows[j]])
+            cost += others * _width_with(ends[1, j - begin], own)
+            if cost < now - _LITTLE:
                 rows[i], rows[j] = rows[j], rows[i]
                 return True
     return False
@@ -78,14 +88,14 @@ def swap_in_tiles(
     most: int,
 ) -> None:
     """Swap rows between the classes of each of the tiles ``first .. last``."""
-    ends, without = np.empty((2, points.shape[1])), np.empty((most, 2, points.shape[1]))
+    ends, widths = np.empty((2, most, 2, points.shape[1])), np.empty((2, most))
     for tile in range(first, last):
         for _ in range(_PASSES):
             better = False
             for a in range(borders[tile], borders[tile + 1]):
                 for b in range(a + 1, borders[tile + 1]):
                     for _ in range(most):
-                        if not _swap_pair(points, rows, offsets, tiles[a], tiles[b], ends, without):
+                        if not _swap_pair(points, rows, offsets, tiles[a], tiles[b], ends, widths):
                             break
                         better = True
             if not better:

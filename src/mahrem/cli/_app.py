@@ -16,6 +16,7 @@ from mahrem.cli._anonymize import anonymize, demo
 from mahrem.cli._audit import audit
 from mahrem.cli._compare import compare
 from mahrem.cli._data import data
+from mahrem.cli._hierarchy import hierarchy
 from mahrem.cli._inspect import inspect
 from mahrem.cli._print import while_read
 from mahrem.cli._reproduce import reproduce
@@ -50,6 +51,7 @@ def _top(
 
 for _command in (demo, anonymize, audit, inspect, compare, reproduce, data):
     app.command()(_command)
+app.add_typer(hierarchy)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -31,6 +31,15 @@ def compare(
     budget: Annotated[
         float | None, typer.Option("--budget", help="Begin no run after so many seconds.", metavar="SECONDS")
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="Column to predict: adds what is left for learning.", metavar="COL"),
+    ] = None,
+    classifiers: Annotated[
+        str | None,
+        typer.Option("--classifiers", help="With --target; see the guide for names.", metavar="A,B"),
+    ] = None,
+    splits: Annotated[int, typer.Option("--splits", help="Splits into training and test rows.", min=1)] = 5,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -59,6 +68,9 @@ def compare(
             strategies=_listed(strategies),
             seeds=seeds,
             budget=budget,
+            target=target,
+            classifiers=_listed(classifiers),
+            splits=splits,
             output=output,
             progress=progress,
             **settings,
@@ -68,6 +80,8 @@ def compare(
     elif not quiet:
         _show(found.rows, found.left_out)
         typer.echo("\n" + " ".join(frontier_advice(found.rows)))
+        if found.original is not None:
+            _show_learnt(found)
         if output is not None:
             typer.echo(f"\npage:    {output / 'comparison.html'}\npicture: {output / 'frontier.svg'}")
     raise typer.Exit(0 if all(row["holds"] or row["note"] for row in found.rows) else 1)
@@ -80,6 +94,42 @@ def _show(rows: Any, left_out: Any) -> None:
     print_table((*head, "holds"), lines)
     for name, reason in left_out.items():
         typer.echo(f"note: {name}: {reason}")
+
+
+def _show_learnt(found: Any) -> None:
+    """Print what classifiers reach on untouched rows, the original first."""
+    from mahrem.report import correlation_sentences
+
+    typer.echo(f"\ntrained on anonymised rows, tested on untouched ones; target {found.target}")
+    keys = ("method", "strategy", "k", "seed", "entropy_loss", "entropy_loss_cells")
+    head = (
+        "method",
+        "strategy",
+        "k",
+        "seed",
+        "entropy loss",
+        "by cells",
+        "classifier",
+        "accuracy",
+        "F1",
+        "AUC",
+    )
+    lines = [
+        (*(_figure(row[key]) for key in keys), name, *(_spread(row, figure, name) for figure in _LEARNT))
+        for row in (found.original, *found.rows)
+        for name in found.classifiers
+    ]
+    print_table(head, lines)
+    for sentence in correlation_sentences(found.as_dict()):
+        typer.echo(sentence)
+
+
+_LEARNT = ("accuracy", "macro_f1", "auc")
+
+
+def _spread(row: Any, figure: str, name: str) -> str:
+    mean = row[f"{figure}_{name}"]
+    return "-" if mean is None else f"{mean:.4f} ± {row[f'{figure}_std_{name}']:.4f}"
 
 
 def _verdict(row: Any) -> str:

@@ -15,7 +15,7 @@ import typer
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["JSON", "QUIET", "SOURCE", "speaks_policy"]
+__all__ = ["JSON", "QUIET", "SOURCE", "speaks_policy", "speaks_reading"]
 
 SOURCE = Annotated[
     str,
@@ -69,8 +69,9 @@ _TABLE: Sequence[_Row] = (
 )
 # Spelled out, because asking the room that knows them would load every kernel for a line of help.
 _METHODS = (
-    "mondrian (default), canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, ona*, kanonymeans, "
-    "kanonymeans*; auto chooses by size, kinds and time (--option seconds=10)."
+    "mondrian (default), optimised-mondrian, canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, "
+    "ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen; auto "
+    "chooses by size, kinds and time (--option seconds=10)."
 )
 _HOW: Sequence[_Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
@@ -92,8 +93,13 @@ _HOW: Sequence[_Row] = (
 _PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
 
 
-def _declared() -> Iterator[inspect.Parameter]:
-    for panel, rows in _PANELS.items():
+_READING = {
+    "Table": (*(row for row in _TABLE if row[0] not in {"hierarchy", "missing"}), *_HOW[:1]),
+}
+
+
+def _declared(panels: Mapping[str, Sequence[_Row]]) -> Iterator[inspect.Parameter]:
+    for panel, rows in panels.items():
         for name, kind, spelling, metavar, means in rows:
             option = typer.Option(
                 *spelling.split(), help=means, rich_help_panel=panel, metavar=metavar, show_default=False
@@ -104,7 +110,16 @@ def _declared() -> Iterator[inspect.Parameter]:
 
 def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command every shared option; the verb gets them as ``policy`` and ``settings``."""
-    shared = list(_declared())
+    return _speaks(verb, _PANELS)
+
+
+def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a command only the options that say how a table is read, and the policy."""
+    return _speaks(verb, _READING)
+
+
+def _speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[_Row]]) -> Callable[..., None]:
+    shared = list(_declared(panels))
     passed = {"policy", "settings"}
     parameters = inspect.signature(verb, eval_str=True).parameters.values()
     own = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters if p.name not in passed]
@@ -166,7 +181,9 @@ def _number(text: str) -> float:
 
 
 def _value(text: str) -> float | str:
-    """Read a whole number, a number, or leave the text as it is."""
+    """Read true or false, a whole number, a number, or leave the text as it is."""
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
     for read in (int, float):
         try:
             return read(text)

@@ -45,8 +45,9 @@ class Row:
 
     @property
     def exact(self) -> bool:
-        """True when both are there and agree to half a unit of the second decimal place, as tables print."""
-        return self.difference is not None and abs(self.difference) <= 0.0101
+        """True when both are there and agree to a unit of the second decimal place, ratios of the third."""
+        limit = 0.00101 if "ratio" in self.metric else 0.0101
+        return self.difference is not None and abs(self.difference) <= limit
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""

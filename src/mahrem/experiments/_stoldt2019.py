@@ -172,7 +172,7 @@ def _loss(dataset: str, k: int, method: str, evaluations: int, seed: int = SEED)
     name = PRINTED if method == BEST else method
     options: dict[str, Any] = {}
     if name == PRINTED:
-        options = {"evaluations": evaluations, "seconds": SECONDS, "refine": method == BEST}
+        options = {"evaluations": evaluations, "seconds": SECONDS, "refine": method == BEST, "anytime": False}
     partition = partitioned(build_method(name, seed=seed, options=options), points, k)
     return 100 * information_loss(points, partition.labels)
 

@@ -75,6 +75,7 @@ def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
             title="Information loss over k, one line per algorithm",
             names=("k", "information loss L in %"),
             best="kanonymeans* (ours)",
+            ratios=True,
         )
     bins = {row["from"]: int(row["ours"]) for row in flat if row["metric"] == "runs_in_bin"}
     if bins:
@@ -82,7 +83,7 @@ def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
             bins, title="Losses of many runs of kAnonyMeans", names=("information loss L in %", "runs")
         )
     spread = [
-        {**row, "method": f"{row['method']}, {row['metric']}"}
+        {**row, "method": row["method"] if row["metric"] == "loss" else f"{row['method']}, {row['metric']}"}
         for row in flat
         if row["table"] == "runs" and row["ours"] is not None
     ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahrem import arrays
-from mahrem.models import Counts, KAnonymity, PrivacyModel
+from mahrem.models import Counts, DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
 
@@ -45,6 +47,7 @@ class Admission:
         default=None, repr=False
     )  # (n,) the person a row is about; -1 = nobody known
     members: Mask | None = field(default=None, repr=False)  # (n,) rows that will be published
+    compared: Mask | None = field(default=None, repr=False)  # (n,) rows that make up the table; None = all
 
     @property
     def minimum(self) -> int:
@@ -56,6 +59,45 @@ class Admission:
         """True when k-anonymity in rows is all that is promised."""
         counted = self.subjects is None and self.members is None
         return counted and all(isinstance(model, KAnonymity) for model, _ in self.promises)
+
+    @property
+    def monotone(self) -> bool:
+        """True when a union of admitted classes is admitted."""
+        return all(model.monotone for model, _ in self.promises)
+
+    @property
+    def growing(self) -> bool:
+        """True when an admitted class stays so whatever joins it: more than :attr:`monotone` says."""
+        return all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
+
+    @property
+    def relative(self) -> bool:
+        """True when a promise may compare a class with the whole table: then it matters who is in it."""
+        return not self.growing
+
+    def among(self, shown: Mask) -> Admits:
+        """Give the judge for a table of which only some rows are published.
+
+        Shares of the whole table are then those of the rows shown. Whoever reads the release may know the
+        values that no longer occur (a declared order) or not: distances must hold either way.
+
+        Args:
+            shown: ``(n,)`` the rows that will be published.
+        """
+        seen = {key: _seen(values, shown) for key, values in self._columns.items()}
+        if all(met.all() for met in seen.values()):
+            return replace(self, compared=shown)
+        last = {key: np.append(np.ones(len(met) - 1, np.bool_), met[-1:]) for key, met in seen.items()}
+        return _Together(tuple(self._without(met, shown) for met in ({}, last, seen)))
+
+    def _without(self, kept: Mapping[int, Mask], shown: Mask) -> Admission:
+        """Take values out of the columns, as if nobody knew of them."""
+        less = {key: _only(self._columns[key], met) for key, met in kept.items()}
+        promises = tuple(
+            (model, values if values is None else less.get(id(values), values))
+            for model, values in self.promises
+        )
+        return replace(self, promises=promises, compared=shown)
 
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
         """Judge candidates; candidate ``i`` holds ``rows[offsets[i]:offsets[i + 1]]``."""
@@ -130,10 +172,45 @@ class Admission:
     @cached_property
     def _tables(self) -> dict[int, Floats]:
         """Share of each value in the whole table, over the rows that are counted."""
-        return {key: _shares(values) for key, values in self._columns.items()}
+        return {key: _shares(values, self.compared) for key, values in self._columns.items()}
 
 
-def _shares(values: Values) -> Floats:
-    counted = np.bincount(values.codes[values.codes >= 0], minlength=values.size)
+@dataclass(frozen=True)
+class _Together:
+    """Several judges at once: all must agree."""
+
+    judges: tuple[Admission, ...]
+
+    @property
+    def minimum(self) -> int:
+        return max(judge.minimum for judge in self.judges)
+
+    @property
+    def plain(self) -> bool:
+        return False
+
+    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
+        admitted: Mask = np.logical_and.reduce([judge(rows, offsets) for judge in self.judges])
+        return admitted
+
+
+def _seen(values: Values, shown: Mask) -> Mask:
+    """Say which values occur in the rows shown."""
+    codes = values.codes[shown]
+    met: Mask = np.bincount(codes[codes >= 0], minlength=values.size) > 0
+    return met
+
+
+def _only(values: Values, kept: Mask) -> Values:
+    """Number anew the values that are kept; the others are not counted."""
+    numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
+    codes = np.where(values.codes >= 0, numbers[values.codes], -1).astype(np.int32)
+    ancestors = None if values.ancestors is None else values.ancestors[:, kept]
+    return Values(values.name, codes, int(kept.sum()), ancestors)
+
+
+def _shares(values: Values, compared: Mask | None) -> Floats:
+    codes = values.codes if compared is None else values.codes[compared]
+    counted = np.bincount(codes[codes >= 0], minlength=values.size)
     shares: Floats = counted / max(1, int(counted.sum()))
     return shares

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from threading import Event
+from dataclasses import dataclass, field, replace
+from threading import Event, Lock
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from mahrem import arrays, check
 from mahrem.errors import InvalidParameter
 from mahrem.partition._k_anonymeans import Measure, MergeOrder, group_from_centres, refined
 from mahrem.partition._k_means import Start, draw_centres
-from mahrem.partition._microaggregation import admit_by_merging, prepare
-from mahrem.partition._partition import Admits, Partition
+from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
+from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Floats, Labels, Points
 
 __all__ = ["KAnonyMeansStar", "k_anonymeans_star"]
@@ -36,6 +36,7 @@ class KAnonyMeansStar:
     seconds: float | None = None
     evaluations: int | None = None
     refine: bool = True
+    anytime: bool = True
     kappa: int | None = None
     start: Start = "k-means++"
     order: MergeOrder = "inner"
@@ -47,9 +48,35 @@ class KAnonyMeansStar:
         """Sort rows into classes that ``admits`` accepts."""
         return k_anonymeans_star(points, admits, self)
 
+    def begin(self, rows: int) -> Partitioner:
+        """Give the method for a table of so many rows that comes in parts: one budget, one interrupt."""
+        return _Begun(self, rows)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """The method while it goes through the parts of one table."""
+
+    settings: KAnonyMeansStar
+    rows: int
+    stop: Event = field(default_factory=Event)
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort the rows of one part, in its share of the time."""
+        seconds = self.settings.seconds
+        own = self.settings
+        if seconds is not None:
+            own = replace(own, seconds=check.finite(seconds=seconds) * len(points) / self.rows)
+        return k_anonymeans_star(points, admits, own, stop=self.stop)
+
 
 def k_anonymeans_star(
-    points: Points, admits: Admits, settings: KAnonyMeansStar | None = None, *, threads: int | None = None
+    points: Points,
+    admits: Admits,
+    settings: KAnonyMeansStar | None = None,
+    *,
+    threads: int | None = None,
+    stop: Event | None = None,
 ) -> Partition:
     """Evolve groupings made by kAnonyMeans until a budget ends; the best one counts.
 
@@ -64,15 +91,18 @@ def k_anonymeans_star(
     dissolving and splitting while they lower the squared error, and kAnonyMeans from random centres inside
     small neighbourhoods, kept where it is better.
 
-    It can be interrupted (ctrl-C) and then gives the best so far.
+    It can be interrupted: after ctrl-C it gives the best so far, or stops as anything else does if
+    ``anytime`` is False (whoever measures many runs wants that).
 
     Args:
         points: ``(n, d)`` quasi-identifiers.
         admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         settings: ``population``, ``survivors``, ``mutants`` (children that mutate), ``strength``; a budget in
-            ``seconds`` or ``evaluations`` (30 evaluations without any); and those of kAnonyMeans.
+            ``seconds`` or ``evaluations`` (30 evaluations without any); ``anytime``; and those of
+            kAnonyMeans.
         threads: How many; None for one per core. With a budget in evaluations the result does not depend
             on it.
+        stop: When it is set, from another thread or by ctrl-C, what is there counts.
 
     Raises:
         InvalidParameter: If a setting does not fit, such as a budget of zero.
@@ -102,7 +132,8 @@ def k_anonymeans_star(
     if minimum == 1 or len(scaled) < 2 * minimum:
         few = np.arange(len(scaled)) if minimum == 1 else np.zeros(len(scaled), np.int64)
         return admit_by_merging(scaled, few, admits)
-    best = _Evolution(scaled, minimum, chosen).run(arrays.available_threads(threads))
+    evolution = _Evolution(scaled, minimum, chosen, stop=Event() if stop is None else stop)
+    best = evolution.run(arrays.available_threads(threads))
     return admit_by_merging(scaled, best.labels, admits)
 
 
@@ -133,11 +164,12 @@ class _Evolution:
     settings: KAnonyMeansStar
     deadline: float = np.inf
     stop: Event = field(default_factory=Event)
-    done: list[_Individual] = field(default_factory=list)  # also those of a round that was interrupted
+    best: _Individual | None = None  # also of a round that was interrupted
+    lock: Lock = field(default_factory=Lock)  # of the best
 
     def run(self, threads: int) -> _Individual:
         """Evolve until the budget ends or somebody interrupts; gives the best individual."""
-        settings, rng = self.settings, np.random.default_rng(self.settings.seed)
+        settings, rng = self.settings, generator(self.settings.seed)
         limit = settings.evaluations
         left = np.inf if limit is None else limit
         if limit is None and settings.seconds is None:
@@ -160,9 +192,10 @@ class _Evolution:
                         [*people, *(one for one in born if one is not None)], key=lambda one: one.error
                     )[: settings.survivors]
         except KeyboardInterrupt:
-            if not self.done:
+            self.stop.set()
+            if self.best is None or not settings.anytime:
                 raise
-            return min(self.done, key=lambda one: one.error)
+            return self.best
         return people[0]
 
     def late(self) -> bool:
@@ -185,11 +218,13 @@ class _Evolution:
 
     def work(self, job: _Job) -> _Individual | None:
         """Make and judge an individual; None when there is no time left and another one is there."""
-        if self.done and self.late():
+        if self.best is not None and self.late():
             return None
         rng = np.random.default_rng(job.seed)
         made = self.directly(job, rng) if self.settings.refine else self.by_centres(job, rng)
-        self.done.append(made)
+        with self.lock:
+            if self.best is None or made.error < self.best.error:
+                self.best = made
         return made
 
     def by_centres(self, job: _Job, rng: np.random.Generator) -> _Individual:

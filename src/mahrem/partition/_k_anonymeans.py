@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem import arrays, check
 from mahrem.partition._k_means import Start, draw_centres
-from mahrem.partition._microaggregation import admit_by_merging, prepare
+from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Floats, Labels, Points
 
@@ -80,8 +80,10 @@ def k_anonymeans(
         array([2, 2])
     """
     scaled, minimum = prepare(points, admits, standardise=standardise)
+    if minimum == 1 and kappa is None:  # as many centres as rows: every row is its own
+        return admit_by_merging(scaled, np.arange(len(scaled)), admits)
     wanted = max(1, len(scaled) // minimum) if kappa is None else kappa
-    centres = scaled[draw_centres(scaled, wanted, start, np.random.default_rng(seed))]
+    centres = scaled[draw_centres(scaled, wanted, start, generator(seed))]
     labels = group_from_centres(
         scaled, centres, minimum, order=order, measure=measure, timing=timing, rounds=rounds
     )

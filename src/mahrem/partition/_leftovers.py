@@ -7,9 +7,12 @@ import numpy as np
 from mahrem import arrays
 from mahrem.errors import Infeasible
 from mahrem.partition._partition import Admits
-from mahrem.types import Floats, Integers, Labels, Mask, Points
+from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
 
 __all__ = ["merge_refused", "place_leftovers"]
+
+_PAIRS = 2**27  # pairs of classes that are looked at in one round, about half a second
+_TILE = 512  # near classes among which a refused class looks for a partner, however many there are
 
 
 def place_leftovers(points: Points, labels: Labels, classes: int, minimum: int) -> int:
@@ -37,14 +40,20 @@ def place_leftovers(points: Points, labels: Labels, classes: int, minimum: int) 
     return classes
 
 
-def merge_refused(points: Points, labels: Labels, classes: int, admits: Admits) -> tuple[Labels, int]:
-    """Merge every class that ``admits`` refuses with the one that costs least, until all may stand.
+def merge_refused(
+    points: Points, labels: Labels, classes: int, admits: Admits, *, by_error: bool = False
+) -> tuple[Labels, int]:
+    """Merge every class that ``admits`` refuses with the near one that costs least, until all may stand.
+
+    In every round each refused class, the smallest first, looks for a partner among all others; where there
+    are more than about ten thousand, among those of its tile of near classes, so that n log n holds.
 
     Args:
         points: ``(n, d)`` quasi-identifiers.
         labels: ``(n,)`` class of each row, none left over.
         classes: How many classes there are.
         admits: Judges classes of the whole table.
+        by_error: Cost is what the squared error grows by; else what rows times widths grow by.
 
     Raises:
         Infeasible: If ``admits`` refuses the table as one class.
@@ -53,35 +62,38 @@ def merge_refused(points: Points, labels: Labels, classes: int, admits: Admits) 
         - ``admits`` accepts every class; a class it accepted is only ever joined, never torn apart.
         - Labels are ``0 .. c-1`` and none is empty.
     """
-    target = np.arange(classes)  # the class that each class became part of
-    low, high = _boxes(points, labels, classes)
-    sizes = np.bincount(labels, minlength=classes)
-    waiting = _refused(labels, target, admits)
-    while len(waiting):
-        grown: set[int] = set()
-        for one in waiting[np.argsort(sizes[waiting], kind="stable")].tolist():
-            if one in grown:  # what has grown is judged again before it moves
-                continue
-            into = arrays.least_merge(low, high, sizes, one)
-            if into < 0:
-                raise Infeasible("the table does not keep the promise even as one class; ask for less")
-            target[target == one] = into
-            low[into], high[into] = np.minimum(low[into], low[one]), np.maximum(high[into], high[one])
-            sizes[into], sizes[one] = sizes[into] + sizes[one], 0
-            grown.add(into)
-        waiting = _refused(labels, target, admits, np.array(sorted(i for i in grown if sizes[i]), np.int64))
-    alive, numbers = np.unique(target, return_inverse=True)
-    return numbers[labels].astype(np.int64), len(alive)
+    refused = ~_judge(labels, np.arange(classes), classes, admits)
+    turn = 0
+    while refused.any():
+        if classes == 1:
+            raise Infeasible("the table does not keep the promise even as one class; ask for less")
+        turn += 1
+        sizes, target = np.bincount(labels, minlength=classes), np.empty(classes, np.int64)
+        low, high = (_centres(points, labels, sizes),) * 2 if by_error else _boxes(points, labels, classes)
+        tile_of, tiles = arrays.class_tiles((low + high) / 2, max(_TILE, _PAIRS // classes), turn)
+        near = arrays.rows_by_label(tile_of, tiles)
+        order = np.argsort(sizes, kind="stable")
+        grown = arrays.merge_refused(order, tile_of, *near, refused, low, high, sizes, by_error, target)
+        alive, numbers = np.unique(target, return_inverse=True)
+        labels, classes = numbers[labels], len(alive)
+        refused, asked = refused[alive], np.flatnonzero(grown[alive])
+        refused[asked] = ~_judge(labels, asked, classes, admits)
+    return labels, classes
 
 
-def _refused(labels: Labels, target: Integers, admits: Admits, which: Integers | None = None) -> Integers:
-    """Say which classes may not stand: all of them are judged, or only ``which``."""
-    asked = np.unique(target) if which is None else which
-    numbers = np.full(len(target), -1, np.int64)
-    numbers[asked] = np.arange(len(asked))
-    rows, offsets = arrays.rows_by_label(numbers[target][labels], len(asked))
-    accepted: Mask = admits(rows, offsets)
-    return asked[~accepted]
+def _judge(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
+    """Ask ``admits`` about some of the classes."""
+    numbers = np.full(classes, -1, np.int64)
+    numbers[which] = np.arange(len(which))
+    return admits(*arrays.rows_by_label(numbers[labels], len(which)))
+
+
+def _centres(points: Points, labels: Labels, sizes: Sizes) -> Floats:
+    """Give the middle of every class, ``(c, d)``."""
+    centres = np.empty((len(sizes), points.shape[1]))
+    for column, values in enumerate(points.T):
+        centres[:, column] = np.bincount(labels, weights=values, minlength=len(sizes)) / sizes
+    return centres
 
 
 def _boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, Floats]:

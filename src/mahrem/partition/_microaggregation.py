@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem import arrays
+from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.metrics import standardised
+from mahrem.partition._leftovers import merge_refused
 from mahrem.partition._partition import Admits, Partition, least_rows
-from mahrem.types import Floats, Integers, Labels, Mask, Points
+from mahrem.types import Labels, Points
 
-__all__ = ["admit_by_merging", "prepare"]
+__all__ = ["admit_by_merging", "generator", "prepare"]
 
 
 def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Points, int]:
@@ -27,6 +28,17 @@ def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Point
             f"points hold {strange} numbers that are not finite; missing values need a place first"
         )
     return np.array(standardised(points) if standardise else points, np.float64, order="C"), minimum
+
+
+def generator(seed: int | None) -> np.random.Generator:
+    """Make the source of random choices.
+
+    Raises:
+        InvalidParameter: If the seed is not a whole number from 0 on.
+    """
+    if seed is not None:
+        check.at_least(0, seed=check.whole(seed=seed))
+    return np.random.default_rng(seed)
 
 
 def admit_by_merging(points: Points, labels: Labels, admits: Admits) -> Partition:
@@ -51,35 +63,6 @@ def admit_by_merging(points: Points, labels: Labels, admits: Admits) -> Partitio
     """
     found, labels = np.unique(labels, return_inverse=True)
     classes = len(found)
-    if admits.plain:
-        return Partition(labels=labels, classes=classes)
-    changed: Mask = np.ones(classes, np.bool_)
-    refused: Mask = np.zeros(classes, np.bool_)
-    while True:
-        refused[changed] = ~_judge(labels, np.flatnonzero(changed), classes, admits)
-        if classes == 1 or not refused.any():
-            return Partition(labels=labels, classes=classes)
-        sizes = np.bincount(labels, minlength=classes)
-        columns = _centres(points, labels, sizes)
-        target, grown = arrays.merge_refused(columns, sizes, refused, np.argsort(sizes, kind="stable"))
-        alive, numbers = np.unique(target, return_inverse=True)
-        labels, classes = numbers[labels], len(alive)
-        changed, refused = grown[alive], refused[alive]
-
-
-def _judge(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
-    """Ask ``admits`` about some of the classes."""
-    wanted = np.zeros(classes, np.bool_)
-    wanted[which] = True
-    rows = np.flatnonzero(wanted[labels])
-    rows = rows[np.argsort(labels[rows], kind="stable")]
-    ends = np.cumsum(np.bincount(labels[rows], minlength=classes)[which])
-    return admits(rows.astype(np.int32), np.concatenate([[0], ends]).astype(np.int64))
-
-
-def _centres(points: Points, labels: Labels, sizes: Integers) -> Floats:
-    """Give the centres of all classes as columns ``(d, c)``."""
-    centres = np.empty((points.shape[1], len(sizes)))
-    for column, values in enumerate(points.T):
-        centres[column] = np.bincount(labels, weights=values, minlength=len(sizes)) / sizes
-    return centres
+    if not admits.plain:
+        labels, classes = merge_refused(points, labels, classes, admits, by_error=True)
+    return Partition(labels=labels, classes=classes)

@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
 
-from mahrem import arrays
+from mahrem import arrays, check
+from mahrem.errors import InvalidParameter
+from mahrem.partition._forest import forest_of
 from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
+from mahrem.table import Hierarchy
 from mahrem.types import Points
 
 __all__ = ["Mondrian", "mondrian"]
 
+CUTS = ("median", "middle", "gap")  # in the order of the kernels
 
-def mondrian(points: Points, admits: Admits, *, strict: bool = True, threads: int | None = None) -> Partition:
+
+def mondrian(
+    points: Points,
+    admits: Admits,
+    *,
+    strict: bool = True,
+    cut: str = "median",
+    hierarchies: Sequence[Hierarchy | None] = (),
+    threads: int | None = None,
+) -> Partition:
     """Sort rows into classes as small as ``admits`` allows.
 
     A segment is cut on its widest column at the lower median ``v``: ``<= v | > v``; if a side may not
     stand, ``< v | >= v``; then on the next-widest column. Relaxed, it is cut into halves that differ by at
     most one row; rows equal at the median go by the other columns, widest first, then by their position.
 
+    A column with a tree is as wide as the share of the lowest node over the segment, missing values beside
+    others as the whole. It is cut between children of that node only: the child with the most rows is set
+    apart, if it has an eighth of them; else, or if a side may not stand, the border between children nearest
+    to the median is cut. The more rows that child holds, the earlier is the column's turn: of ``n`` rows
+    ``m``, its width counts ``n / (2 (n - m))`` times.
+
     Args:
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
         admits: Says of all candidate classes of a round at once which may stand.
-        strict: Keep equal values on one side of a cut; else halve exactly.
+        strict: Keep equal values on one side of a cut; else halve exactly. Columns with a tree are cut
+            between children even then, as long as that is possible.
+        cut: Where, with ``strict``, columns without a tree are cut first: ``median``; ``middle``: as near to
+            the middle of the segment's range as leaves an eighth of its rows on both sides; ``gap``: in the
+            widest gap between neighbouring values that does. If that may not stand, at the median.
+        hierarchies: One for each column of the points, None for those without; none at all by default.
         threads: How many; None for one per core. The result does not depend on it.
 
     Raises:
+        InvalidParameter: If ``cut`` is unknown or not for relaxed, or ``hierarchies`` do not fit.
         Infeasible: If ``admits`` refuses the table as one class.
 
     Guarantees:
@@ -33,6 +60,7 @@ def mondrian(points: Points, admits: Admits, *, strict: bool = True, threads: in
         - With ``strict``, rows equal in every column share a class.
         - With ``strict``, the classes do not depend on the order of the rows.
         - Without ``strict``, a plain minimum ``k`` gives classes of ``k .. 2k-1`` rows.
+        - With hierarchies or without, the result does not depend on the number of threads.
 
     References:
         LeFevre, DeWitt, Ramakrishnan: Mondrian multidimensional k-anonymity, 2006.
@@ -45,19 +73,35 @@ def mondrian(points: Points, admits: Admits, *, strict: bool = True, threads: in
         >>> mondrian(points, Admission(((KAnonymity(2), None),), rows=4)).labels
         array([0, 0, 1, 1])
     """
+    _check(cut, strict=strict)
     minimum = least_rows(len(points), admits)
+    trees = any(tree is not None for tree in hierarchies)
+    branches = arrays.branch_out(forest_of(hierarchies, points.shape[1])) if hierarchies else None
+    manner = _Manner(strict=strict, rule=CUTS.index(cut), branches=branches, threads=threads)
     if admits.plain:
-        split = arrays.grow(points, minimum, strict=strict, threads=threads)
+        split = arrays.grow(points, minimum, **manner)
     else:
-        split = _by_rounds(points, admits, minimum, strict=strict, threads=threads)
+        split = _by_rounds(points, admits, minimum, manner)
+    if not strict or trees:  # a child set apart from the others is no cut at a value
+        return Partition(labels=split.labels, classes=split.classes)
     cuts = Cuts(column=split.column, value=split.value, below=split.below, depth=split.depth)
-    return Partition(labels=split.labels, classes=split.classes, how=cuts if strict else None)
+    return Partition(labels=split.labels, classes=split.classes, how=cuts)
 
 
-def _by_rounds(
-    points: Points, admits: Admits, minimum: int, *, strict: bool, threads: int | None
-) -> arrays.Split:
-    with arrays.Rounds(points, minimum, strict=strict, threads=threads) as rounds:
+class _Manner(TypedDict):
+    strict: bool
+    rule: int
+    branches: arrays.Branches | None
+    threads: int | None
+
+
+def _check(cut: str, *, strict: bool) -> None:
+    if check.one_of(CUTS, cut=cut) != "median" and not strict:
+        raise InvalidParameter(f"cut={cut!r} needs strict=True: relaxed, segments are halved exactly")
+
+
+def _by_rounds(points: Points, admits: Admits, minimum: int, manner: _Manner) -> arrays.Split:
+    with arrays.Rounds(points, minimum, **manner) as rounds:
         while True:
             rows, offsets = rounds.propose()
             if len(rows) == 0:
@@ -70,7 +114,12 @@ class Mondrian:
     """:func:`mondrian` as data: its settings can be printed, compared and stored."""
 
     strict: bool = True
+    cut: str = "median"
+    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        _check(self.cut, strict=self.strict)
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return mondrian(points, admits, strict=self.strict)
+        return mondrian(points, admits, strict=self.strict, cut=self.cut, hierarchies=self.hierarchies)

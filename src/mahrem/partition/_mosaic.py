@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mahrem import arrays, check
+from mahrem.errors import InvalidInput
+from mahrem.partition._forest import forest_of
 from mahrem.partition._partition import Admits, Partition, least_rows
+from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Labels, Mask, Points
 
 __all__ = ["OBJECTIVES", "Mosaic", "mosaic"]
@@ -30,6 +34,7 @@ def mosaic(
     rounds: int | None = None,
     reach: float | None = None,
     objective: str = "ncp",
+    hierarchies: Sequence[Hierarchy | None] = (),
     threads: int | None = None,
 ) -> Partition:
     """Sort rows into small tiles, grow classes in them, and repair the classes across the tiles' borders.
@@ -51,10 +56,13 @@ def mosaic(
             never; None for 2 with more than two rounds, else 1.
         objective: Loss that is lowered: ``"ncp"`` for rows times widths, ``"sse"`` for squared distances
             to the means.
+        hierarchies: One for each column or None, for cells that are nodes of a tree: there the loss of a
+            class is the share of the lowest node over its leaves. Squared distances do not look at them.
         threads: How many; None for one per core. The result does not depend on it.
 
     Raises:
         Infeasible: If ``admits`` refuses the table as one class.
+        InvalidInput: If a number is not finite, or no leaf stands there.
         InvalidParameter: If a setting does not fit.
 
     Guarantees:
@@ -87,7 +95,13 @@ def mosaic(
     if reach is not None:
         check.at_least(0, reach=reach)
     wish = Mosaic(tile=tile, rounds=rounds, reach=reach, objective=objective)
-    labels, classes = _lay(points, minimum, wish, threads)
+    trees = arrays.plant(forest_of(hierarchies, points.shape[1]))
+    outside = int((points[:, trees.forest.first >= 0] > 1).sum())
+    if outside:
+        raise InvalidInput(
+            f"points: {outside} places above 1 in columns with a hierarchy, which has no such leaf"
+        )
+    labels, classes = _lay(points, minimum, wish, trees, threads)
     if admits.plain:
         return Partition(labels=labels, classes=classes)
     refused = ~_judge(labels, np.arange(classes), classes, admits)
@@ -95,18 +109,21 @@ def mosaic(
         minimum *= (
             2  # size alone will not do: classes that are larger from the start fit better than merged ones
         )
-        labels, classes = _lay(points, minimum, wish, threads)
+        labels, classes = _lay(points, minimum, wish, trees, threads)
         refused = ~_judge(labels, np.arange(classes), classes, admits)
-    labels, classes = _merge_refused(points, labels, refused, admits, threads)
+    labels, classes = _merge_refused(points, labels, refused, admits, trees, threads)
     return Partition(labels=labels, classes=classes)
 
 
-def _lay(points: Points, minimum: int, wish: Mosaic, threads: int | None) -> tuple[Labels, int]:
+def _lay(
+    points: Points, minimum: int, wish: Mosaic, trees: arrays.Trees, threads: int | None
+) -> tuple[Labels, int]:
     """Sort rows by size alone, with what was not asked for chosen by the number of rows."""
     if minimum == 1:
         return np.arange(len(points)), len(points)
     if minimum > _COARSE or points.shape[1] == 0:
-        split = arrays.grow(points, minimum, strict=False, threads=threads)
+        branches = arrays.branches_of(trees) if wish.objective == "ncp" else None
+        split = arrays.grow(points, minimum, strict=False, branches=branches, threads=threads)
         return split.labels, split.classes
     small = len(points) <= _SMALL
     rounds = wish.rounds if wish.rounds is not None else (10 if small else 2)
@@ -120,26 +137,27 @@ def _lay(points: Points, minimum: int, wish: Mosaic, threads: int | None) -> tup
         rounds=rounds,
         effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
         objective=OBJECTIVES.index(wish.objective),
+        trees=trees,
         threads=threads,
     )
 
 
 def _merge_refused(
-    points: Points, labels: Labels, refused: Mask, admits: Admits, threads: int | None
+    points: Points, labels: Labels, refused: Mask, admits: Admits, trees: arrays.Trees, threads: int | None
 ) -> tuple[Labels, int]:
     """Merge classes that may not stand with near ones, round by round, until all may."""
     classes = len(refused)
-    low, high = _boxes(points, labels, classes)
+    low, high = _boxes(arrays.seated(points, trees), labels, classes)
     sizes = np.bincount(labels, minlength=classes)
     turn = 0
     while refused.any():
         turn += 1
         alive = np.flatnonzero(sizes)
-        centres = (low[alive] + high[alive]) / 2
+        centres = (low[alive] + high[alive]) / 2 * trees.scale
         members, starts = arrays.rows_by_label(*arrays.class_tiles(centres, _NEIGHBOURS, turn, threads))
         target, grown = np.arange(classes), np.zeros(classes, np.bool_)
         arrays.merge_in_tiles(
-            alive[members].astype(np.int32), starts, refused, low, high, sizes, target, grown
+            alive[members].astype(np.int32), starts, refused, low, high, sizes, target, grown, trees
         )
         labels = _settled(target)[labels]
         refused &= sizes > 0
@@ -179,9 +197,16 @@ class Mosaic:
     rounds: int | None = None
     reach: float | None = None
     objective: str = "ncp"
+    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
         return mosaic(
-            points, admits, tile=self.tile, rounds=self.rounds, reach=self.reach, objective=self.objective
+            points,
+            admits,
+            tile=self.tile,
+            rounds=self.rounds,
+            reach=self.reach,
+            objective=self.objective,
+            hierarchies=self.hierarchies,
         )

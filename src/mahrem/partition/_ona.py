@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import arrays, check
-from mahrem.partition._microaggregation import admit_by_merging, prepare
+from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
 
@@ -60,7 +60,7 @@ def ona_star(
     scaled, minimum = prepare(points, admits, standardise=standardise)
     if minimum == 1:
         return admit_by_merging(scaled, np.arange(len(scaled)), admits)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     starts = [_random_groups(len(scaled), minimum, rng) for _ in range(restarts)]
     errors = np.empty(restarts)
 

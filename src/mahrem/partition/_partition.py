@@ -13,7 +13,7 @@ from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, 
 if TYPE_CHECKING:
     from mahrem.partition._utility_aware import ManagedRounds
 
-__all__ = ["Admits", "Cuts", "Partition", "Partitioner", "least_rows"]
+__all__ = ["Admits", "Cuts", "Levels", "Partition", "Partitioner", "least_rows"]
 
 
 class Admits(Protocol):
@@ -48,12 +48,23 @@ class Cuts:
 
 
 @dataclass(frozen=True)
+class Levels:
+    """A node of the lattice of full-domain generalisation: all cells of a column lie at one level."""
+
+    levels: tuple[int, ...]  # per column, 0 = the values themselves
+    loss: float  # of the node, in the measure that was asked for
+    checked: int  # nodes whose classes were made and judged
+    nodes: int  # of the whole lattice
+    finished: bool = True  # False: the time was over, this is the best found until then
+
+
+@dataclass(frozen=True)
 class Partition:
     """A class for every row, and how it came about (what a saved recipe needs)."""
 
     labels: Labels = field(repr=False)  # -1 = suppressed
     classes: int
-    how: Cuts | ManagedRounds | None = field(default=None, repr=False)
+    how: Cuts | ManagedRounds | Levels | None = field(default=None, repr=False)
 
     @property
     def sizes(self) -> Sizes:

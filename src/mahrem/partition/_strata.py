@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["within_patterns"]
+__all__ = ["merge_patterns", "within_patterns"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def within_patterns(partitioner: Partitioner, points: Points, missing: Mask, adm
         - Every row has one label; labels are ``0 .. c-1`` and none is empty.
         - ``admits`` accepts every class.
         - When every pattern may stand, no class mixes missing and present values of a column.
+        - A method with ``whole_table`` gets the whole table.
 
     Example:
         >>> import numpy as np
@@ -64,17 +66,20 @@ def within_patterns(partitioner: Partitioner, points: Points, missing: Mask, adm
         >>> within_patterns(Mondrian(), points, points < 0, admits).labels
         array([0, 1, 0, 1])
     """
-    if not missing.any():
+    # A method whose levels are about the whole table tells missing values apart by itself.
+    if not missing.any() or getattr(partitioner, "whole_table", False):
         return partitioner(points, admits)
     strata, count = _strata(missing, admits)
     if count == 1:
         return partitioner(points, admits)
+    begin = getattr(partitioner, "begin", None)  # a method with a budget shares it out among the patterns
+    method: Partitioner = partitioner if begin is None else begin(len(points))
     labels = np.empty(len(points), np.int64)
     classes = 0
     order = np.argsort(strata, kind="stable").astype(np.int32)
     ends = np.cumsum(np.bincount(strata, minlength=count))
     for rows in np.split(order, ends[:-1]):
-        part = partitioner(points[rows], Within(admits, rows))
+        part = method(points[rows], Within(admits, rows))
         labels[rows] = np.where(part.labels >= 0, part.labels + classes, -1)
         classes += part.classes
     return Partition(labels=labels, classes=classes)
@@ -84,17 +89,33 @@ def _strata(missing: Mask, admits: Admits) -> tuple[Labels, int]:
     """Give every row a stratum, numbered in the order of the patterns, and how many there are."""
     patterns, of_row = _patterns(missing)
     sizes = np.bincount(of_row, minlength=len(patterns))
+    target = merge_patterns(patterns, sizes, lambda target, changed: _judge(target[of_row], changed, admits))
+    alive = np.unique(target)
+    return np.searchsorted(alive, target)[of_row], len(alive)
+
+
+def merge_patterns(
+    patterns: NDArray[np.uint8], sizes: Integers, accepts: Callable[[Integers, Integers], Mask]
+) -> Integers:
+    """Merge patterns of missing values until each stratum may stand, or only one is left.
+
+    Args:
+        patterns: ``(p, bytes)`` distinct patterns as packed bits, sorted.
+        sizes: ``(p,)`` rows of each. Changed.
+        accepts: Called with the stratum of each pattern and the strata to judge; says which may stand.
+
+    Returns:
+        ``(p,)`` the stratum of each pattern, named by one of its patterns.
+    """
     target = np.arange(len(patterns))  # the stratum a pattern belongs to
     changed = target
     refused: Mask = np.zeros(len(patterns), np.bool_)
     while True:
-        refused[changed] = ~_judge(target[of_row], changed, admits)
+        refused[changed] = ~accepts(target, changed)
         alive = np.unique(target)
         if len(alive) == 1 or not refused[alive].any():
-            break
+            return target
         changed = _merge(patterns, sizes, target, refused)
-    numbers = np.searchsorted(alive, target)
-    return numbers[of_row], len(alive)
 
 
 def _patterns(missing: Mask) -> tuple[NDArray[np.uint8], Integers]:

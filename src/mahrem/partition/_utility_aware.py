@@ -14,7 +14,7 @@ from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["ManagedRounds", "UtilityAware", "u_canon", "u_mondrian", "utility_aware"]
+__all__ = ["ManagedRounds", "UtilityAware", "managed_round", "u_canon", "u_mondrian", "utility_aware"]
 
 REFERENCES = ("tightest", "lof", "distance", "knn")  # in the order of the kernels
 STOPS = ("rounds", "empty", "gain")
@@ -104,6 +104,35 @@ def utility_aware(
         if len(rest) == before or (stop != "rounds" and before - len(rest) < before // _CRAWL):
             break
     return loop.finish(rest, manage_normals=manage_normals)
+
+
+def managed_round(
+    points: Points,
+    admits: Admits,
+    partitioner: Partitioner,
+    *,
+    reference: str = "tightest",
+    neighbours: int | None = None,
+) -> Partition:
+    """Do one round of :func:`utility_aware` and leave the outliers without a class.
+
+    Args:
+        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
+        admits: Says of all candidate classes at once which may stand; its minimum is ``k``.
+        partitioner: Makes the parts.
+        reference: The record a class is built around.
+        neighbours: How many outlier detectors look at.
+
+    Guarantees:
+        - ``admits`` accepts every class; outliers are labelled -1.
+    """
+    _check(1, reference, neighbours, "rounds", 0.0)
+    points = np.ascontiguousarray(points, np.float64)
+    minimum = max(1, admits.minimum)
+    loop = _Loop(points, admits, minimum, REFERENCES.index(reference), neighbours or max(1, minimum - 1))
+    rest = np.arange(len(points), dtype=np.int32)
+    loop.keep(loop.parts(partitioner, rest), rest)
+    return Partition(labels=loop.labels, classes=loop.classes)
 
 
 def _check(rounds: int, reference: str, neighbours: int | None, stop: str, gain: float) -> None:
@@ -268,6 +297,7 @@ class UtilityAware:
 def u_mondrian(
     *,
     strict: bool = True,
+    cut: str = "median",
     rounds: int = 5,
     reference: str = "tightest",
     neighbours: int | None = None,
@@ -279,9 +309,9 @@ def u_mondrian(
 
     Example:
         >>> u_mondrian(strict=False).partitioner
-        Mondrian(strict=False)
+        Mondrian(strict=False, cut='median')
     """
-    return UtilityAware(Mondrian(strict), rounds, reference, neighbours, manage_normals, stop, gain)
+    return UtilityAware(Mondrian(strict, cut), rounds, reference, neighbours, manage_normals, stop, gain)
 
 
 def u_canon(

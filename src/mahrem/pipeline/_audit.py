@@ -18,6 +18,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
+from mahrem.partition import FULL_DOMAIN
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._prepare import column_of, hierarchy_of, reading_of, subjects_of
 from mahrem.pipeline._summary import promises_of, risk_of
@@ -138,7 +139,9 @@ def _own_policy(folder: Path) -> dict[str, Any]:
 def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
     """In a release of ours that suppressed rows, whatever shows nothing was meant to."""
     folder = _folder(source)
-    if folder is None or read_policy(folder / "policy.toml").get("missing") != "suppress":
+    said = {} if folder is None else read_policy(folder / "policy.toml")
+    by_method = said.get("method") in FULL_DOMAIN and said.get("suppression_limit", 0) > 0
+    if said.get("missing") != "suppress" and not by_method:
         return None
     return np.ones(table.select(pl.len()).collect().item(), np.bool_)
 

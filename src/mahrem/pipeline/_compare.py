@@ -18,52 +18,20 @@ from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._auto import TRAITS, suits
+from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._draft import Draft, draft
-from mahrem.pipeline._kept import Kept, write_comparison
+from mahrem.pipeline._kept import Kept
+from mahrem.pipeline._learnt import ORIGINAL, Learnt
 from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.release import Policy, Settings
+from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
 
 __all__ = ["Comparison", "compare"]
 
 CUSTOMARY = (2, 3, 5, 10, 20, 50)
+_STOPPABLE = {"anytime": False}  # ctrl-C ends the sweep, not the run that is on
 WARM_UP = 64  # rows of a trial run, so that loading kernels is not counted as a method's time
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """What a sweep found: one row per method, strategy, k and seed, and what was left out and why.
-
-    A row has ``method``, ``strategy``, ``k``, ``seed``, ``holds``, every figure of utility, the highest and
-    average risk, ``seconds`` (partition and recoding, kernels loaded before) and ``note``.
-    """
-
-    source: str
-    size: int  # rows of the table
-    quasi: tuple[str, ...]
-    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
-    left_out: Mapping[str, str]  # method or setting -> why it was not run
-
-    def best(self, k: int) -> str | None:
-        """Name the method with the least loss at one k, over seeds and strategies; None without rows."""
-        found = [row for row in self.rows if row["k"] == k and row["gcp"] is not None and row["holds"]]
-        return min(found, key=lambda row: (row["gcp"], row["seconds"]))["method"] if found else None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give what goes into JSON."""
-        ks = sorted({row["k"] for row in self.rows})
-        return {
-            "source": self.source,
-            "rows": self.size,
-            "quasi": list(self.quasi),
-            "results": [dict(row) for row in self.rows],
-            "best": {str(k): self.best(k) for k in ks},
-            "left_out": dict(self.left_out),
-        }
-
-    def save(self, folder: str | Path) -> Path:
-        """Write ``comparison.csv``, ``comparison.json``, ``frontier.svg`` and ``comparison.html``."""
-        return write_comparison(self.as_dict(), Path(folder))
 
 
 @dataclass(frozen=True)
@@ -74,7 +42,7 @@ class _Case:
     seed: int | None  # None: the method does not draw
 
     def within(self, policy: Policy) -> Policy:
-        own = _own_options(policy.options, self.method)
+        own = _own_options({**policy.options, **_STOPPABLE}, self.method)
         strategy = policy.strategy if self.strategy is None else self.strategy
         return replace(policy, method=self.method, strategy=strategy, k=self.k, seed=self.seed, options=own)
 
@@ -91,6 +59,9 @@ def compare(
     strategies: Sequence[str] | None = None,
     seeds: int = 1,
     budget: float | None = None,
+    target: str | None = None,
+    classifiers: Sequence[str] | None = None,
+    splits: int = 5,
     output: str | Path | None = None,
     progress: Progress | None = None,
     **settings: Unpack[Settings],
@@ -105,6 +76,9 @@ def compare(
         strategies: ``strict``, ``relaxed`` or both, for methods that cut; by default the policy's.
         seeds: How often to run methods that draw, with seeds 0, 1, 2 …
         budget: Seconds after which no further run begins.
+        target: A column to predict: what classifiers trained on anonymised rows reach on untouched ones.
+        classifiers: Names of :data:`mahrem.learning.CLASSIFIERS`; by default two of them.
+        splits: How often rows are split into training and test rows.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.
         **settings: Every name of :class:`~mahrem.release.Settings`; ``options`` reach the methods that know
@@ -134,8 +108,11 @@ def compare(
     chosen, left_out = _suiting(wanted, prepared.taking_part)
     _refuse_unread_options(said, chosen)
     cases = list(_cases(chosen, _ks(ks, said, prepared.taking_part), strategies or (said.strategy,), seeds))
-    kept = Kept.opened(None if output is None else Path(output), prepared, said)
-    run = _Run(prepared, said)
+    learnt = _learnt(prepared, said, target, classifiers, splits)
+    folder = None if output is None else Path(output)
+    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.said)
+    run = _Run(prepared, said, learnt)
+    original = _original(learnt, kept, step)
     rows: list[Mapping[str, Any]] = []
     try:
         for number, case in enumerate(cases, 1):
@@ -155,10 +132,36 @@ def compare(
             quasi=said.quasi,
             rows=tuple(rows),
             left_out=left_out,
+            target=target,
+            classifiers=() if learnt is None else learnt.classifiers,
+            original=original,
         )
         if output is not None and rows:
             found.save(output)
     return found
+
+
+def _learnt(
+    prepared: Prepared, policy: Policy, target: str | None, classifiers: Sequence[str] | None, splits: int
+) -> Learnt | None:
+    if target is not None:
+        return Learnt.of(prepared, policy, target, classifiers, splits)
+    if classifiers is not None:
+        raise InvalidParameter("classifiers need a target to predict: --target COLUMN")
+    return None
+
+
+def _original(learnt: Learnt | None, kept: Kept, step: Progress) -> Mapping[str, Any] | None:
+    """Give the figures of the table itself, kept like every run."""
+    if learnt is None:
+        return None
+    said = {"method": ORIGINAL, "strategy": None, "k": None, "seed": None}
+    row = kept.get(said)
+    if row is None:
+        step("the original")
+        row = {**said, **learnt.original()}
+        kept.add(row)
+    return row
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,7 @@ class _Run:
 
     prepared: Prepared
     policy: Policy
+    learnt: Learnt | None
     _warm: set[str] = field(default_factory=set)
 
     def __call__(self, case: _Case) -> dict[str, Any]:
@@ -181,6 +185,7 @@ class _Run:
                 "holds": False,
                 **dict.fromkeys(_FIGURES),
                 "seconds": None,
+                **dict.fromkeys(() if self.learnt is None else self.learnt.columns),
                 "note": str(error),
             }
         seconds = time.perf_counter() - began
@@ -197,15 +202,26 @@ class _Run:
         people = verdict.people  # rows, or people where k counts them
         utility = replace(utility, c_avg=c_avg(people, policy.k or 1))
         risk = {"highest_risk": highest_risk(people), "average_risk": average_risk(people)}
-        figures = {**utility.as_dict(), **risk, "seconds": round(seconds, 4), "note": ""}
+        learnt, note = self._learn(made, policy)
+        figures = {**utility.as_dict(), **risk, "seconds": round(seconds, 4), **learnt, "note": note}
         return {**case.said(), "holds": verdict.holds, **figures}
+
+    def _learn(self, made: Draft, policy: Policy) -> tuple[dict[str, Any], str]:
+        if self.learnt is None:
+            return {}, ""
+        try:
+            return self.learnt(made, policy), ""
+        except Infeasible as error:  # the training rows are fewer than the rows
+            return dict.fromkeys(self.learnt.columns), f"nothing was learnt: {error}"
 
     def _warm_up(self, case: _Case, policy: Policy) -> None:
         if case.method in self._warm:
             return
         self._warm.add(case.method)
+        brief = _own_options({"seconds": None, "evaluations": 1}, case.method)  # not the budget of a run
+        options = {**policy.options, **brief}
         method = build_method(
-            case.method, strict=policy.strategy == "strict", seed=case.seed, options=policy.options
+            case.method, strict=policy.strategy == "strict", seed=case.seed, options=options
         )
         pairs = np.random.default_rng(0).random((WARM_UP // 2, len(self.prepared.axes)))
         points = np.repeat(pairs, 2, axis=0)
@@ -224,17 +240,13 @@ _FIGURES = (
 def _verdict(made: Draft) -> Verdict:
     """Check the promises on the columns that would be published."""
     prepared = made.prepared
-    subjects = None
-    if prepared.subjects is not None:
-        subjects = np.full(prepared.rows, -1, np.int32)
-        subjects[~prepared.suppress] = prepared.subjects[: prepared.taking_part]
     return verify(
-        made.judged().lazy(),
+        (made.judged() if prepared.values else as_polars(made.table()).select(made.quasi)).lazy(),
         quasi=made.quasi,
         promises=made.policy.promises(),
         sensitive={name: prepared.columns[name] for name in prepared.values},
-        subjects=subjects,
-        suppressed=prepared.suppress,
+        subjects=made.subjects,
+        suppressed=made.hidden,
         population=prepared.population,
     )
 

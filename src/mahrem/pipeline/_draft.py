@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,29 @@ import polars as pl
 from mahrem.engines import Local, in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
-from mahrem.partition import Admission, Partition, Partitioner, build_method
+from mahrem.partition import FULL_DOMAIN, Admission, Levels, Partition, Partitioner, build_method
 from mahrem.pipeline._auto import LIGHT, Evidence, choose
 from mahrem.pipeline._prepare import Prepared
-from mahrem.recode import Centroids, Form, Recoding, Whole, default_recoding, render
+from mahrem.recode import Centroids, Form, Nodes, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
-from mahrem.table import Axis, Cells, Leaves, Values, Words, as_polars, pruned, pseudonyms, read_key
-from mahrem.types import Labels, Rows, Sizes
+from mahrem.table import (
+    Axis,
+    Cells,
+    Leaves,
+    Values,
+    Words,
+    as_polars,
+    pruned,
+    pseudonyms,
+    read_key,
+    with_default_hierarchy,
+)
+from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
 __all__ = ["Draft", "draft"]
+
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +59,21 @@ class Draft:
     def sizes(self) -> Sizes:
         """Published rows in each class of the partition."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.partition.classes)
+
+    @property
+    def hidden(self) -> Mask:
+        """Rows that show nothing: they miss values, or the method suppressed them."""
+        return self.labels < 0
+
+    @property
+    def subjects(self) -> Codes | None:
+        """The person behind each published row; nobody behind a suppressed one."""
+        people = self.prepared.subjects
+        if people is None:
+            return None
+        found = np.full(self.prepared.rows, -1, np.int32)
+        found[~self.prepared.suppress] = people[: self.prepared.taking_part]
+        return np.where(self.hidden, -1, found).astype(np.int32)
 
     @property
     def _form(self) -> Form:
@@ -94,7 +123,7 @@ class Draft:
 
     def _starred(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
         """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
-        hidden = self.prepared.suppress if order is None else self.prepared.suppress[order]
+        hidden = self.hidden if order is None else self.hidden[order]
         if not hidden.any():
             return table
         star = pl.lit(SUPPRESSED)
@@ -121,10 +150,15 @@ class Draft:
 def draft(prepared: Prepared, policy: Policy) -> Draft:
     """Partition, recode, and render what each row shows."""
     name, reason, options = _chosen(prepared, policy)
+    if name in FULL_DOMAIN:
+        prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, prepared.axes)))
     partition = _partition(prepared, policy, _method(prepared, policy, name, options))
     labels = np.full(prepared.rows, -1, np.int64)
     labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
-    recodings = {axis.name: _recoding(axis, policy) for axis in prepared.axes}
+    levels = partition.how.levels if isinstance(partition.how, Levels) else (None,) * len(prepared.axes)
+    recodings = {
+        axis.name: _recoding(axis, policy, level) for axis, level in zip(prepared.axes, levels, strict=True)
+    }
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
     )
@@ -137,7 +171,7 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         partition=partition,
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
-        beside=_beside(prepared, policy),
+        beside=_beside(prepared, policy, labels < 0),
     )
     double = [name for name, times in Counter(made.columns).items() if times > 1]
     if double:
@@ -145,9 +179,11 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     return made
 
 
-def _recoding(axis: Axis, policy: Policy) -> Recoding:
+def _recoding(axis: Axis, policy: Policy, level: int | None) -> Recoding:
     if axis.name in policy.suppress:
         return Whole()
+    if level is not None:
+        return Nodes(level=level)
     if policy.cells == "centroid":
         return Centroids()
     return default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
@@ -210,19 +246,28 @@ def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str,
         hierarchies=tuple(
             axis.domain.hierarchy if isinstance(axis.domain, Leaves) else None for axis in prepared.axes
         ),
+        suppression_limit=_limit(prepared, policy),
         options=options,
     )
 
 
-def _beside(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
+def _limit(prepared: Prepared, policy: Policy) -> float:
+    """Give the share of the rows taking part that a method may suppress, after those that miss values."""
+    if policy.suppression_limit is None:
+        return 0.0
+    left = math.floor(policy.suppression_limit * prepared.rows + _ROUNDING) - int(prepared.suppress.sum())
+    return min(1.0, max(0, left) / prepared.taking_part)
+
+
+def _beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
     """Rewrite columns row by row: keyed pseudonyms, and nothing at all where a row is suppressed."""
     made = _pseudonyms(prepared, policy)
-    if not prepared.suppress.any():
+    if not suppressed.any():
         return made
     shown = as_polars(
         prepared.source.rebuild({}, (*prepared.leave_out, *policy.quasi, *policy.pseudonym), prepared.keep)
     )
-    keep = pl.Series(~prepared.suppress)
+    keep = pl.Series(~suppressed)
     hidden = {}
     for series in [*shown, *made.values()]:
         star = pl.Series([SUPPRESSED if series.dtype == pl.String else None], dtype=series.dtype)

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.pipeline._prepare import Prepared
 from mahrem.release import Policy, is_release
-from mahrem.report import frontier_page, frontier_svg, to_json
+from mahrem.report import accuracy_svg, frontier_page, frontier_svg, to_json
 
 __all__ = ["Kept", "write_comparison"]
 
@@ -37,9 +37,11 @@ class Kept:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def opened(cls, folder: Path | None, prepared: Prepared, policy: Policy) -> Kept:
-        """Read what an earlier call left in the folder, if it left anything."""
-        table = _fingerprint(prepared, policy)
+    def opened(
+        cls, folder: Path | None, prepared: Prepared, policy: Policy, beside: Sequence[Any] = ()
+    ) -> Kept:
+        """Read what an earlier call left in the folder; ``beside`` is what else a row depends on."""
+        table = _fingerprint(prepared, policy, beside)
         if folder is None:
             return cls(None, table)
         if is_release(folder):
@@ -75,7 +77,7 @@ class Kept:
         return hashlib.sha256(named.encode()).hexdigest()[:24]
 
 
-def _fingerprint(prepared: Prepared, policy: Policy) -> str:
+def _fingerprint(prepared: Prepared, policy: Policy, beside: Sequence[Any]) -> str:
     public = policy.public()
     for swept in ("k", "method", "strategy", "language", "format", "shuffle"):
         public.pop(swept, None)
@@ -87,6 +89,7 @@ def _fingerprint(prepared: Prepared, policy: Policy) -> str:
     if prepared.subjects is not None:
         check = zlib.crc32(prepared.subjects.tobytes(), check)
     said = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
+    said += [list(beside)] if beside else []
     return hashlib.sha256(json.dumps(said, default=str, sort_keys=True).encode()).hexdigest()
 
 
@@ -103,13 +106,22 @@ def write_comparison(found: Mapping[str, Any], folder: Path) -> Path:
     """Write the files of a comparison, each at once under its name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "comparison.csv", _csv(found["results"]))
+        _write(folder / "comparison.csv", _csv(_with_original(found)))
         _write(folder / "comparison.json", to_json(found))
         _write(folder / "frontier.svg", frontier_svg(found["results"]))
+        if found.get("target"):
+            _write(folder / "accuracy.svg", accuracy_svg(found))
         _write(folder / "comparison.html", frontier_page(found))
     except OSError as error:
         raise OutputFailed(f"output={folder.name!r} could not be written: {error.strerror}") from error
     return folder
+
+
+def _with_original(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Put the figures of the untouched table, where there are any, before the runs."""
+    rows: list[dict[str, Any]] = found["results"]
+    first = found.get("original")
+    return rows if not first or not rows else [dict.fromkeys(rows[0]) | dict(first), *rows]
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

@@ -207,7 +207,7 @@ def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
 
 def _within_limit(suppress: Mask, policy: Policy) -> None:
     share = float(suppress.mean()) if len(suppress) else 0.0
-    if share > policy.suppression_limit:
+    if policy.suppression_limit is not None and share > policy.suppression_limit:
         message = (
             f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
             f"{share:.4f} of the rows; raise it or choose another --missing"

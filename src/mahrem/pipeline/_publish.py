@@ -6,7 +6,6 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from mahrem import arrays
@@ -60,18 +59,16 @@ def _order(draft: Draft) -> Rows | None:
 
 def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Rows | None) -> Verdict:
     prepared = draft.prepared
-    subjects = None
-    if prepared.subjects is not None:
-        subjects = np.full(prepared.rows, -1, np.int32)
-        subjects[~prepared.suppress] = prepared.subjects[: prepared.taking_part]
-        subjects = subjects if order is None else subjects[order]
+    subjects, hidden = draft.subjects, draft.hidden
+    if order is not None:
+        subjects, hidden = None if subjects is None else subjects[order], hidden[order]
     verdict = verify(
         table,
         quasi=draft.quasi,
         promises=draft.policy.promises(),
         sensitive={name: prepared.columns[name] for name in prepared.values},
         subjects=subjects,
-        suppressed=prepared.suppress if order is None else prepared.suppress[order],
+        suppressed=hidden,
         population=prepared.population,
         decimal=draft.policy.decimal,
     )
@@ -79,7 +76,7 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
         raise GuaranteeBroken("the published table does not have the columns it should have")
     if verdict.rows != prepared.rows:
         raise GuaranteeBroken(f"rows={verdict.rows} were published of {prepared.rows}")
-    if verdict.suppressed != prepared.suppress.sum():
+    if verdict.suppressed != hidden.sum():
         raise GuaranteeBroken("a row that should show nothing shows something")
     broken = {outcome.model: outcome for outcome in verdict.outcomes if not outcome.holds}
     if "delta-presence" in broken:

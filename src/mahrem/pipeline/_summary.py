@@ -13,7 +13,9 @@ import polars as pl
 
 from mahrem.metrics import average_risk, c_avg, highest_risk, measure, share_at_risk, unique_share
 from mahrem.models import Outcome
+from mahrem.partition import Levels
 from mahrem.pipeline._draft import Draft
+from mahrem.recode import Nodes
 from mahrem.report import class_size_bins, distribution
 from mahrem.table import Role, exported_names
 from mahrem.types import Sizes
@@ -101,7 +103,10 @@ def _column(
     column = prepared.columns[name]
     said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
     if name in figures:
-        said |= {"recoding": type(draft.recodings[name]).__name__.lower(), **figures[name]}
+        recoding = draft.recodings[name]
+        said |= {"recoding": type(recoding).__name__.lower(), **figures[name]}
+        if isinstance(recoding, Nodes) and recoding.level is not None:
+            said["level"] = recoding.level
     if name in figures and pictures:
         axis = next(axis for axis in prepared.axes if axis.name == name)
         rows = prepared.taking_part  # without the others of a population
@@ -137,6 +142,9 @@ def _caveats(draft: Draft) -> list[str]:
         said.append(
             "Pseudonyms tie the rows of one person together: whoever finds one row finds all of them."
         )
+    how = draft.partition.how
+    if isinstance(how, Levels) and not how.finished:
+        said.append("The search ran out of time: there may be levels that lose less than these.")
     if policy.k is None:
         said.append("No k was asked for: rows may be singled out.")
     return said

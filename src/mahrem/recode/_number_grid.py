@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
-import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.table import Numbers
-from mahrem.types import Floats
+from mahrem.table import NumberGrid, Numbers
 
 __all__ = ["NumberGrid", "number_grid"]
 
 _LINES = 32  # about so many grid lines cross the domain
 _EXACT = 2**53  # whole numbers up to here are exact as floats
-_POWERS = 22  # so are powers of ten up to here
 _FINEST = 1e-300  # a finer step would leave the range of normal floats
-
-
-@dataclass(frozen=True)
-class NumberGrid:
-    """All multiples of ``mantissa * 10**exponent``."""
-
-    mantissa: int
-    exponent: int
-
-    @property
-    def step(self) -> float:
-        """The distance between two lines."""
-        return float(f"{self.mantissa}e{self.exponent}")
-
-    def line(self, count: Floats) -> Floats:
-        """Give the lines with these numbers, each the float nearest to its decimal (0.3, not 0.1 + 0.2)."""
-        multiples = count * self.mantissa
-        if abs(self.exponent) <= _POWERS and bool(np.all(np.abs(multiples) < _EXACT)):
-            power = 10.0 ** abs(self.exponent)  # exact, so that one operation rounds once
-            return multiples * power if self.exponent >= 0 else multiples / power
-        digits = pl.Series(count.astype(np.int64) * self.mantissa).cast(pl.String)
-        return (digits + f"e{self.exponent}").cast(pl.Float64).to_numpy()
-
-    def below(self, values: Floats) -> Floats:
-        """Give for each value the nearest line that is not above it."""
-        count = np.floor(values / self.step)
-        for _ in range(2):  # the division may have rounded across a line
-            count = np.where(self.line(count) > values, count - 1, count)
-            count = np.where(self.line(count + 1) <= values, count + 1, count)
-        return self.line(count) + 0.0
-
-    def above(self, values: Floats) -> Floats:
-        """Give for each value the nearest line that is not below it."""
-        return -self.below(-values) + 0.0
 
 
 def number_grid(domain: Numbers, step: float | str | None = None) -> NumberGrid:

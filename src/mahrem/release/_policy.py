@@ -47,7 +47,7 @@ class Policy:
     grid: Mapping[str, float | str] = field(default_factory=dict)
     cells: Literal["text", "pairs", "midpoint", "centroid"] = "text"
     suppress: tuple[str, ...] = ()
-    suppression_limit: float = 1.0
+    suppression_limit: float | None = None  # not said: all that miss values, none that a method refuses
     weights: Mapping[str, float] = field(default_factory=dict)
     seed: int | None = None
     engine: str = "local"
@@ -78,7 +78,8 @@ class Policy:
         check.one_of(("csv", "tsv", "parquet", "arrow"), format=self.format)
         check.one_of(("local",), engine=self.engine)
         check.one_of((".", ","), decimal=self.decimal or ".")
-        check.between(0, 1, suppression_limit=self.suppression_limit)
+        if self.suppression_limit is not None:
+            check.between(0, 1, suppression_limit=self.suppression_limit)
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
         if self.models and not self.sensitive:

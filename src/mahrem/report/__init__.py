@@ -6,6 +6,7 @@ languages. Nothing in it is finer than the promise: small counts are hidden, rar
 
 from __future__ import annotations
 
+from mahrem.report._accuracy import accuracy_svg, correlation_sentences
 from mahrem.report._advice import frontier_advice
 from mahrem.report._catalogue import LANGUAGES
 from mahrem.report._distributions import class_size_bins, distribution
@@ -16,9 +17,11 @@ from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
 
 __all__ = [
     "LANGUAGES",
+    "accuracy_svg",
     "bars_svg",
     "beside_print_svg",
     "class_size_bins",
+    "correlation_sentences",
     "distribution",
     "frontier_advice",
     "frontier_page",

@@ -17,7 +17,7 @@ from mahrem.report._pictures import AFTER, INK, QUIET, _draw
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["frontier_page", "frontier_svg", "standing_alone"]
+__all__ = ["frontier_page", "frontier_svg", "over_k", "standing_alone"]
 
 WIDTH, HEIGHT, LABEL_STEP = 360, 300, 15
 
@@ -50,17 +50,51 @@ def frontier_page(found: Mapping[str, Any]) -> str:
         over_k=_over_k(lines) if lines else "",
         over_time=_over_time(lines, middle) if lines else "",
         middle=middle,
+        learnt=_learnt(found) if found.get("target") else None,
         ks=ks,
         lines=[(line.name, [percent(line.loss.get(k)) for k in ks], total(line)) for line in ranked(lines)],
         notes=[row for row in found["results"] if row.get("note")],
     )
 
 
+def _learnt(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what classifiers reach, for the page."""
+    from mahrem.report._accuracy import accuracy_picture, accuracy_table, correlation_sentences
+
+    return {
+        "picture": accuracy_picture(found),
+        "table": accuracy_table(found),
+        "sentences": correlation_sentences(found),
+    }
+
+
 def _over_k(lines: Sequence[Line]) -> str:
     best = best_of(lines).name if lines else ""
+    losses = [loss for line in lines for loss in line.loss.values()]
+    title = f"Detail given up over k, one line per method; {best} is the one to take"
+    return over_k(lines, best, *_loss_axis(losses, "detail given up (GCP)"), title)
+
+
+def over_k(
+    lines: Sequence[Line],
+    best: str,
+    up: dict[str, Any],
+    domain: tuple[float, float, bool],
+    title: str,
+    beside: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Draw one line per method over k, names at their ends.
+
+    Args:
+        lines: One per method; what they call loss may be any figure.
+        best: The one that stands out.
+        up: The axis of the figures.
+        domain: Its ends, and whether it is logarithmic.
+        title: What the picture shows, for those who cannot see it.
+        beside: Further layers.
+    """
     values = [{"method": line.name, "k": k, "loss": loss} for line in lines for k, loss in line.loss.items()]
     ks = sorted({k for line in lines for k in line.loss})
-    up, domain = _loss_axis([loss for line in lines for loss in line.loss.values()], "detail given up (GCP)")
     across = {
         "field": "k",
         "type": "quantitative",
@@ -117,8 +151,7 @@ def _over_k(lines: Sequence[Line]) -> str:
             },
         },
     ]
-    spec = {"width": WIDTH, "height": HEIGHT, "layer": marks}
-    title = f"Detail given up over k, one line per method; {best} is the one to take"
+    spec = {"width": WIDTH, "height": HEIGHT, "layer": [*beside, *marks]}
     return _draw(spec, title, load_catalogue("en"))
 
 

@@ -92,7 +92,13 @@ def _panel(metric: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def lines_svg(
-    rows: Sequence[Mapping[str, Any]], *, across: str, title: str, names: tuple[str, str], best: str
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    across: str,
+    title: str,
+    names: tuple[str, str],
+    best: str,
+    ratios: bool = False,
 ) -> str:
     """Draw figures over a setting, one line per method and one panel per data set.
 
@@ -102,7 +108,9 @@ def lines_svg(
         title: What the picture shows, in words.
         names: Titles of the two axes.
         best: The method that stands out.
+        ratios: Let equal ratios be equally far apart, where figures grow many times over.
     """
+    height = {"type": "log", "nice": False} if ratios else {"zero": False}
     methods = list(dict.fromkeys(str(row["method"]) for row in rows))
     rest = iter(OTHERS * (1 + len(methods) // len(OTHERS)))
     colours = [AFTER if name == best else next(rest) for name in methods]
@@ -132,8 +140,8 @@ def lines_svg(
                     "y": {
                         "field": "ours",
                         "type": "quantitative",
-                        "scale": {"zero": False},
-                        "axis": {"title": names[1], "tickCount": 5},
+                        "scale": height,
+                        "axis": {"title": names[1], "tickCount": 5, "format": "~g"},
                     },
                     "color": {
                         "field": "method",

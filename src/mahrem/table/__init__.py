@@ -4,8 +4,19 @@ Also the grammar of published cells, which writers, metrics and the verifier sha
 """
 
 from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
+from mahrem.table._builders import (
+    cut_hierarchy,
+    date_hierarchy,
+    group_hierarchy,
+    interval_hierarchy,
+    mask_hierarchy,
+    plain_hierarchy,
+    prefix_hierarchy,
+)
 from mahrem.table._cells import Cells
+from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
 from mahrem.table._encode import encode_quasi, encode_sensitive
+from mahrem.table._foretold import Target, number_target
 from mahrem.table._formulas import neutralise_formulas, restore_formulas, restored_cells
 from mahrem.table._frames import as_polars, pruned
 from mahrem.table._grammar import (
@@ -25,9 +36,13 @@ from mahrem.table._grammar import (
     write_ranges,
     write_set,
 )
-from mahrem.table._hierarchy import Hierarchy, read_hierarchy
+from mahrem.table._hierarchy import Hierarchy
+from mahrem.table._hierarchy_facts import HierarchyFacts, hierarchy_facts
+from mahrem.table._hierarchy_file import read_hierarchy
 from mahrem.table._kinds import infer_kind, read_kind
+from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
 from mahrem.table._missing import MissingOutcome, apply_missing
+from mahrem.table._number_grid import NumberGrid
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
 from mahrem.table._reading import Reading, Source
 from mahrem.table._roles import assign_roles, is_role_word, role_from_word
@@ -46,13 +61,16 @@ __all__ = [
     "Exact",
     "Format",
     "Hierarchy",
+    "HierarchyFacts",
     "Kind",
+    "LearntGroups",
     "Leaves",
     "Members",
     "Missing",
     "MissingCell",
     "MissingOutcome",
     "Moments",
+    "NumberGrid",
     "Numbers",
     "Prefix",
     "Range",
@@ -60,19 +78,32 @@ __all__ = [
     "Role",
     "Source",
     "Suppressed",
+    "Target",
     "Values",
     "Words",
     "apply_missing",
     "as_polars",
     "assign_roles",
+    "cut_hierarchy",
+    "date_hierarchy",
+    "default_hierarchy",
     "encode_quasi",
     "encode_sensitive",
     "exported_names",
+    "group_hierarchy",
+    "hierarchy_facts",
     "infer_kind",
+    "interval_hierarchy",
     "is_role_word",
+    "learn_hierarchies",
+    "learn_hierarchy",
     "make_key",
+    "mask_hierarchy",
     "neutralise_formulas",
+    "number_target",
     "open_source",
+    "plain_hierarchy",
+    "prefix_hierarchy",
     "pruned",
     "pseudonyms",
     "read_cell",
@@ -83,6 +114,7 @@ __all__ = [
     "restore_formulas",
     "restored_cells",
     "role_from_word",
+    "with_default_hierarchy",
     "write_database",
     "write_labels",
     "write_members",

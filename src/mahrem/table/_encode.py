@@ -13,7 +13,7 @@ from mahrem.table._schema import Column, Kind
 from mahrem.table._values import Values
 from mahrem.types import Codes, Integers, Mask, Positions
 
-__all__ = ["encode_quasi", "encode_sensitive"]
+__all__ = ["encode_quasi", "encode_sensitive", "plain"]
 
 _EXACT = 2.0**53  # from here on, neighbouring whole numbers are one float
 
@@ -37,7 +37,7 @@ def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = Non
         [34.0, 7.0, nan]
     """
     if column.hierarchy is not None:
-        return Axis(column.name, _floats(column.hierarchy.codes(_plain(series))), Leaves(column.hierarchy))
+        return Axis(column.name, _floats(column.hierarchy.codes(plain(series))), Leaves(column.hierarchy))
     positions, domain = _encode(series, column, decimal)
     return Axis(column.name, positions, domain)
 
@@ -61,7 +61,7 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
         [1, 2, 0]
     """
     if column.hierarchy is not None:
-        return _sensitive_leaves(column.name, column.hierarchy.codes(_plain(series)), column.hierarchy)
+        return _sensitive_leaves(column.name, column.hierarchy.codes(plain(series)), column.hierarchy)
     positions, domain = _encode(series, column, decimal)
     missing = np.isnan(positions)
     if isinstance(domain, Words):
@@ -222,16 +222,17 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
 
 
 def _text(series: pl.Series) -> pl.Series:
-    """Give values as text; whole numbers that came as floats (beside missing ones) lose their point."""
-    plain = _plain(series)
-    if plain.dtype.is_nested() or plain.dtype in (pl.Object, pl.Binary):
+    """Give values as text, whole numbers without a point."""
+    shown = plain(series)
+    if shown.dtype.is_nested() or shown.dtype in (pl.Object, pl.Binary):
         raise InvalidInput(
             f"column={series.name!r} holds {series.dtype} values; it needs text, numbers or dates"
         )
-    return plain.dt.to_string() if plain.dtype == pl.Duration else plain.cast(pl.String)
+    return shown.dt.to_string() if shown.dtype == pl.Duration else shown.cast(pl.String)
 
 
-def _plain(series: pl.Series) -> pl.Series:
+def plain(series: pl.Series) -> pl.Series:
+    """Turn whole numbers that came as floats (beside missing ones) into whole numbers."""
     if (
         series.dtype.is_float()
         and (series.is_null() | ((series == series.floor()) & (series.abs() < _EXACT))).all()

@@ -8,16 +8,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
+from mahrem.table._cycles import refuse_cycles
+from mahrem.table._grammar import write_labels
+from mahrem.table._staged import appearing
 from mahrem.types import Integers
 
-__all__ = ["Hierarchy", "read_hierarchy"]
+__all__ = ["ROOT", "Hierarchy"]
 
 ROOT = "*"
+_PLAIN_NUMBER = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]*)?$"  # 007 is a code, 1e3 may be one
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +65,38 @@ class Hierarchy:
             raise InvalidInput(f"{name} is empty: it needs one row per value, its ancestors after it")
         columns = list(zip(*paths, strict=True))
         _check_parents(columns, name)
-        numbered = [_number(column) for column in columns]
+        refuse_cycles(columns, name)
+        return cls.from_columns([pl.Series(column, dtype=pl.String) for column in columns])
+
+    @classmethod
+    def from_columns(cls, columns: Sequence[pl.Series]) -> Hierarchy:
+        """Build a tree from what every leaf is called at each level; for builders, who know that it is one.
+
+        Args:
+            columns: Text, one entry per leaf: the leaves, all different, then their ancestors, the root last.
+        """
+        return cls.from_nodes(columns[0], [_number(column) for column in columns[1:-1]])
+
+    @classmethod
+    def from_nodes(cls, leaves: pl.Series, levels: Sequence[tuple[pl.Series, Integers]]) -> Hierarchy:
+        """Build a tree from numbered nodes; the root is added.
+
+        Args:
+            leaves: Text, all different, at least one.
+            levels: Bottom-up, without leaves and root: the labels of the nodes and the node of each leaf.
+        """
+        count = len(leaves)
+        root = (pl.Series([ROOT]), np.zeros(count, np.int64))
+        numbered = [(leaves, np.arange(count)), *((names, _by_appearance(at)) for names, at in levels), root]
+        raw = [np.arange(count), *(at for _, at in levels), root[1]]
         order = np.lexsort(np.array([codes for _, codes in numbered]))  # the root is the first key
-        return cls(*_renumber(columns, order))
+        labels, nodes = [], []
+        for (names, _), codes in zip(numbered, raw, strict=True):
+            sorted_codes = codes[order]
+            begins = np.concatenate([[True], sorted_codes[1:] != sorted_codes[:-1]])
+            labels.append(tuple(names.gather(sorted_codes[begins]).to_list()))
+            nodes.append(np.cumsum(begins) - 1)
+        return cls(tuple(labels), np.stack(nodes))
 
     @property
     def leaves(self) -> int:
@@ -80,13 +114,12 @@ class Hierarchy:
         return tuple(np.bincount(level).astype(np.int64) for level in self.nodes)
 
     def codes(self, series: pl.Series) -> Integers:
-        """Give the leaf of each value, -1 where it is missing; a value the tree does not know is an error."""
+        """Give the leaf of each value, -1 where it is missing; a value the tree does not know is an error.
+
+        Blanks around a value do not count, and ``34.0`` finds the leaf ``34`` where there is no ``34.0``.
+        """
         text = series.cast(pl.String).str.strip_chars()
-        lookup = pl.DataFrame(
-            {"leaf": pl.Series(self.labels[0], dtype=pl.String), "code": np.arange(self.leaves)}
-        )
-        distinct = text.unique().drop_nulls()
-        known = distinct.to_frame("leaf").join(lookup, on="leaf", how="left")
+        known = self.find(text.unique().drop_nulls())
         strange = known.filter(pl.col("code").is_null())["leaf"]
         if len(strange):
             count = int(text.is_in(strange.implode()).sum())
@@ -98,6 +131,35 @@ class Hierarchy:
             return np.full(len(text), -1)
         codes = text.replace_strict(known["leaf"], known["code"], return_dtype=pl.Int64)
         return codes.fill_null(-1).to_numpy()
+
+    def find(self, distinct: pl.Series) -> pl.DataFrame:
+        """Look different values up: columns ``leaf`` (the value) and ``code``, null where it is unknown."""
+        lookup = pl.DataFrame({"leaf": pl.Series(self.labels[0], dtype=pl.String)}).with_row_index("code")
+        known = distinct.to_frame("leaf").join(lookup, on="leaf", how="left")
+        if known["code"].null_count() == 0:
+            return known
+        numbers = (
+            lookup.select("code", number=_plain_number("leaf")).drop_nulls().unique("number", keep="first")
+        )
+        again = known.with_columns(number=_plain_number("leaf")).join(
+            numbers, on="number", how="left", suffix="_number"
+        )
+        return again.select("leaf", code=pl.coalesce("code", "code_number"))
+
+    def cells(self, level: int) -> pl.Series:
+        """Give what the nodes of a level are published as.
+
+        A leaf is written like any value; a node is its label, so that ``[20, 29]`` reads as a range. A leaf
+        that stands for itself at a higher level is still a value.
+        """
+        labels = pl.Series("cell", self.labels[level], dtype=pl.String)
+        quoted = write_labels(labels)
+        if level == 0:
+            return quoted
+        first = np.unique(self.nodes[level], return_index=True)[1]
+        alone = np.bincount(self.nodes[level]) == 1
+        itself = pl.Series(alone) & (labels == pl.Series(self.labels[0], dtype=pl.String).gather(first))
+        return quoted.zip_with(itself | (labels == ""), labels)
 
     def lowest_common(self, low: Integers, high: Integers) -> tuple[Integers, Integers]:
         """Give level and node of the lowest ancestor each pair of leaves shares.
@@ -117,10 +179,23 @@ class Hierarchy:
         ]
         return list(zip(*columns, strict=True))
 
+    def text(self) -> str:
+        """Give the tree as the text of a file in ARX's form."""
+        file = io.StringIO(newline="")
+        returns = any("\r" in label for labels in self.labels for label in labels)  # not quoted by itself
+        form: Literal[0, 1] = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+        csv.writer(file, delimiter=";", lineterminator="\n", quoting=form).writerows(self.rows())
+        return file.getvalue()
+
     def write(self, path: str | Path) -> None:
-        """Write the tree as ARX reads it: no header, ``;`` between cells, ``"`` around those that need it."""
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(self.rows())
+        """Write the tree as ARX reads it: no header, ``;`` between cells, ``"`` around those that need it.
+
+        The file appears whole or not at all, and only its owner can read it: leaves are values of the data.
+        """
+        with appearing(Path(path)) as stream:
+            rest = memoryview(self.text().encode("utf-8"))
+            while rest:  # a raw file may take less than it is given
+                rest = rest[stream.write(rest) :]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hierarchy):
@@ -129,35 +204,6 @@ class Hierarchy:
 
     def __hash__(self) -> int:
         return hash(self.labels)
-
-
-def read_hierarchy(
-    path: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8-sig"
-) -> Hierarchy:
-    """Read a hierarchy in ARX's CSV form: no header, one row per leaf, ancestors bottom-up.
-
-    Args:
-        path: The file.
-        delimiter: What stands between cells; without it ``;`` if the first line has one, else ``,``.
-        encoding: The file's encoding.
-    """
-    name = f"hierarchy={str(path)!r}"
-    try:
-        text = Path(path).read_text(encoding=encoding)
-    except OSError as error:
-        raise InvalidInput(f"{name} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, LookupError) as error:
-        raise InvalidInput(f"{name} is not text in encoding={encoding!r}") from error
-    if delimiter is None:
-        first = next((line for line in text.splitlines() if line.strip()), "")
-        delimiter = ";" if ";" in first else ","
-    try:
-        rows = [
-            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row
-        ]
-    except csv.Error as error:
-        raise InvalidInput(f"{name} is not CSV: a quote is not closed or stands in a wrong place") from error
-    return Hierarchy.from_rows(rows, name=name)
 
 
 def _even(rows: list[list[str]]) -> list[tuple[str, ...]]:
@@ -198,15 +244,21 @@ def _check_parents(columns: list[tuple[str, ...]], name: str) -> None:
             )
 
 
-def _number(labels: Sequence[str]) -> tuple[tuple[str, ...], Integers]:
+def _number(labels: pl.Series) -> tuple[pl.Series, Integers]:
     """Number labels by first appearance."""
-    known: dict[str, int] = {}
-    codes = np.array([known.setdefault(label, len(known)) for label in labels], np.int64)
-    return tuple(known), codes
+    names = labels.unique(maintain_order=True)
+    codes = labels.replace_strict(names, pl.Series(np.arange(len(names))), return_dtype=pl.Int64)
+    return names, codes.to_numpy()
 
 
-def _renumber(
-    columns: list[tuple[str, ...]], order: Integers
-) -> tuple[tuple[tuple[str, ...], ...], Integers]:
-    numbered = [_number([column[leaf] for leaf in order]) for column in columns]
-    return tuple(labels for labels, _ in numbered), np.stack([codes for _, codes in numbered])
+def _by_appearance(codes: Integers) -> Integers:
+    """Number codes anew, by first appearance."""
+    first = np.full(int(codes.max()) + 1, len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    rank = np.empty_like(first)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[codes]
+
+
+def _plain_number(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).str.contains(_PLAIN_NUMBER)).then(pl.col(name)).cast(pl.Float64, strict=False)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.errors import InvalidParameter
 from mahrem.table._formulas import neutralise_formulas, neutralise_names
 from mahrem.table._reading import CONTROL, NESTED
+from mahrem.table._staged import appearing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Format", "exported_names", "write_table"]
 
@@ -50,7 +48,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
             if CONTROL.search(name):
                 raise InvalidParameter(f"column={name!r} has control characters in its name")
         frame = neutralise_formulas(frame)
-    with _appearing(Path(path)) as stream:
+    with appearing(Path(path)) as stream:
         match format:
             case "parquet":
                 frame.write_parquet(stream)
@@ -64,31 +62,6 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
 def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
     """Give the header that :func:`write_table` writes for these columns."""
     return neutralise_names(names) if format in {"csv", "tsv"} else list(names)
-
-
-@contextmanager
-def _appearing(path: Path) -> Iterator[BinaryIO]:
-    """Open a private file beside ``path`` that takes its name at the end, or vanishes."""
-    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}")
-    try:
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(descriptor, "w+b", buffering=0) as stream:  # noqa: PTH123 - the descriptor is private from birth
-                yield stream
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
-    except (OSError, pl.exceptions.PolarsError) as error:
-        if isinstance(error, OutputFailed):
-            raise
-        reason = (
-            os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
-        )
-        raise OutputFailed(
-            f"file={path.name!r} could not be written ({reason}); nothing is left of it"
-        ) from None
 
 
 def _refuse_nul(stream: BinaryIO) -> None:

@@ -1,0 +1,92 @@
+"""How much longer than one polars group-by per column does it take to learn the hierarchies of a table?
+
+Columns of several kinds, few and many different values, a target of three values. Repeats are interleaved and
+the minimum counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import time
+from typing import TypedDict
+
+import numpy as np
+import polars as pl
+
+from mahrem.table import learn_hierarchies
+
+TARGET = "target"
+
+
+class Row(TypedDict):
+    """One figure."""
+
+    case: str
+    n: int
+    seconds: float
+    baseline: str
+    baseline_seconds: float
+    ratio: float
+    peak_mb: float
+    repeats: int
+
+
+def table(rows: int) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(0, 100, rows),
+            "zip": pl.Series(rng.integers(0, 5_000, rows)).cast(pl.String).str.zfill(5),
+            "word": rng.choice(["alpha", "beta", "gamma", "delta", "epsilon"], rows),
+            "income": rng.integers(0, 100_000, rows),
+            "amount": rng.normal(size=rows),
+            TARGET: rng.choice(["low", "middle", "high"], rows),
+        }
+    )
+
+
+def measure(case: str, data: pl.DataFrame, columns: list[str], repeats: int) -> Row:
+    ours = theirs = math.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        learn_hierarchies(data, columns, TARGET)
+        ours = min(ours, time.perf_counter() - start)
+        start = time.perf_counter()
+        for name in columns:
+            data.group_by(name).len()
+        theirs = min(theirs, time.perf_counter() - start)
+    return Row(
+        case=case,
+        n=data.height,
+        seconds=ours,
+        baseline="one polars group-by per column",
+        baseline_seconds=theirs,
+        ratio=ours / theirs,
+        peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        repeats=repeats,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    data = table(options.rows)
+    columns = [name for name in data.columns if name != TARGET]
+    found = [measure("all columns", data, columns, options.repeats)]
+    found += [measure(name, data, [name], options.repeats) for name in columns]
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    for row in found:
+        seconds = f"{row['seconds']:8.3f} s  {row['baseline_seconds']:8.3f} s"
+        print(f"{row['case']:12} {seconds}  {row['ratio']:6.1f} x")
+
+
+if __name__ == "__main__":
+    main()

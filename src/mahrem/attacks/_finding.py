@@ -1,0 +1,83 @@
+"""What an attack found: figures and a sentence, never a person and never a value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from mahrem.attacks._interval import clopper_pearson
+
+__all__ = ["Finding", "found", "not_done"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """How often an attack succeeded, beside how often it would without the release."""
+
+    attack: str
+    rate: float | None  # successes over trials; None when the attack was not done
+    baseline: float | None  # what the same attacker reaches without it
+    interval: tuple[float, float] | None  # exact (Clopper and Pearson)
+    successes: int
+    trials: int
+    meaning: str  # one plain sentence
+    confidence: float = 0.95
+    skipped: str | None = None  # why it was not done
+    unread: int = 0  # rows of the release with a cell nobody can read against the original
+    details: Mapping[str, float | int | str] = field(default_factory=dict)
+
+    @property
+    def done(self) -> bool:
+        """True when there was something to attack."""
+        return self.skipped is None
+
+    @property
+    def alarming(self) -> bool:
+        """True when the attack is better than its baseline beyond doubt."""
+        return self.interval is not None and self.baseline is not None and self.interval[0] > self.baseline
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        return {**asdict(self), "details": dict(self.details), "alarming": self.alarming}
+
+
+def found(
+    attack: str,
+    successes: int,
+    trials: int,
+    *,
+    baseline: float,
+    meaning: str,
+    unread: int = 0,
+    **details: float | str,
+) -> Finding:
+    """Make a finding of counts; the interval is worked out here."""
+    if trials == 0:
+        return not_done(attack, "nobody was left to attack", unread=unread)
+    return Finding(
+        attack=attack,
+        rate=successes / trials,
+        baseline=float(baseline),
+        interval=clopper_pearson(int(successes), int(trials)),
+        successes=int(successes),
+        trials=int(trials),
+        meaning=meaning,
+        unread=unread,
+        details=details,
+    )
+
+
+def not_done(attack: str, reason: str, *, unread: int = 0) -> Finding:
+    """Say that an attack does not apply, and why."""
+    return Finding(
+        attack=attack,
+        rate=None,
+        baseline=None,
+        interval=None,
+        successes=0,
+        trials=0,
+        meaning="This attack was not tried.",
+        skipped=reason,
+        unread=unread,
+    )

@@ -1,0 +1,269 @@
+"""``mahrem hierarchy``: make, show and check hierarchies."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_reading
+from mahrem.cli._print import print_json, print_table
+from mahrem.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from mahrem.table import Hierarchy, HierarchyFacts
+
+__all__ = ["hierarchy"]
+
+hierarchy = typer.Typer(
+    name="hierarchy",
+    help="Make, show and check hierarchies: how values become ever coarser groups.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+FILE = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy in ARX's CSV form.")]
+_WAY, _AUTO = "How (say one; without one the kind of the column decides)", "Learning (with --auto)"
+
+
+def _option(spelling: str, metavar: str, means: str, panel: str | None = None) -> Any:
+    return typer.Option(
+        *spelling.split(), metavar=metavar, help=means, rich_help_panel=panel, show_default=False
+    )
+
+
+@hierarchy.command("make")
+@speaks_reading
+def make(
+    source: SOURCE,
+    column: Annotated[str, _option("--column -c", "NAME", "The column.")],
+    output: Annotated[
+        Path | None, _option("-o --output", "FILE", "Where to write it; without it, it is printed.")
+    ] = None,
+    intervals: Annotated[
+        str | None, _option("--intervals", "5,10,20", "Widths; each must divide the next.", _WAY)
+    ] = None,
+    cuts: Annotated[
+        str | None, _option("--cuts", "18,30,65/30", "Points to cut numbers at; / between levels.", _WAY)
+    ] = None,
+    groups: Annotated[
+        str | None, _option("--groups", "2,4", "Sizes of groups of neighbours; needs --order.", _WAY)
+    ] = None,
+    dates: Annotated[
+        str | None, _option("--dates", "month,year", "day, week, month, quarter, year, decade.", _WAY)
+    ] = None,
+    mask: Annotated[
+        str | None, _option("--mask", "SIDE", "Stars for characters, one by one, from right or left.", _WAY)
+    ] = None,
+    prefix: Annotated[
+        str | None, _option("--prefix", "3,2,1", "How many characters of a code to keep.", _WAY)
+    ] = None,
+    auto: Annotated[
+        str | None, _option("--auto", "TARGET", "Group values that foretell this column alike.", _WAY)
+    ] = None,
+    rho: Annotated[
+        str | None,
+        _option("--rho", "5,10,25", "Widths in percent; 100/rho whole. Default 5,10,20,50.", _AUTO),
+    ] = None,
+    smoothing: Annotated[
+        float | None, _option("--smoothing", "X", "So many average rows are added to each value.", _AUTO)
+    ] = None,
+    minimum_count: Annotated[
+        int | None, _option("--minimum-count", "N", "Values with fewer rows do not decide.", _AUTO)
+    ] = None,
+    learn_from: Annotated[
+        str | None, _option("--learn-from", "FILE", "Learn from this table, best a public one.", _AUTO)
+    ] = None,
+    sample: Annotated[
+        int | None, _option("--sample", "N", "Learn from so many rows drawn at random.", _AUTO)
+    ] = None,
+    seed: Annotated[int | None, _option("--seed", "N", "Seed of the draw.", _AUTO)] = None,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+    policy: str | None = None,
+    settings: dict[str, Any],
+) -> None:
+    """Make a hierarchy over the values of a column, in ARX's CSV form.
+
+    mahrem hierarchy make patients.csv --column age --intervals 5,10,20,40 -o age.csv
+
+    mahrem hierarchy make patients.csv --column zip --mask right -o zip.csv
+
+    mahrem hierarchy make adult.csv --column education --auto income --rho 5,10,25 -o education.csv
+
+    Use it: mahrem anonymize patients.csv --hierarchy age=age.csv … The file lists the column's values: it is
+    as private as they are.
+    """
+    from mahrem.pipeline import check_hierarchy, make_hierarchy
+
+    if output is not None and output.exists() and not force:
+        raise InvalidParameter(f"output={str(output)!r} is there already; say --force to write over it")
+    if seed is not None:
+        settings["seed"] = seed
+    tree = make_hierarchy(
+        source,
+        column,
+        intervals=_listed(intervals),
+        cuts=None if cuts is None else [_listed(level) or [] for level in cuts.split("/")],
+        groups=_numbers("groups", groups),
+        dates=_listed(dates),
+        mask=mask,
+        prefix=_numbers("prefix", prefix),
+        auto=auto,
+        learnt=_learnt(rho, smoothing, minimum_count),
+        learn_from=learn_from,
+        sample=sample,
+        policy=policy,
+        **settings,
+    )
+    if output is not None:
+        tree.write(output)
+    facts = check_hierarchy(tree)
+    if json:
+        rows = {"rows": tree.rows()} if output is None else {"file": str(output)}
+        print_json({"column": column, **_facts(facts), **rows})
+    elif output is None:
+        typer.echo(tree.text(), nl=False)
+    elif not quiet:
+        typer.echo(f"{output}: {_sizes(facts)}\nuse it with: --hierarchy {column}={output}")
+
+
+@hierarchy.command("show")
+def show(
+    file: FILE,
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="How many levels below the root.")
+    ] = None,
+    width: Annotated[int, typer.Option("--width", min=1, help="How many children of a node.")] = 10,
+    *,
+    json: JSON = False,
+) -> None:
+    """Print a hierarchy as a tree; behind a label, how many values are under it.
+
+    mahrem hierarchy show age.csv --depth 2 --width 5
+    """
+    from mahrem.table import hierarchy_facts, read_hierarchy
+
+    tree = read_hierarchy(file)
+    if json:
+        root = _nested(tree, tree.levels - 1, 0, depth, None)
+        print_json({**_facts(hierarchy_facts(tree)), "tree": root})
+        return
+    from rich.console import Console
+
+    drawn = _nested(tree, tree.levels - 1, 0, depth, width)
+    Console(highlight=False, soft_wrap=True).print(_draw(drawn), crop=False)
+
+
+@hierarchy.command("check")
+@speaks_reading
+def check(
+    file: FILE,
+    data: Annotated[str | None, _option("--data", "SOURCE", "The table the hierarchy is for.")] = None,
+    column: Annotated[str | None, _option("--column -c", "NAME", "The column the hierarchy is for.")] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    policy: str | None = None,
+    settings: dict[str, Any],
+) -> None:
+    """Check a hierarchy: is it a tree, are its labels true, does it know every value of a column?
+
+    mahrem hierarchy check age.csv --data patients.csv --column age
+
+    Only counts are printed. Exit 0: it fits; 1: values are unknown or a label is untrue; 2: no hierarchy.
+    """
+    from mahrem.pipeline import check_hierarchy
+
+    facts = check_hierarchy(file, data, column, policy=policy, **settings)
+    if json:
+        print_json({"holds": facts.holds, **_facts(facts)})
+    elif not quiet:
+        typer.echo("fits" if facts.holds else "DOES NOT FIT")
+        rows = [("levels", str(facts.levels)), ("leaves", f"{facts.leaves:,}")]
+        rows += [("nodes per level", " ".join(map(str, facts.nodes)))]
+        rows += [("values outside their label", f"{facts.misplaced:,}")]
+        if facts.rows is not None:
+            rows += [("rows", f"{facts.rows:,}"), ("rows without a value", f"{facts.missing:,}")]
+            rows += [
+                ("rows with an unknown value", f"{facts.unknown:,} ({facts.unknown_values:,} different)")
+            ]
+            rows += [("leaves no row has", f"{facts.unused:,}")]
+        print_table(("figure", "value"), rows)
+    raise typer.Exit(0 if facts.holds else 1)
+
+
+def _facts(facts: HierarchyFacts) -> dict[str, Any]:
+    return {name: figure for name, figure in asdict(facts).items() if figure is not None}
+
+
+def _sizes(facts: HierarchyFacts) -> str:
+    return f"{facts.leaves:,} values, {facts.levels} levels ({' > '.join(f'{n:,}' for n in facts.nodes)})"
+
+
+def _learnt(rho: str | None, smoothing: float | None, minimum_count: int | None) -> Any:
+    from mahrem.table import LearntGroups
+
+    said: dict[str, Any] = {"smoothing": smoothing, "minimum_count": minimum_count}
+    if rho is not None:
+        try:
+            said["rho"] = tuple(float(part) for part in rho.split(","))
+        except ValueError as error:
+            raise InvalidParameter(f"rho={rho!r} must be numbers: 5,10,25") from error
+    given = {name: value for name, value in said.items() if value is not None}
+    return LearntGroups(**given) if given else None
+
+
+def _nested(tree: Hierarchy, level: int, node: int, depth: int | None, width: int | None) -> dict[str, Any]:
+    """Give a node with its children; a label that only repeats its child's is left to the child."""
+    import numpy as np
+
+    nodes = tree.nodes[level]
+    found: dict[str, Any] = {
+        "label": tree.labels[level][node],
+        "leaves": int(np.searchsorted(nodes, node, "right") - np.searchsorted(nodes, node)),
+    }
+    if level == 0 or (depth is not None and depth <= tree.levels - 1 - level):
+        return found
+    start, stop = np.searchsorted(nodes, [node, node + 1])
+    first, last = int(tree.nodes[level - 1][start]), int(tree.nodes[level - 1][stop - 1])
+    if first == last and tree.labels[level - 1][first] == found["label"]:
+        return _nested(tree, level - 1, first, depth, width)
+    shown = last if width is None else min(last, first + width - 1)
+    found["children"] = [_nested(tree, level - 1, child, depth, width) for child in range(first, shown + 1)]
+    if shown < last:
+        found["more"] = last - shown
+    return found
+
+
+def _draw(node: dict[str, Any], onto: Tree | None = None) -> Tree:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    label = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in node["label"]
+    )
+    line = Text(label if "children" not in node and node["leaves"] == 1 else f"{label}  ({node['leaves']:,})")
+    branch = Tree(line) if onto is None else onto.add(line)
+    for child in node.get("children", ()):
+        _draw(child, branch)
+    if "more" in node:
+        branch.add(Text(f"… {node['more']:,} more"))
+    return branch
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _numbers(option: str, text: str | None) -> list[int] | None:
+    try:
+        return None if text is None else [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InvalidParameter(f"{option}={text!r} must be whole numbers: 4,2") from error

@@ -1,0 +1,271 @@
+"""Run on a Spark cluster: cut there until a part fits a worker, then finish it there with our own kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Self
+
+import numpy as np
+
+from mahrem import check
+from mahrem.engines._spark_finish import Finish
+from mahrem.engines._spark_frame import (
+    Placed,
+    column,
+    edges_of,
+    leaf_of,
+    packed,
+    pattern_of,
+    position,
+    scaled,
+    values_of,
+)
+from mahrem.engines._spark_judge import Coded, Judge
+from mahrem.engines._spark_plan import Plan, plan
+from mahrem.engines._spark_session import start, stop
+from mahrem.engines._spark_tally import Count, Survey, merge
+from mahrem.errors import Infeasible
+from mahrem.models import PrivacyModel
+from mahrem.partition import Mondrian, Partitioner, UtilityAware, merge_patterns
+from mahrem.recode import Recoding
+from mahrem.types import Floats, Integers
+
+__all__ = ["Labelled", "Spark", "Task"]
+
+_LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
+_LARGEST_PART = 1_000_000
+_MANY_WORKERS = 32  # from here on workers add up counts before the driver does
+CLASS = "class"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be done to a distributed table."""
+
+    quasi: tuple[Placed, ...]
+    promises: tuple[tuple[PrivacyModel, Coded | None], ...]
+    method: Partitioner = field(default_factory=Mondrian)
+    recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier; none = only classes are made
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A distributed table whose rows know their class, and how it came about."""
+
+    frame: Any = field(repr=False)  # column ``class``, cells or quasi-identifiers, everything else
+    plans: tuple[Plan, ...]  # one; with rounds one for each
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A cluster, or the cores of this machine as one.
+
+    Args:
+        master: As Spark writes it; ``sc://host:port`` for Spark Connect. Not used with ``session``.
+        session: A session that somebody else has started and will stop.
+        memory: Of the driver and of every executor that we start.
+        part: Rows that one worker finishes at a time; None to choose by the number of cores.
+        settings: Spark's own settings, as pairs.
+        wait: Seconds until a master or its workers must have answered.
+
+    Guarantees:
+        - Strict Mondrian gives the same classes as on one machine, whatever the layout of the rows.
+        - Other methods keep the same promises; their classes do not cross the parts of the table.
+        - Class numbers are unique over the table and come from the cuts, so that work done twice gives the
+          same numbers.
+        - No row is collected to the driver.
+    """
+
+    master: str = "local[*]"
+    session: Any = field(default=None, repr=False, compare=False)
+    memory: str = "2g"
+    part: int | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    wait: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.part is not None:
+            check.at_least(1, part=check.whole(part=self.part))
+
+    def __enter__(self) -> Self:
+        if self.session is None:
+            object.__setattr__(
+                self,
+                "session",
+                start(self.master, memory=self.memory, settings=dict(self.settings), wait=self.wait),
+            )
+            object.__setattr__(self, "_ours", True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if getattr(self, "_ours", False):
+            stop(self.session)
+            object.__setattr__(self, "session", None)
+            object.__setattr__(self, "_ours", False)
+
+    def partition(self, frame: Any, task: Task) -> Labelled:
+        """Sort the rows of a Spark DataFrame into classes, and rewrite their cells if the task says so.
+
+        The frame must give the same rows each time it is read; persist it if it is costly to compute.
+
+        Raises:
+            Infeasible: If the table may not stand as one class.
+            InvalidParameter: If a method does not run on a cluster.
+        """
+        if isinstance(task.method, UtilityAware):
+            from mahrem.engines._spark_publish import recoded
+            from mahrem.engines._spark_rounds import in_rounds
+
+            made = in_rounds(self, frame, task, task.method)
+            return replace(made, frame=recoded(made.frame, task, self.target(0))) if task.recodings else made
+        judge, sizes, roots = self.strata(frame, task)
+        plan_ = self.plan(frame, task, judge, sizes, roots)
+        return Labelled(finished(frame, task, judge, plan_), (plan_,))
+
+    @staticmethod
+    def strata(
+        frame: Any, task: Task, shares: tuple[Floats, ...] = ()
+    ) -> tuple[Judge, list[int], dict[bytes, int]]:
+        """Count rows by their pattern of missing values and merge patterns that may not stand.
+
+        ``shares`` of sensitive values are those of the frame, unless it is only a part of the table.
+        """
+        judge = Judge(task.promises)
+        pattern = pattern_of(task.quasi)
+        rows = {
+            row["pattern"]: row["count"] for row in frame.groupBy(pattern.alias("pattern")).count().collect()
+        }
+        names = sorted(rows)
+        places = {name: place for place, name in enumerate(names)}
+        sizes = np.array([rows[name] for name in names], np.int64)
+        triplets = [values_of(frame, pattern, places, coded) for coded in judge.columns]
+        judge = replace(judge, shares=shares or tuple(map(_shares, judge.columns, triplets)))
+        accepted = _accepts(judge, sizes, triplets, np.zeros(len(sizes), np.int64), np.zeros(1, np.int64))
+        if not len(sizes) or not accepted.all():
+            raise _infeasible(int(sizes.sum()), judge.minimum)
+        bits = [np.frombuffer(packed(name), np.uint8) for name in names]
+        target = merge_patterns(
+            np.stack(bits),
+            sizes.copy(),
+            lambda strata, which: _accepts(judge, sizes, triplets, strata, which),
+        )
+        alive = np.unique(target)
+        of_pattern = np.searchsorted(alive, target)
+        together = np.bincount(of_pattern, weights=sizes).astype(np.int64).tolist()
+        if len(alive) == 1:
+            return judge, together, {}
+        return judge, together, {one.tobytes(): int(root) for one, root in zip(bits, of_pattern, strict=True)}
+
+    def plan(self, frame: Any, task: Task, judge: Judge, sizes: list[int], roots: dict[bytes, int]) -> Plan:
+        """Cut the table until every part fits a worker."""
+        columns = [scaled(one).alias(f"p{place}") for place, one in enumerate(task.quasi)]
+        codes = [column(coded.column).cast("int").alias(f"c{i}") for i, coded in enumerate(judge.columns)]
+        points, places = frame.select(*columns, *codes), frame.select(*columns)
+        target = self.target(sum(sizes))
+        edges = np.full((len(task.quasi), 1), np.inf)
+        if max(sizes) > target and max(sizes) >= 2 * judge.minimum:
+            edges = edges_of(places, len(columns), sum(sizes))
+
+        def ask(survey: Survey) -> Count:
+            counted = points.mapInArrow(survey, "blob binary")
+            if self.cores > _MANY_WORKERS:
+                counted = counted.repartition(_MANY_WORKERS).mapInArrow(_merged, "blob binary")
+            return merge(Count.unpack(bytes(row["blob"])) for row in counted.collect())
+
+        return plan(ask, edges, judge, target=target, sizes=sizes, roots=roots)
+
+    def target(self, rows: int) -> int:
+        """Give how many rows one worker takes."""
+        if self.part is not None:
+            return self.part
+        return int(np.clip(rows // (2 * self.cores), _LEAST_PART, _LARGEST_PART))
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time, as far as is known."""
+        if type(self.session).__module__.startswith("pyspark.sql.connect"):
+            return int(self.session.conf.get("spark.default.parallelism", "8"))
+        return int(self.session.sparkContext.defaultParallelism)
+
+
+def finished(frame: Any, task: Task, judge: Judge, made: Plan, worker: Finish | None = None) -> Any:
+    """Send every part to a worker that finishes it; leaves that are one class stay where they are."""
+    from pyspark.sql import functions
+
+    names = {quasi.name for quasi in task.quasi} if task.recodings else set()
+    carried = [name for name in frame.columns if name not in names]
+    leaf = leaf_of(made, task.quasi)
+    ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
+    finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings)
+    kinds = {one.name: one for one in frame.schema.fields}
+    schema = _schema([quasi.name for quasi in task.quasi] if names else [], [kinds[name] for name in carried])
+    shipped = frame.select(
+        *(position(one).alias(f"p{place}") for place, one in enumerate(task.quasi)),
+        *(column(coded.column).cast("int").alias(f"c{i}") for i, coded in enumerate(judge.columns)),
+        leaf.alias("leaf"),
+        *(column(name) for name in carried),
+    )
+    results = []
+    if not made.whole.all():
+        parts = shipped
+        if made.whole.any():
+            parts = parts.where(~functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
+        parts = parts.repartitionById(len(made.sizes), functions.col("leaf"))
+        results.append(parts.mapInArrow(finish, schema))
+    if made.whole.any():
+        from mahrem.engines._spark_whole import whole_classes
+
+        alone = shipped.where(functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
+        results.append(whole_classes(alone, task, carried))
+    return reduce(lambda one, other: one.unionByName(other), results)
+
+
+def _schema(cells: list[str], carried: Sequence[Any]) -> Any:
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    return StructType(
+        [
+            StructField(CLASS, LongType()),
+            *(StructField(name, StringType()) for name in cells),
+            *carried,
+        ]
+    )
+
+
+def _merged(batches: Iterator[Any]) -> Iterator[Any]:
+    """Add up counts inside a worker."""
+    import pyarrow as pa
+
+    found = [Count.unpack(blob.as_py()) for batch in batches for blob in batch.column(0)]
+    if found:
+        blob = pa.array([merge(found).pack()], pa.binary())
+        yield pa.RecordBatch.from_arrays([blob], ["blob"])
+
+
+def _accepts(
+    judge: Judge, sizes: Integers, triplets: Sequence[Integers], strata: Integers, which: Integers
+) -> Any:
+    """Judge some strata from the counts of their patterns."""
+    together = np.bincount(strata, weights=sizes, minlength=int(which.max(initial=0)) + 1).astype(np.int64)
+    added = []
+    for coded, found in zip(judge.columns, triplets, strict=True):
+        keys = strata[found[:, 0]] * coded.size + found[:, 1]
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        times = np.bincount(inverse, weights=found[:, 2]).astype(np.int64)
+        added.append(np.column_stack([*np.divmod(distinct, max(coded.size, 1)), times]))
+    return judge.accepts(together, added)[which]
+
+
+def _shares(coded: Coded, triplets: Integers) -> Floats:
+    """Give the share of each value of a column in all rows."""
+    times = np.bincount(triplets[:, 1], weights=triplets[:, 2], minlength=coded.size)
+    shares: Floats = times / max(1.0, times.sum())
+    return shares
+
+
+def _infeasible(rows: int, minimum: int) -> Exception:
+    if rows < minimum:
+        return Infeasible(f"rows={rows} must be at least {minimum} for one class; ask for less", reached=rows)
+    return Infeasible(f"the table of rows={rows} does not keep the promise even as one class; ask for less")

@@ -1,0 +1,98 @@
+"""What a worker does with a part: the same methods and cells as on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.engines._spark_frame import Placed
+from mahrem.engines._spark_judge import Judge
+from mahrem.partition import Admits, Partition, Partitioner
+from mahrem.recode import Recoding, render
+from mahrem.types import Codes, Labels, Points
+
+__all__ = ["CLASS_BITS", "Finish"]
+
+CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and its place in the leaf
+
+
+@dataclass(frozen=True)
+class Finish:
+    """Sorts the rows of whole parts into classes and rewrites their cells.
+
+    Its batches hold positions, codes, the leaf, then what is carried along; what comes out is the class and
+    what is carried along, cells in the place of quasi-identifiers.
+    """
+
+    quasi: tuple[Placed, ...]
+    judge: Judge
+    method: Partitioner
+    ordered: bool  # bring rows into an order of their own first, for methods whose classes depend on it
+    recodings: tuple[Recoding, ...] = field(default=())
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Finish the parts of one worker."""
+        import pyarrow as pa
+
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        table = pa.Table.from_batches(parts)
+        del parts
+        leaf = table.column(self._leaf).to_numpy()
+        if leaf.min() == leaf.max():
+            yield from self._finished(table, int(leaf[0])).to_batches(max_chunksize=100_000)
+            return
+        for one in np.unique(leaf).tolist():
+            yield from self._finished(table.filter(pa.array(leaf == one)), one).to_batches()
+
+    @property
+    def _leaf(self) -> int:
+        return len(self.quasi) + len(self.judge.columns)
+
+    def _finished(self, table: Any, leaf: int) -> Any:
+        import pyarrow as pa
+
+        points = np.empty((table.num_rows, len(self.quasi)))
+        for place, quasi in enumerate(self.quasi):
+            points[:, place] = quasi.axis(self._positions(table, place)).scaled()
+        codes = [
+            table.column(len(self.quasi) + place).to_numpy().astype(np.int32)
+            for place in range(len(self.judge.columns))
+        ]
+        if self.ordered:
+            order = np.lexsort((*codes, *points.T[::-1]))
+            table = table.take(pa.array(order))
+            points, codes = points[order], [code[order] for code in codes]
+        partition = self.classes(points, codes)
+        labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
+        cells = self.cells(table, partition.labels, partition.classes)
+        carried = table.select(range(self._leaf + 1, table.num_columns))
+        columns = [pa.array(labels), *cells, *carried.columns]
+        names = ["class", *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
+        return pa.Table.from_arrays(columns, names=names)
+
+    def classes(self, points: Points, codes: list[Codes]) -> Partition:
+        """Sort the rows of one part."""
+        admits: Admits = self.judge.admission(len(points), codes)
+        return self.method(points, admits)
+
+    def cells(self, table: Any, labels: Labels, classes: int) -> list[Any]:
+        """Write what every row shows, as text."""
+        import pyarrow as pa
+
+        shown = []
+        for place, recoding in enumerate(self.recodings):
+            quasi = self.quasi[place]
+            cells = recoding(quasi.axis(self._positions(table, place)), labels, classes)
+            (text,) = render(cells, labels, "text", quasi.name)
+            shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
+        return shown
+
+    @staticmethod
+    def _positions(table: Any, place: int) -> Any:
+        return table.column(place).to_numpy(zero_copy_only=False).astype(np.float64)

@@ -1,0 +1,161 @@
+"""After the classes: cells of classes that several workers made, figures, and files that appear at once."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mahrem import check
+from mahrem.engines._spark_finish import Finish
+from mahrem.engines._spark_frame import Placed, column, position, scaled
+from mahrem.engines._spark_judge import Judge
+from mahrem.errors import OutputFailed
+from mahrem.partition import Mondrian
+
+if TYPE_CHECKING:
+    from mahrem.engines._spark import Task
+
+__all__ = ["Figures", "class_figures", "recoded", "write_at_once"]
+
+_FORMATS = ("csv", "parquet")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the classes of a distributed table look like."""
+
+    rows: int
+    classes: int
+    smallest: int
+    largest: int
+    dm: int
+    gcp_sum: float  # rows times exact widths of the classes, over all quasi-identifiers
+
+
+def class_figures(frame: Any, quasi: Sequence[Placed]) -> Figures:
+    """Measure the classes of a labelled table, in one job; its quasi-identifiers are not yet rewritten.
+
+    A class with missing and present values of a column counts as if it showed nothing there.
+    """
+    from pyspark.sql import functions
+
+    widths = []
+    for one in quasi:
+        place = scaled(one)
+        low, high = functions.min(place), functions.max(place)
+        widths.append(functions.when(high < 0, 0.0).when(low < 0, 1.0).otherwise(high - low))
+    classes = frame.groupBy("class").agg(
+        functions.count("*").alias("size"), reduce(lambda a, b: a + b, widths).alias("width")
+    )
+    size = functions.col("size")
+    found = classes.agg(
+        functions.sum(size),
+        functions.count("*"),
+        functions.min(size),
+        functions.max(size),
+        functions.sum(size.cast("decimal(20,0)") * size.cast("decimal(18,0)")),
+        functions.sum(size * functions.col("width")),
+    ).first()
+    rows, count, least, most, dm, loss = (0 if number is None else number for number in found)
+    return Figures(int(rows), int(count), int(least), int(most), int(dm), float(loss))
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Rewrites the cells of whole classes inside a worker."""
+
+    finish: Finish
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        table = pa.Table.from_batches(parts)
+        place = len(self.finish.quasi)
+        alive, labels = np.unique(table.column(place).to_numpy(), return_inverse=True)
+        cells = self.finish.cells(table, labels.astype(np.int64), len(alive))
+        carried = table.select(range(place + 1, table.num_columns))
+        names = ["class", *(quasi.name for quasi in self.finish.quasi), *carried.column_names]
+        whole = pa.Table.from_arrays([table.column(place), *cells, *carried.columns], names=names)
+        yield from whole.to_batches(max_chunksize=100_000)
+
+
+def recoded(frame: Any, task: Task, largest: int) -> Any:
+    """Rewrite the quasi-identifiers of a labelled table; rows of a class meet in one worker.
+
+    Args:
+        frame: With a column ``class``.
+        task: Says what to write.
+        largest: Rows of a class above which its rows stay where they are and only counts travel.
+    """
+    from pyspark.sql import functions
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    from mahrem.engines._spark_whole import cells_of_groups
+
+    names = [quasi.name for quasi in task.quasi]
+    carried = [name for name in frame.columns if name not in {*names, "class"}]
+    kinds = {one.name: one for one in frame.schema.fields}
+    schema = StructType(
+        [
+            StructField("class", LongType()),
+            *(StructField(name, StringType()) for name in names),
+            *(kinds[name] for name in carried),
+        ]
+    )
+    sizes = frame.groupBy("class").count()
+    large = [row["class"] for row in sizes.where(functions.col("count") > largest).collect()]
+    shipped = frame.select(
+        *(position(one).alias(f"p{place}") for place, one in enumerate(task.quasi)),
+        functions.col("class"),
+        *(column(name) for name in carried),
+    )
+    finish = Finish(task.quasi, Judge(()), Mondrian(), ordered=False, recodings=task.recodings)
+    small = shipped.where(~functions.col("class").isin(large)) if large else shipped
+    shown = small.repartition(functions.col("class")).mapInArrow(_Cells(finish), schema)
+    if not large:
+        return shown
+    alone = shipped.where(functions.col("class").isin(large))
+    return shown.unionByName(
+        alone.select("class", *cells_of_groups(alone, task, "class"), *(column(name) for name in carried))
+    )
+
+
+def write_at_once(frame: Any, path: str, form: str = "parquet") -> None:
+    """Write a table so that it is there as a whole or not at all, even if workers fail or do work twice.
+
+    It is written beside its place and gets its name by one rename, which the file system of the path does.
+
+    Raises:
+        OutputFailed: If it cannot be written, or something is there already.
+    """
+    check.one_of(_FORMATS, format=form)
+    session = frame.sparkSession
+    jvm = session.sparkContext._jvm  # noqa: SLF001 - PySpark offers no other way to rename
+    place = jvm.org.apache.hadoop.fs.Path(path)
+    beside = jvm.org.apache.hadoop.fs.Path(place.getParent(), f".{place.getName()}.{secrets.token_hex(8)}")
+    files = place.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001 - the same
+    if files.exists(place):
+        raise OutputFailed(f"output={path!r} is there already; remove it or choose another")
+    writer = frame.write.option("header", value=True) if form == "csv" else frame.write
+    try:
+        writer.format(form).save(beside.toString())
+        renamed = files.rename(beside, place)
+    except Exception as error:  # noqa: BLE001 - whatever Spark or a file system may raise
+        reason = type(error).__name__
+        raise OutputFailed(
+            f"output={path!r} could not be written ({reason}); nothing was published"
+        ) from None
+    finally:
+        with contextlib.suppress(Exception):
+            files.delete(beside, True)
+    if not renamed:
+        raise OutputFailed(f"output={path!r} could not get its name; nothing was published")

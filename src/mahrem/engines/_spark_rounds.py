@@ -1,0 +1,161 @@
+"""Su-Mondrian and its like: rounds over the cluster, the outliers of all parts in one table again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mahrem.engines._spark_finish import CLASS_BITS, Finish
+from mahrem.engines._spark_frame import Placed, scaled
+from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.partition import (
+    Admits,
+    Partition,
+    Partitioner,
+    UtilityAware,
+    managed_round,
+    merge_refused,
+    place_leftovers,
+)
+from mahrem.types import Floats, Points
+
+if TYPE_CHECKING:
+    from mahrem.engines._spark import Labelled, Spark, Task
+    from mahrem.engines._spark_plan import Plan
+
+__all__ = ["in_rounds"]
+
+_ROUND_BITS = 24  # leaves below, rounds above: numbers of classes stay unique over all rounds
+
+
+@dataclass(frozen=True)
+class _Round:
+    """One round as a method: outliers get no class."""
+
+    wish: UtilityAware
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        wish = self.wish
+        return managed_round(
+            points, admits, wish.partitioner, reference=wish.reference, neighbours=wish.neighbours
+        )
+
+
+@dataclass(frozen=True)
+class _Leftovers:
+    """What no round took forms classes of its own."""
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        labels = np.full(len(points), -1, np.int64)
+        classes = place_leftovers(points, labels, 0, max(1, admits.minimum))
+        if not admits.plain:
+            labels, classes = merge_refused(points, labels, classes, admits)
+        return Partition(labels=labels, classes=classes)
+
+
+def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labelled:
+    """Partition, keep the densest of every part, and partition the outliers of all parts again.
+
+    A round whose outliers could not stand on their own is done again without outliers, except under plain
+    k-anonymity: there fewer than ``k`` rows join the classes that grow least. A leaf that needs no worker is
+    one class with all its rows.
+
+    Guarantees:
+        - Every class keeps the promises; no row is lost.
+        - Class numbers are unique over all rounds.
+    """
+    from mahrem.engines._spark import Labelled, finished
+
+    if wish.stop != "rounds" or wish.manage_normals:
+        raise InvalidParameter("stop and manage_normals of the u-models must be left as they are on Spark")
+    bare = replace(task, recodings=())
+    rest = frame
+    kept: list[tuple[Any, Any]] = []
+    plans: list[Plan] = []
+    shares: tuple[Floats, ...] = ()
+    for turn in range(wish.rounds + 1):
+        last = turn == wish.rounds
+        try:
+            judge, sizes, roots = engine.strata(rest, task, shares)
+            shares = judge.shares
+        except Infeasible:
+            if not kept:
+                raise
+            kept, joined = _settle(kept, rest, bare, plain=_plain(task))
+            return Labelled(_together(kept, joined), tuple(plans))
+        step: Partitioner = _Leftovers() if last else _Round(wish)
+        made = engine.plan(rest, task, judge, sizes, roots)
+        plans.append(made)
+        worker = Finish(task.quasi, judge, step, ordered=True)
+        done = _numbered(finished(rest, bare, judge, made, worker), turn).persist()
+        again = Finish(task.quasi, judge, wish.partitioner, ordered=True)
+        spare = _numbered(finished(rest, bare, judge, made, again), turn)
+        kept.append((done, spare))
+        rest = done.where("class < 0").drop("class")
+        if last or rest.isEmpty():
+            break
+    return Labelled(_together(kept, None), tuple(plans))
+
+
+def _plain(task: Task) -> bool:
+    """Say whether k-anonymity in rows is all that is promised."""
+    return all(coded is None for _, coded in task.promises)
+
+
+def _numbered(frame: Any, turn: int) -> Any:
+    """Tell classes of different rounds apart."""
+    from pyspark.sql import functions
+
+    label = functions.col("class")
+    base = turn << (CLASS_BITS + _ROUND_BITS)
+    return frame.withColumn("class", functions.when(label < 0, label).otherwise(label + functions.lit(base)))
+
+
+def _settle(
+    kept: list[tuple[Any, Any]], rest: Any, task: Task, *, plain: bool
+) -> tuple[list[tuple[Any, Any]], Any]:
+    """Find a place for outliers that may not stand on their own."""
+    if plain:
+        normals = reduce(
+            lambda one, other: one.unionByName(other), [done.where("class >= 0") for done, _ in kept]
+        )
+        return kept, _joined(rest, normals, task.quasi)
+    *earlier, (_, spare) = kept
+    return [*earlier, (spare, spare)], None
+
+
+def _together(kept: Sequence[tuple[Any, Any]], joined: Any) -> Any:
+    frames = [done.where("class >= 0") for done, _ in kept] + ([] if joined is None else [joined])
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _joined(rest: Any, normals: Any, quasi: Sequence[Placed]) -> Any:
+    """Give a few rows to the classes whose widths grow least; no row leaves the cluster."""
+    from pyspark.sql import functions
+
+    names = [f"__place{place}" for place in range(len(quasi))]
+    places = [scaled(one) for one in quasi]
+    ends = [
+        end
+        for name, place in zip(names, places, strict=True)
+        for end in (functions.min(place).alias(f"{name}_low"), functions.max(place).alias(f"{name}_high"))
+    ]
+    boxes = normals.groupBy("class").agg(*ends)
+    few = rest.select(*(place.alias(name) for name, place in zip(names, places, strict=True))).distinct()
+    growth = reduce(
+        lambda one, other: one + other,
+        [
+            functions.greatest(functions.col(f"{name}_low") - functions.col(name), functions.lit(0.0))
+            + functions.greatest(functions.col(name) - functions.col(f"{name}_high"), functions.lit(0.0))
+            for name in names
+        ],
+    )
+    best = functions.min(functions.struct(growth.alias("growth"), functions.col("class").alias("label")))
+    chosen = boxes.crossJoin(functions.broadcast(few)).groupBy(*names).agg(best.alias("__best"))
+    placed = rest.select("*", *(place.alias(name) for name, place in zip(names, places, strict=True)))
+    found = placed.join(functions.broadcast(chosen), names).withColumn("class", functions.col("__best.label"))
+    return found.drop(*names, "__best")

@@ -1,0 +1,221 @@
+"""Check promises on what was published, on the cluster, without any of the rows leaving it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.engines._spark_frame import column
+from mahrem.errors import ColumnNotFound, InvalidParameter
+from mahrem.models import Counts, DeltaPresence, KAnonymity, Outcome, Promise, judge
+from mahrem.table import Column, encode_sensitive
+from mahrem.types import Floats, Integers, Sizes
+
+__all__ = ["ClusterVerdict", "verify_on_spark"]
+
+_NONE = np.zeros(0, np.int64)
+_SCHEMA = (
+    "promise bigint, reached double, holds boolean, violating_classes bigint, violating_rows bigint, "
+    "classes bigint, rows bigint, smallest bigint, squares double"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterVerdict:
+    """What a published table promises, in figures only."""
+
+    rows: int
+    suppressed: int  # rows that show nothing at all
+    classes: int
+    smallest: int  # rows of the smallest class
+    dm: float
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def holds(self) -> bool:
+        """True when every promise does."""
+        return all(outcome.holds for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class _Coded:
+    shares: Floats
+    ancestors: Integers | None
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Judges classes inside a worker: a class is one row with its size and the counts of its values."""
+
+    promises: tuple[Promise, ...]
+    coded: Mapping[str, _Coded]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            sizes = batch.column("size").to_numpy().astype(np.int64)
+            people = batch.column("people").to_numpy().astype(np.int64)
+            for place, promise in enumerate(self.promises):
+                outcome = judge(promise, self._counts(batch, people, promise))
+                yield pa.RecordBatch.from_pylist(
+                    [
+                        {
+                            "promise": place,
+                            "reached": outcome.reached,
+                            "holds": outcome.holds,
+                            "violating_classes": outcome.violating_classes,
+                            "violating_rows": outcome.violating_rows,
+                            "classes": len(sizes),
+                            "rows": int(sizes.sum()),
+                            "smallest": int(sizes.min()),
+                            "squares": float((sizes.astype(np.float64) ** 2).sum()),
+                        }
+                    ]
+                )
+
+    def _counts(self, batch: Any, people: Sizes, promise: Promise) -> Counts:
+        if promise.column is None:
+            return Counts(people, _NONE, _NONE, _NONE, np.zeros(0))
+        known = self.coded[promise.column]
+        lists = batch.column(f"values_{list(self.coded).index(promise.column)}")
+        pairs = lists.flatten()
+        group = np.repeat(np.arange(len(people)), lists.value_lengths().to_numpy())
+        code, times = (pairs.field(i).to_numpy().astype(np.int64) for i in (0, 1))
+        order = np.lexsort((code, group))
+        return Counts(people, group[order], code[order], times[order], known.shares, known.ancestors)
+
+
+def verify_on_spark(
+    table: Any,
+    *,
+    quasi: Sequence[str],
+    promises: Sequence[Promise],
+    sensitive: Mapping[str, Column],
+    subject: str | None = None,
+    decimal: str | None = None,
+) -> ClusterVerdict:
+    """Check promises on a published Spark DataFrame, the way :func:`mahrem.verify.verify` does.
+
+    Args:
+        table: As published; read it from the files.
+        quasi: Columns that make a class: rows showing the same in all of them; missing equals missing.
+        promises: What to check.
+        sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
+        subject: Column that names the person behind a row; sizes then count people.
+        decimal: The sign before a number's fraction in sensitive columns of text.
+
+    Guarantees:
+        - The verdict does not depend on the layout of the rows, or on how the table was made.
+        - Only rows that show ``*`` in every column named here are left out, and they are counted.
+        - Only counts, and the different values of sensitive columns, reach the driver.
+    """
+    from pyspark.sql import functions
+
+    for name in [*quasi, *sensitive, *([] if subject is None else [subject])]:
+        if name not in table.columns:
+            raise ColumnNotFound(name, table.columns)
+    if any(isinstance(promise.model, DeltaPresence) for promise in promises):
+        raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
+    hidden = _hidden(table, [*quasi, *sensitive]) if sensitive else functions.lit(False)
+    found = table.agg(functions.count("*").alias("rows"), functions.count_if(hidden).alias("hidden")).first()
+    shown = table.where(~hidden) if found["hidden"] else table
+    coded, frame = _coded(shown, sensitive, decimal)
+    classes = _classes(frame, quasi, list(coded), subject)
+    asked = tuple(promises) or (Promise(KAnonymity(1)),)
+    rows = classes.mapInArrow(_Check(asked, coded), _SCHEMA).collect()
+    outcomes = tuple(
+        _merged(promise, [row for row in rows if row["promise"] == i]) for i, promise in enumerate(asked)
+    )
+    first = [row for row in rows if row["promise"] == 0]
+    return ClusterVerdict(
+        rows=found["rows"],
+        suppressed=found["hidden"],
+        classes=sum(row["classes"] for row in first),
+        smallest=min((row["smallest"] for row in first), default=0),
+        dm=sum(row["squares"] for row in first) + float(found["hidden"]) * found["rows"],
+        outcomes=outcomes if promises else (),
+    )
+
+
+def _hidden(table: Any, names: Sequence[str]) -> Any:
+    """Say which rows show nothing: ``*`` everywhere; a column of numbers has no star."""
+    from pyspark.sql import functions
+
+    kinds = dict(table.dtypes)
+    if any(kinds[name] != "string" for name in names):
+        return functions.lit(False)
+    hidden = functions.lit(True)
+    for name in names:
+        hidden &= functions.coalesce(column(name) == "*", functions.lit(False))
+    return hidden
+
+
+def _coded(shown: Any, sensitive: Mapping[str, Column], decimal: str | None) -> tuple[dict[str, _Coded], Any]:
+    """Number the values of every sensitive column as one machine would."""
+    from pyspark.sql import functions
+
+    coded, frame = {}, shown
+    for place, (name, kind) in enumerate(sensitive.items()):
+        told = shown.groupBy(column(name).alias("value")).count().toArrow()
+        found = pl.Series(name, pl.from_arrow(told["value"].combine_chunks()))
+        values = encode_sensitive(found, kind, decimal=decimal)
+        times = np.zeros(values.size)
+        counted = values.codes >= 0
+        np.add.at(times, values.codes[counted], told["count"].to_numpy()[counted])
+        coded[name] = _Coded(times / max(times.sum(), 1), values.ancestors)
+        lookup = told.append_column("code", [values.codes]).drop_columns(["count"])
+        names = [f"__value{place}", f"__code{place}"]
+        known = shown.sparkSession.createDataFrame(lookup.to_pandas()).toDF(*names)
+        same = column(name).eqNullSafe(functions.col(names[0]))
+        frame = frame.join(functions.broadcast(known), same, "left").drop(names[0])
+    return coded, frame
+
+
+def _classes(frame: Any, quasi: Sequence[str], names: Sequence[str], subject: str | None) -> Any:
+    """Bring every class into one row: its size, its people, and how often each code occurs."""
+    from pyspark.sql import functions
+
+    keys = [column(name).alias(f"__key{place}") for place, name in enumerate(quasi)]
+    plain = [f"__key{place}" for place in range(len(quasi))]
+    codes = [f"__code{place}" for place in range(len(names))]
+    people = [] if subject is None else [column(subject).alias("__person")]
+    rows = frame.select(*keys, *codes, *people)
+    size = functions.count("*").alias("size")
+    if subject is None:
+        classes = rows.groupBy(*plain).agg(size).withColumn("people", functions.col("size"))
+    else:
+        # Rows without a person count as one person: claiming more would promise too much.
+        nobody = functions.max(functions.col("__person").isNull().cast("int"))
+        classes = rows.groupBy(*plain).agg(
+            size, (functions.count_distinct("__person") + nobody).alias("people")
+        )
+    for place, code in enumerate(codes):
+        counted = rows.where(functions.col(code) >= 0).groupBy(*plain, code).count()
+        pairs = functions.collect_list(functions.struct(functions.col(code), functions.col("count")))
+        listed = counted.groupBy(*plain).agg(pairs.alias(f"values_{place}"))
+        other = listed.toDF(*(f"__other{i}" for i in range(len(plain))), f"values_{place}")
+        same = [functions.col(one).eqNullSafe(functions.col(f"__other{i}")) for i, one in enumerate(plain)]
+        classes = classes.join(other, same, "left").drop(*(f"__other{i}" for i in range(len(plain))))
+        empty = functions.array().cast(listed.schema[f"values_{place}"].dataType)
+        classes = classes.withColumn(f"values_{place}", functions.coalesce(f"values_{place}", empty))
+    return classes.drop(*plain)
+
+
+def _merged(promise: Promise, parts: Sequence[Any]) -> Outcome:
+    """Put together what workers found about one promise."""
+    reached = [row["reached"] for row in parts if row["reached"] is not None]
+    nothing = judge(promise, Counts(_NONE, _NONE, _NONE, _NONE, np.zeros(0)))
+    return replace(
+        nothing,
+        reached=(min if promise.model.rising else max)(reached, default=None),
+        holds=all(row["holds"] for row in parts),
+        violating_classes=sum(row["violating_classes"] for row in parts),
+        violating_rows=sum(row["violating_rows"] for row in parts),
+    )

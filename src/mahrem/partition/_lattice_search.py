@@ -1,0 +1,238 @@
+"""What all full-domain methods share: nodes are checked, the best one is kept, the clock is watched."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from mahrem import arrays, check
+from mahrem.errors import Infeasible
+from mahrem.partition._lattice import Grouped, Lattice, lattice_of
+from mahrem.partition._lattice_loss import LOSSES, Judged, judged, penalties_of
+from mahrem.partition._partition import Admits, Levels, Partition, least_rows
+from mahrem.table import Hierarchy
+from mahrem.types import Labels, Mask, Points
+
+__all__ = ["FullDomain", "Node", "Search", "TimeIsUp", "generalise"]
+
+Node = tuple[int, ...]  # a level for every column
+
+_ROUNDING = 1e-9
+
+
+class TimeIsUp(Exception):
+    """The time allowed is over; the best node so far stands."""
+
+
+class Checked(NamedTuple):
+    """What came of one node."""
+
+    holds: bool
+    loss: float  # infinite where it does not hold
+    bound: float  # no node above loses less
+    refused: int
+    smallest: int  # rows of the smallest class that may stand; 0 without one
+
+
+class Search:
+    """Checks nodes for a method and remembers the best.
+
+    A node holds when the rows of its refused classes are at most ``budget`` and some class may stand.
+    ``prunes`` says that whatever lies above a node that holds, holds: so it is when every superset of an
+    admitted class is admitted, or when unions of admitted classes are and no row may be suppressed.
+    """
+
+    def __init__(
+        self, lattice: Lattice, admits: Admits, *, loss: str, limit: float, seconds: float | None
+    ) -> None:
+        self.lattice = lattice
+        self.admits = admits
+        self.minimum = max(1, admits.minimum)
+        members: Mask | None = getattr(admits, "members", None)
+        self._outsiders = None if members is None else ~members
+        # People of a population who would be suppressed could be known to be absent: none may be.
+        self.budget = 0 if members is not None else math.floor(limit * lattice.rows + _ROUNDING)
+        union = admits.plain or bool(getattr(admits, "monotone", False))
+        superset = admits.plain or bool(getattr(admits, "growing", False))
+        self.prunes = superset or (union and self.budget == 0)
+        self._relative = self.budget > 0 and bool(getattr(admits, "relative", False))
+        self._loss = LOSSES[loss]
+        self.penalties = (
+            penalties_of(lattice, by_level=loss == "precision") if loss in {"ncp", "precision"} else None
+        )
+        self._stop = None if seconds is None else time.perf_counter() + seconds
+        self.known: dict[Node, Checked] = {}
+        self.best: Node | None = None
+        self.least = math.inf  # loss of the best
+        self.fewest = lattice.rows  # refused rows, over all nodes checked
+        self.finished = True
+
+    def check(self, node: Node) -> Checked:
+        """Group and judge a node, once."""
+        if node in self.known:
+            return self.known[node]
+        if self._stop is not None and self.known and time.perf_counter() > self._stop:
+            raise TimeIsUp
+        grouped = self.lattice.classes(node)
+        admitted = self.admitted(grouped)
+        figures = self._judged(grouped, admitted)
+        holds = figures.refused <= self.budget and figures.kept_classes > 0
+        if holds and figures.refused and self.penalties is not None:
+            lost = self.penalties.of_classes(self.lattice, grouped, ~admitted)
+            figures = figures._replace(refused_penalty=lost)
+        found = Checked(
+            holds=holds,
+            loss=self._loss.value(figures) if holds else math.inf,
+            bound=self._loss.bound(figures),
+            refused=figures.refused,
+            smallest=figures.smallest,
+        )
+        self.known[node] = found
+        self.fewest = min(self.fewest, figures.refused)
+        if holds and (self.best is None or (found.loss, sum(node), node) < self._rank(self.best)):
+            self.best, self.least = node, found.loss
+        return found
+
+    def choose(self, node: Node) -> None:
+        """Take a node as the result, if it holds, whatever else was checked on the way."""
+        if self.known[node].holds:
+            self.best, self.least = node, self.known[node].loss
+
+    def _rank(self, node: Node) -> tuple[float, int, Node]:
+        return self.known[node].loss, sum(node), node
+
+    def _judged(self, grouped: Grouped, admitted: Mask) -> Judged:
+        return judged(
+            grouped.sizes,
+            admitted,
+            columns=len(grouped.levels),
+            minimum=self.minimum,
+            penalty=0.0 if self.penalties is None else self.penalties.of_node(grouped.levels),
+        )
+
+    def admitted(self, grouped: Grouped) -> Mask:
+        """Say which classes of a node may stand."""
+        large: Mask = grouped.sizes >= self.minimum
+        if self.admits.plain or self._hopeless(grouped, large):
+            return large
+        labels = self.lattice.labels(grouped)
+        admitted = self._ask(labels, large, self.admits)
+        while self._relative:
+            # What is suppressed is not published, so that the table the rest is compared with changes.
+            shown = admitted[labels]
+            again = self._ask(labels, admitted, self.admits.among(shown))  # type: ignore[attr-defined]
+            if again.sum() == admitted.sum():
+                break
+            admitted = again
+        return admitted
+
+    def _hopeless(self, grouped: Grouped, large: Mask) -> bool:
+        """Too many rows lie in classes that are too small, whatever else is promised."""
+        return self._outsiders is None and int(grouped.sizes[~large].sum()) > self.budget
+
+    def _ask(self, labels: Labels, wanted: Mask, admits: Admits) -> Mask:
+        numbers = np.where(wanted, np.cumsum(wanted) - 1, -1)
+        admitted: Mask = np.zeros(len(wanted), np.bool_)
+        admitted[wanted] = admits(*arrays.rows_by_label(numbers[labels], int(wanted.sum())))
+        if self._outsiders is not None:  # a class without anyone of the table is not published at all
+            admitted |= self.nobody(labels, len(wanted))
+        return admitted
+
+    def nobody(self, labels: Labels, classes: int) -> Mask:
+        """Say which classes hold no row that will be published."""
+        if self._outsiders is None:
+            return np.zeros(classes, np.bool_)
+        empty: Mask = np.bincount(labels[~self._outsiders], minlength=classes) == 0
+        return empty
+
+
+Strategy = Callable[[Search], None]
+
+
+def generalise(
+    points: Points,
+    admits: Admits,
+    strategy: Strategy,
+    *,
+    hierarchies: Sequence[Hierarchy | None] = (),
+    loss: str = "ncp",
+    suppression_limit: float = 0.0,
+    seconds: float | None = None,
+) -> Partition:
+    """Search the lattice with a strategy and sort rows by the best node that was found.
+
+    The top of the lattice is checked first: it is cheap, and under monotone promises it holds if any does.
+    """
+    check.one_of(tuple(LOSSES), loss=loss)
+    check.between(0, 1, suppression_limit=suppression_limit)
+    if seconds is not None:
+        check.at_least(0, seconds=seconds)
+    if len(points) < max(1, admits.minimum):
+        least_rows(len(points), admits)
+    lattice = lattice_of(points, hierarchies, with_rows=not admits.plain)
+    search = Search(lattice, admits, loss=loss, limit=suppression_limit, seconds=seconds)
+    if not search.check(lattice.top).holds and search.prunes:
+        least_rows(len(points), admits)
+    try:
+        strategy(search)
+    except TimeIsUp:
+        search.finished = False
+    if search.best is None:
+        raise Infeasible(_nothing(search, suppression_limit), reached=search.fewest / lattice.rows)
+    return _partition(search, search.best)
+
+
+def _nothing(search: Search, limit: float) -> str:
+    rows = search.lattice.rows
+    tried = "no node of the lattice holds" if search.finished else "the time was over before a node held"
+    return (
+        f"suppression_limit={limit:g}: {tried}; the best of {len(search.known):,} would suppress "
+        f"{search.fewest:,} of {rows:,} rows, {search.fewest / rows:.4f}; raise the limit or ask for less"
+    )
+
+
+def _partition(search: Search, node: Node) -> Partition:
+    lattice = search.lattice
+    grouped = lattice.classes(node)
+    labels = lattice.labels(grouped)
+    shown = search.admitted(grouped) & ~search.nobody(labels, len(grouped.sizes))
+    numbers = np.where(shown, np.cumsum(shown) - 1, -1)
+    how = Levels(
+        levels=node,
+        loss=search.least,
+        checked=len(search.known),
+        nodes=math.prod(lattice.heights),
+        finished=search.finished,
+    )
+    return Partition(labels=numbers[labels], classes=int(shown.sum()), how=how)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDomain:
+    """Settings that all full-domain methods share.
+
+    ``whole_table`` says that levels are about the whole table: rows that miss values are not sorted apart.
+    """
+
+    hierarchies: tuple[Hierarchy | None, ...] = ()
+    loss: str = "ncp"
+    suppression_limit: float = 0.0
+    seconds: float | None = None
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.one_of(tuple(LOSSES), loss=self.loss)
+        check.between(0, 1, suppression_limit=self.suppression_limit)
+        if self.seconds is not None:
+            check.at_least(0, seconds=self.seconds)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings by name, as the function of the method takes them."""
+        names = ("hierarchies", "loss", "suppression_limit", "seconds")
+        return {name: getattr(self, name) for name in names}

@@ -1,0 +1,68 @@
+"""What a sweep found, as rows, as JSON and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mahrem.pipeline._kept import write_comparison
+from mahrem.pipeline._learnt import correlations
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What a sweep found: one row per method, strategy, k and seed, and what was left out and why.
+
+    A row has ``method``, ``strategy``, ``k``, ``seed``, ``holds``, every figure of utility, the highest and
+    average risk, ``seconds`` (partition and recoding, kernels loaded before) and ``note``. With a target also
+    ``entropy_loss`` (cells spread over the values they cover), ``entropy_loss_cells`` (every cell a category)
+    and, for each classifier, ``accuracy_NAME``, ``macro_f1_NAME``, ``auc_NAME`` and their ``_std``.
+    """
+
+    source: str
+    size: int  # rows of the table
+    quasi: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
+    left_out: Mapping[str, str]  # method or setting -> why it was not run
+    target: str | None = None
+    classifiers: tuple[str, ...] = ()
+    original: Mapping[str, Any] | None = field(
+        default=None, repr=False
+    )  # the same figures of the table itself
+
+    def best(self, k: int) -> str | None:
+        """Name the method with the least loss at one k, over seeds and strategies; None without rows."""
+        found = [row for row in self.rows if row["k"] == k and row["gcp"] is not None and row["holds"]]
+        return min(found, key=lambda row: (row["gcp"], row["seconds"]))["method"] if found else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        ks = sorted({row["k"] for row in self.rows})
+        said = {
+            "source": self.source,
+            "rows": self.size,
+            "quasi": list(self.quasi),
+            "results": [dict(row) for row in self.rows],
+            "best": {str(k): self.best(k) for k in ks},
+            "left_out": dict(self.left_out),
+        }
+        if self.target is None:
+            return said
+        return said | {
+            "target": self.target,
+            "classifiers": list(self.classifiers),
+            "original": dict(self.original or {}),
+            "correlations": self.correlations(),
+        }
+
+    def correlations(self) -> dict[str, dict[str, dict[str, float | int | None]]]:
+        """Say for each classifier how its accuracy goes with each loss; empty below three runs."""
+        return correlations(self.rows, self.classifiers)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``comparison.csv``, ``.json``, ``.html``, ``frontier.svg``, maybe ``accuracy.svg``."""
+        return write_comparison(self.as_dict(), Path(folder))

@@ -1,0 +1,121 @@
+"""What is left for learning: accuracy over k, one line per method, beside that of the untouched table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mahrem.report._advice import Line, lines_of
+from mahrem.report._frontier import WIDTH, over_k, standing_alone
+from mahrem.report._pictures import INK
+
+__all__ = ["accuracy_picture", "accuracy_svg", "accuracy_table", "correlation_sentences"]
+
+_RULERS = {
+    "entropy_loss": "entropy loss",
+    "entropy_loss_cells": "entropy loss with cells as categories",
+    "gcp": "detail given up (GCP)",
+}
+
+
+def accuracy_svg(found: Mapping[str, Any]) -> str:
+    """Draw accuracy over k, one line per method, as an SVG file that stands alone.
+
+    Args:
+        found: The content of ``comparison.json``, of a comparison with a target.
+    """
+    drawn = accuracy_picture(found)
+    return standing_alone(drawn or "<svg></svg>")
+
+
+def accuracy_picture(found: Mapping[str, Any]) -> str:
+    """Draw the classifier that is best on the untouched table; empty without figures."""
+    name = best_classifier(found)
+    lines = _lines(found, name)
+    if not lines:
+        return ""
+    whole = found["original"][f"accuracy_{name}"]
+    reached = [value for line in lines for value in line.loss.values()]
+    room = 0.06 * (max(*reached, whole) - min(*reached, whole)) or 0.01
+    domain = (min(*reached, whole) - room, max(*reached, whole) + room, False)
+    axis = {"title": f"accuracy on untouched rows ({_plain(name)})", "format": ".1%"}
+    up = {
+        "type": "quantitative",
+        "scale": {"domain": list(domain[:2]), "nice": False, "zero": False},
+        "axis": axis,
+    }
+    best = max(lines, key=lambda line: sum(line.loss.values()) / len(line.loss)).name
+    title = f"Accuracy over k, one line per method, trained on anonymised rows; {best} keeps most"
+    return over_k(lines, best, up, domain, title, _original(whole, up))
+
+
+def best_classifier(found: Mapping[str, Any]) -> str:
+    """Name the classifier with the highest accuracy on the untouched table."""
+    names: Sequence[str] = found["classifiers"]
+    return max(names, key=lambda name: float(found["original"][f"accuracy_{name}"]))
+
+
+def accuracy_table(found: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+    """Give for each classifier and method the accuracy at each k, the untouched table first."""
+    ks = sorted({row["k"] for row in found["results"]})
+    table = []
+    for name in found["classifiers"]:
+        whole = found["original"][f"accuracy_{name}"]
+        table.append((f"{_plain(name)}: untouched", [f"{whole:.1%}" for _ in ks]))
+        for line in _lines(found, name):
+            reached = [f"{line.loss[k]:.1%}" if k in line.loss else "" for k in ks]
+            table.append((f"{_plain(name)}: {line.name}", reached))
+    return table
+
+
+def correlation_sentences(found: Mapping[str, Any]) -> list[str]:
+    """Say how accuracy goes with each loss over the runs; nothing below three runs.
+
+    Example:
+        >>> both = {"pearson": -0.9, "spearman": -1.0, "points": 6}
+        >>> correlation_sentences({"correlations": {"knn": {"gcp": both}}})
+        ['knn: accuracy against detail given up (GCP): Spearman -1.00, Pearson -0.90, 6 runs.']
+    """
+    return [
+        f"{_plain(name)}: accuracy against {_RULERS[loss]}: Spearman {_figure(both['spearman'])}, "
+        f"Pearson {_figure(both['pearson'])}, {both['points']} runs."
+        for name, by_loss in found["correlations"].items()
+        for loss, both in by_loss.items()
+    ]
+
+
+def _lines(found: Mapping[str, Any], classifier: str) -> list[Line]:
+    key = f"accuracy_{classifier}"
+    return lines_of([{**row, "gcp": row[key]} for row in found["results"] if row.get(key) is not None])
+
+
+def _original(whole: float, up: Mapping[str, Any]) -> list[dict[str, Any]]:
+    data = {"values": [{"loss": whole, "text": "untouched table"}]}
+    height = {"y": {"field": "loss", **up}}
+    return [
+        {
+            "data": data,
+            "mark": {"type": "rule", "strokeDash": [4, 3], "color": INK},
+            "encoding": {**height, "x": {"value": 0}, "x2": {"value": WIDTH}},
+        },
+        {
+            "data": data,
+            "mark": {
+                "type": "text",
+                "align": "left",
+                "baseline": "bottom",
+                "dy": -3,
+                "fontSize": 12,
+                "color": INK,
+            },
+            "encoding": {**height, "x": {"value": 2}, "text": {"field": "text"}},
+        },
+    ]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

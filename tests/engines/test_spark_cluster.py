@@ -1,0 +1,237 @@
+"""The Spark engine on a real standalone cluster: the same classes, the same promises, whatever happens."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mahrem.engines._spark import Labelled, Spark, Task
+from mahrem.engines._spark_frame import Placed, number_domains
+from mahrem.engines._spark_judge import Coded
+from mahrem.engines._spark_publish import class_figures, write_at_once
+from mahrem.engines._spark_verify import verify_on_spark
+from mahrem.errors import ColumnNotFound, Infeasible, OutputFailed
+from mahrem.metrics import discernibility
+from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
+from mahrem.partition import (
+    Admission,
+    Canon,
+    Mondrian,
+    Mosaic,
+    Partition,
+    Partitioner,
+    UtilityAware,
+    mondrian,
+    within_patterns,
+)
+from mahrem.recode import default_recoding
+from mahrem.table import Column, Kind, Role, Values, Words
+from mahrem.types import Labels, Points
+from mahrem.verify import verify
+from spark_cluster import Cluster
+
+pytest.importorskip("pyspark")
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_at_a_time")]
+
+QUASI = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
+
+
+def same_classes(one: Labels, other: Labels) -> bool:
+    return len(np.unique(np.stack([one, other]), axis=1).T) == len(np.unique(one)) == len(np.unique(other))
+
+
+def on_one_machine(table: pl.DataFrame, quasi: tuple[Placed, ...]) -> Points:
+    return np.column_stack([one.axis(table[one.name].cast(pl.Float64).to_numpy()).scaled() for one in quasi])
+
+
+def labels_of(made: Labelled) -> Labels:
+    found = pl.DataFrame(made.frame.select("row", "class").toArrow()).sort("row")
+    assert found["row"].to_list() == list(range(found.height))  # no row is lost, none doubled
+    return found["class"].to_numpy()
+
+
+@pytest.fixture(scope="session")
+def adult(benchmark_data: Path) -> pl.DataFrame:
+    table = pl.read_csv(benchmark_data / "adult_train.csv", null_values="?").drop_nulls()
+    return table.select(QUASI).with_row_index("row").cast(pl.Int64)
+
+
+@pytest.fixture(scope="session")
+def patients() -> pl.DataFrame:
+    """Heavy ties, a dominant value, a constant column, words, missing values."""
+    rng = np.random.default_rng(11)
+    rows = 3_000
+    return pl.DataFrame(
+        {
+            "row": np.arange(rows),
+            "visits": np.where(rng.random(rows) < 0.7, 1.0, rng.integers(1, 9, rows)),
+            "age": np.where(rng.random(rows) < 0.1, np.nan, rng.integers(20, 60, rows)),
+            "ward": rng.integers(0, 5, rows).astype(np.float64),
+            "country": np.zeros(rows),
+            "illness": rng.integers(0, 6, rows).astype(np.int32),
+        }
+    )
+
+
+def placed(table: pl.DataFrame, session: Any) -> tuple[Any, tuple[Placed, ...]]:
+    frame = session.createDataFrame(table.to_arrow())
+    visits, age, country = number_domains(frame, ["visits", "age", "country"])
+    ward = Placed("ward", "ward", Words(("east", "north", "south", "west", "wing")))
+    return frame, (visits, age, ward, country)
+
+
+def file_of(table: pl.DataFrame, folder: Path) -> str:
+    path = folder / "table.parquet"
+    table.write_parquet(path, row_group_size=5_000)
+    return str(path)
+
+
+@pytest.mark.data
+def test_strict_mondrian_on_adult_gives_the_classes_of_one_machine(
+    adult: pl.DataFrame, spark_session: Any, tmp_path: Path
+) -> None:
+    frame = spark_session.read.parquet(file_of(adult, tmp_path))
+    quasi = number_domains(frame, QUASI)
+    made = Spark(session=spark_session, part=6_000).partition(frame, Task(quasi, ((KAnonymity(5), None),)))
+    local = mondrian(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
+    assert made.plans[0].levels >= 3
+    assert same_classes(labels_of(made), local.labels)
+
+
+@pytest.mark.data
+def test_ten_times_the_rows_at_ten_times_k_are_the_same_classes(
+    adult: pl.DataFrame, spark_session: Any, tmp_path: Path
+) -> None:
+    frame = spark_session.read.parquet(*[file_of(adult, tmp_path)] * 10)
+    quasi = number_domains(frame, QUASI)
+    made = Spark(session=spark_session, part=80_000).partition(frame, Task(quasi, ((KAnonymity(100), None),)))
+    figures = class_figures(made.frame, quasi)
+    points = on_one_machine(adult, quasi)
+    local = mondrian(points, Admission(((KAnonymity(10), None),), rows=adult.height))
+    order = np.argsort(local.labels, kind="stable")
+    starts = np.cumsum(local.sizes) - local.sizes
+    widths = np.maximum.reduceat(points[order], starts) - np.minimum.reduceat(points[order], starts)
+    assert made.plans[0].levels >= 2
+    assert figures.rows == 10 * adult.height
+    assert figures.classes == local.classes
+    assert figures.dm == 100 * discernibility(local.sizes)
+    assert figures.gcp_sum == pytest.approx(10 * local.sizes @ widths.sum(axis=1), rel=1e-9)
+
+
+@pytest.mark.parametrize("model", [None, DistinctDiversity(3), EqualCloseness(0.3)])
+def test_ties_missing_values_and_sensitive_values_change_nothing_about_that(
+    patients: pl.DataFrame, spark_session: Any, model: Any
+) -> None:
+    frame, quasi = placed(patients, spark_session)
+    coded, values = Coded("illness", "illness", 6), Values("illness", patients["illness"].to_numpy(), 6)
+    plain = (KAnonymity(4), None)
+    made = Spark(session=spark_session, part=400).partition(
+        frame, Task(quasi, (plain,) if model is None else (plain, (model, coded)))
+    )
+    points = on_one_machine(patients, quasi)
+    admits = Admission((plain,) if model is None else (plain, (model, values)), rows=patients.height)
+    local: Partition = within_patterns(Mondrian(), points, points < 0, admits)
+    assert same_classes(labels_of(made), local.labels)
+
+
+@pytest.mark.parametrize(
+    "method", [Mondrian(strict=False), Canon(seed=3), Mosaic(), UtilityAware(Mondrian(), rounds=2)]
+)
+def test_other_methods_keep_the_promises_and_every_row(
+    patients: pl.DataFrame, spark_session: Any, method: Partitioner
+) -> None:
+    frame, quasi = placed(patients, spark_session)
+    coded, values = Coded("illness", "illness", 6), Values("illness", patients["illness"].to_numpy(), 6)
+    task = Task(quasi, ((KAnonymity(4), None), (DistinctDiversity(2), coded)), method)
+    labels = labels_of(Spark(session=spark_session, part=1_000).partition(frame, task))
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    offsets = np.append(np.unique(labels[order], return_index=True)[1], len(labels))
+    admits = Admission(((KAnonymity(4), None), (DistinctDiversity(2), values)), rows=patients.height)
+    assert admits(order, offsets).all()
+    assert len(offsets) > 50
+
+
+def test_plain_rounds_make_classes_of_exactly_k_and_lose_nobody(
+    patients: pl.DataFrame, spark_session: Any
+) -> None:
+    table = patients.with_columns(visits=pl.col("row").sqrt(), age=pl.col("row").sin())
+    frame, quasi = placed(table, spark_session)
+    task = Task(quasi, ((KAnonymity(7), None),), UtilityAware(Mondrian(), rounds=2))
+    made = Spark(session=spark_session, part=1_000).partition(frame, task)
+    sizes = np.unique(labels_of(made), return_counts=True)[1]
+    assert sizes.min() == 7
+    assert np.mean(sizes == 7) > 0.9
+
+
+def test_what_is_published_is_written_at_once_and_verified_from_its_files(
+    patients: pl.DataFrame, spark_session: Any, tmp_path: Path
+) -> None:
+    frame, quasi = placed(patients, spark_session)
+    coded = Coded("illness", "illness", 6)
+    recodings = tuple(default_recoding(one.axis(np.zeros(0))) for one in quasi)
+    task = Task(quasi, ((KAnonymity(4), None), (DistinctDiversity(3), coded)), recodings=recodings)
+    made = Spark(session=spark_session, part=400).partition(frame, task)
+    path = tmp_path / "release"
+    write_at_once(made.frame.drop("class", "row"), str(path))
+    assert not [file for file in tmp_path.iterdir() if file != path]
+    names = [one.name for one in quasi]
+    asked = {
+        "quasi": names,
+        "promises": [
+            Promise(KAnonymity(4)),
+            Promise(DistinctDiversity(3), "illness"),
+            Promise(KAnonymity(9)),
+        ],
+        "sensitive": {"illness": Column(name="illness", role=Role.SENSITIVE, kind=Kind.CATEGORICAL)},
+    }
+    there = verify_on_spark(spark_session.read.parquet(str(path)), **asked)
+    here = verify(pl.scan_parquet(path / "*.parquet"), **asked)
+    assert there.outcomes == here.outcomes
+    assert there.rows == patients.height
+    assert there.classes == len(here.sizes)
+    assert there.dm == discernibility(here.sizes)
+    assert [outcome.holds for outcome in there.outcomes] == [True, True, False]
+    with pytest.raises(OutputFailed, match="is there already"):
+        write_at_once(made.frame, str(path))
+    with pytest.raises(ColumnNotFound):
+        verify_on_spark(spark_session.read.parquet(str(path)), **{**asked, "quasi": ["nobody"]})
+
+
+def _fail(batches: Any) -> Any:
+    yield from batches
+    raise RuntimeError("a worker gives up")
+
+
+def test_a_job_that_fails_leaves_no_half_release(spark_session: Any, tmp_path: Path) -> None:
+    with pytest.raises(OutputFailed, match="nothing was published"):
+        write_at_once(spark_session.range(100).mapInArrow(_fail, "id bigint"), str(tmp_path / "release"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_that_cannot_keep_the_promise_is_refused(spark_session: Any) -> None:
+    few = pl.DataFrame({"age": [1.0]})
+    for table in (few, few.clear()):
+        frame = spark_session.createDataFrame(table.to_arrow())
+        task = Task(number_domains(frame, ["age"]), ((KAnonymity(2), None),))
+        with pytest.raises(Infeasible, match="must be at least 2"):
+            Spark(session=spark_session).partition(frame, task)
+
+
+@pytest.mark.data
+def test_a_worker_that_dies_in_the_middle_does_not_change_the_result(
+    adult: pl.DataFrame, spark_cluster: Cluster, spark_session: Any, tmp_path: Path
+) -> None:
+    frame = spark_session.read.parquet(file_of(adult, tmp_path))
+    quasi = number_domains(frame, QUASI)
+    timer = threading.Timer(0.5, spark_cluster.kill_worker)
+    timer.start()
+    made = Spark(session=spark_session, part=6_000).partition(frame, Task(quasi, ((KAnonymity(5), None),)))
+    assert len(spark_cluster.workers) == 1  # it died while the table was being cut
+    spark_cluster.add_worker()
+    local = mondrian(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
+    assert same_classes(labels_of(made), local.labels)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mahrem.engines._spark_session import java_version, start
+from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
+
+pytest.importorskip("pyspark")
+
+
+def java_that_says(folder: Path, version: str) -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n", encoding="utf-8")
+    program.chmod(0o755)
+    return folder
+
+
+def test_without_java_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(MissingExtra, match="openjdk-17"):
+        start("local[1]")
+
+
+@pytest.mark.parametrize(("version", "number"), [("1.8.0_312", 8), ("11.0.2", 11)])
+def test_an_old_java_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, number: int
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_that_says(tmp_path, version)))
+    assert java_version() == number
+    with pytest.raises(MissingExtra, match=f"Java {number} is too old"):
+        start("local[1]")
+
+
+@pytest.mark.parametrize("scheme", ["spark", "sc"])
+def test_a_master_that_does_not_answer_is_found_out_at_once(scheme: str) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    began = time.monotonic()
+    with pytest.raises(InvalidInput, match="does not answer"):
+        start(f"{scheme}://127.0.0.1:{port}")
+    assert time.monotonic() - began < 20
+
+
+def test_a_master_must_be_written_as_one() -> None:
+    with pytest.raises(InvalidParameter, match="must be local"):
+        start("mesos://127.0.0.1:5050")
+
+
+STRANGER = """
+from mahrem.engines._spark_session import start
+from mahrem.errors import InvalidInput, MissingExtra
+try:
+    start("local[1]", wait=120)
+except (InvalidInput, MissingExtra) as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("one_at_a_time")
+def test_workers_whose_python_has_no_pyarrow_are_found_out_before_any_work(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
+    environment = {**os.environ, "PYSPARK_PYTHON": str(tmp_path / "bare" / "bin" / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", STRANGER],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    )
+    assert "MissingExtra workers have no" in done.stdout
+    assert not done.stderr
