@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -14,6 +15,12 @@ import pytest
 from mahrem.types import Points
 from postgres_server import postgres  # noqa: F401 - a fixture
 from spark_cluster import one_at_a_time, spark_cluster, spark_session  # noqa: F401 - fixtures
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test is a new user: nobody was released before."""
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path_factory.getbasetemp() / f"state-{uuid4().hex}"))
 
 
 @pytest.fixture(scope="session")

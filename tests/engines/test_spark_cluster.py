@@ -194,7 +194,7 @@ def test_what_is_published_is_written_at_once_and_verified_from_its_files(
     assert there.outcomes == here.outcomes
     assert there.rows == patients.height
     assert there.classes == len(here.sizes)
-    assert there.dm == discernibility(here.sizes)
+    assert discernibility(there.sizes) == discernibility(here.sizes)
     assert [outcome.holds for outcome in there.outcomes] == [True, True, False]
     with pytest.raises(OutputFailed, match="is there already"):
         write_at_once(made.frame, str(path))

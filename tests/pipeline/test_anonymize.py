@@ -344,7 +344,7 @@ def test_a_release_folder_holds_what_it_should_and_nothing_private(
         output=tmp_path / "release",
     )
     names = sorted(path.name for path in (tmp_path / "release").iterdir())
-    assert names == ["SHA256SUMS", "data.csv", "policy.toml", "report.html", "report.json"]
+    assert names == ["SHA256SUMS", "data.csv", "policy.toml", "release.recipe", "report.html", "report.json"]
     said = "".join((tmp_path / "release" / name).read_text() for name in names if name != "data.csv")
     assert "987654" not in said
     assert str(tmp_path) not in said

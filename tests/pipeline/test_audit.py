@@ -69,6 +69,7 @@ def test_only_the_columns_named_need_a_role() -> None:
         mh.audit(pl.DataFrame({"a": [1, 1]}), k=2)
 
 
+@pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose
 def test_pairs_and_midpoints_audit_from_their_folder(tmp_path: Path) -> None:
     for cells in ("pairs", "midpoint"):
         mh.anonymize(
@@ -93,3 +94,9 @@ def test_what_another_tool_wrote_can_be_audited(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="not a release"):
         mh.audit(tmp_path)
+
+
+def test_a_hierarchy_of_no_column_is_refused() -> None:
+    tree = mh.make_hierarchy(pl.DataFrame({"age": [1, 2]}), "age")
+    with pytest.raises(ColumnNotFound, match="did you mean age"):
+        mh.audit(pl.DataFrame({"age": [1, 2]}), quasi=["age"], hierarchy={"agee": tree})

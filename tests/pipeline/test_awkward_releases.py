@@ -75,6 +75,7 @@ def test_an_audit_of_a_release_says_that_it_counts_rows(tmp_path: Path) -> None:
     assert not with_people.report["warnings"]
 
 
+@pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose
 def test_kinds_and_orders_of_sensitive_columns_survive_in_the_release(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     frame = people(200).with_columns(d=pl.Series(rng.choice(["low", "mid", "high"], 200)))
@@ -114,6 +115,7 @@ def test_suppressed_rows_show_nothing_in_any_format(tmp_path: Path, cells: str, 
     assert mh.audit(tmp_path / "r").holds
 
 
+@pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose
 @pytest.mark.parametrize("missing", ["drop", "suppress"])
 def test_values_of_people_left_out_stay_in_no_dictionary(tmp_path: Path, missing: str) -> None:
     first = pl.int_range(pl.len()) == 0

@@ -76,6 +76,7 @@ def test_flash_uses_the_suppression_it_is_given(patients: pl.DataFrame) -> None:
     assert free["gcp"] < strict["gcp"]
 
 
+@pytest.mark.filterwarnings("ignore:.*composition")  # the same people on purpose
 @pytest.mark.parametrize("promise", [{"l": 2}, {"t": 0.3}, {"l": 1.8, "l_kind": "entropy"}], ids=str)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
 def test_datafly_and_flash_keep_diversity_and_closeness(
@@ -154,6 +155,14 @@ def test_missing_values_and_refused_classes_share_one_limit(patients: pl.DataFra
     without = report["missing"]["suppressed"] / 600
     exact = mh.anonymize(table, suppression_limit=without, **said).report
     assert exact["utility"]["suppressed"] == report["missing"]["suppressed"]
+
+
+def test_drop_any_needs_no_column_beside_those_that_have_a_role() -> None:
+    table = pl.DataFrame({"age": [1, 1, None, 2, 2], "ill": ["a", "b", "a", "b", "a"]})
+    release = mh.anonymize(
+        table, quasi=["age"], sensitive="ill", k=2, method="flash", missing="drop-any", html=False
+    )
+    assert release.report["dropped"] == 1
 
 
 def test_missing_values_are_shown_empty_below_the_root() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from mahrem.recode import nodes
 from mahrem.report import class_size_bins, distribution
 from mahrem.report._distributions import guard
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Moments, Numbers, Words
@@ -116,6 +117,15 @@ def test_leaves_are_gathered_by_a_level_of_their_tree() -> None:
     found = distribution(axis, np.repeat(np.arange(3), 20), cells(3), floor=5)
     assert sorted(found["labels"][:-1]) == ["branch0", "branch1", "branch2"]
     assert found["before"] == [20, 20, 20, 0]
+
+
+def test_a_node_is_spread_over_its_leaves_not_over_the_values_of_the_class() -> None:
+    tree = Hierarchy.from_rows([[f"leaf{i}", f"branch{i // 2}"] for i in range(4)])
+    axis = Axis("illness", np.array([0.0, 0.0, 2.0, 3.0]), Leaves(tree))
+    labels = np.array([0, 0, 1, 1])
+    found = distribution(axis, labels, nodes(axis, labels, 2, level=1), floor=1)
+    assert dict(zip(found["labels"], found["before"], strict=True))["leaf0"] == 2
+    assert found["after"] == [1.0, 1.0, 1.0, 1.0]
 
 
 def test_nothing_published_gives_nothing_to_draw() -> None:

@@ -31,6 +31,7 @@ from mahrem.table import (
     group_hierarchy,
     hierarchy_facts,
     interval_hierarchy,
+    learn_hierarchy,
     mask_hierarchy,
     plain_hierarchy,
     prefix_hierarchy,
@@ -356,3 +357,20 @@ def test_a_column_with_a_hierarchy_keeps_it() -> None:
 def test_the_widest_and_the_finest_numbers_have_true_intervals(values: list[float]) -> None:
     axis = Axis("x", np.array(values), Numbers(min(values), max(values), False))
     assert_true_labels(default_hierarchy(axis))
+
+
+def test_spans_of_time_have_a_hierarchy_like_any_words() -> None:
+    stay = pl.Series("stay", [timedelta(1), timedelta(3), None])
+    column = {"name": "stay", "role": Role.QUASI, "kind": Kind.CATEGORICAL}
+    for tree in (
+        prefix_hierarchy(stay, [1]),
+        learn_hierarchy(stay, pl.Series(["a", "b", "a"]), rho=[100]),
+    ):
+        assert [row[0] for row in tree.rows()] == ["P1D", "P3D"]
+        assert hierarchy_facts(tree, stay).holds
+        assert encode_quasi(stay, Column(**column, hierarchy=tree)).positions[:2].tolist() == [0.0, 1.0]
+
+
+def test_lists_have_no_hierarchy() -> None:
+    with pytest.raises(InvalidInput, match="needs text, numbers or dates"):
+        prefix_hierarchy(pl.Series("x", [[1], [2]]), [1])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.table import Hierarchy, LearntGroups, learn_hierarchies, learn_hierarchy, number_target
-from mahrem.table._foretold import _dense, _sparse, foretold
+from mahrem.table._majority_targets import _dense, _sparse, majority_targets
 
 EDUCATION = {
     ("HS-grad", "Some-college"),
@@ -57,7 +57,7 @@ def test_education_falls_into_the_six_published_groups(benchmark_data: Path) -> 
     tree = learn_hierarchy(adult["education"], adult["income"], rho=[10])
     assert tree.levels == 3
     assert partition(tree, 1) == EDUCATION
-    found = foretold(adult["education"], number_target(adult["income"]))
+    found = majority_targets(adult["education"], number_target(adult["income"]))
     ours = dict(zip(found.values, zip(found.target, found.share, strict=True), strict=True))
     with PRINTED.open(encoding="utf-8") as file:
         printed = list(csv.DictReader(file))
@@ -82,7 +82,7 @@ def test_a_share_on_a_line_begins_the_next_bin() -> None:
     values = pl.Series("v", ["a"] * 100 + ["b"] * 100)
     target = pl.Series("t", ["x"] * 58 + ["y"] * 42 + ["x"] * 57 + ["y"] * 43)
     assert learn_hierarchy(values, target, rho=[2]).levels == 2  # 58 % and 57 %: two groups of one value each
-    shares = foretold(values, number_target(target))
+    shares = majority_targets(values, number_target(target))
     assert np.floor(shares.score * 50 / shares.weight).tolist() == [29, 28]
 
 

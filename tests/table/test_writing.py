@@ -27,8 +27,11 @@ LETTERS = st.sampled_from(list("ab09'\"=+-@,;|\t\r\n .ğ€😀\ufeff\x1f")) | s
     exclude_characters="\0", exclude_categories=("Cs",)
 )
 TEXT = st.text(LETTERS, max_size=6)
+PATTERN = re.compile(r"^(\*|\^.*\$)$", re.DOTALL)  # such names are refused: they read as patterns
 NAMES = st.lists(
-    st.text(LETTERS, min_size=1, max_size=5).filter(lambda name: not CONTROL.search(name)),
+    st.text(LETTERS, min_size=1, max_size=5).filter(
+        lambda name: not (CONTROL.search(name) or PATTERN.search(name))
+    ),
     min_size=1,
     max_size=4,
     unique=True,

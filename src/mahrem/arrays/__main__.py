@@ -27,6 +27,7 @@ from mahrem.arrays import (
     groups_from_labels,
     grow,
     grow_balls,
+    hash_texts,
     improve,
     join_least,
     lay_mosaic,
@@ -55,6 +56,7 @@ from mahrem.types import Points
 def main() -> None:
     """Compile all kernels into the cache."""
     shuffled(3)
+    hash_texts(np.zeros(9, np.uint8), np.array([0, 9]), np.zeros(2, np.uint64))
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))

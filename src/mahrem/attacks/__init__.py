@@ -8,11 +8,12 @@ the release, and an exact confidence interval. Findings hold figures, never a pe
 from mahrem.attacks._background import PopulationPriors, RuledOut
 from mahrem.attacks._composition import Composition
 from mahrem.attacks._downcoding import Downcoding
-from mahrem.attacks._finding import Finding
+from mahrem.attacks._finding import Finding, not_done
 from mahrem.attacks._homogeneity import Homogeneity
 from mahrem.attacks._inference import Inference
 from mahrem.attacks._interval import clopper_pearson
 from mahrem.attacks._linkage import Linkage
+from mahrem.attacks._matching import Matching, fit_of, match
 from mahrem.attacks._membership import Membership
 from mahrem.attacks._minimality import Minimality
 from mahrem.attacks._order import Order, row_numbers
@@ -29,6 +30,7 @@ __all__ = [
     "Homogeneity",
     "Inference",
     "Linkage",
+    "Matching",
     "Membership",
     "Minimality",
     "Order",
@@ -40,6 +42,9 @@ __all__ = [
     "SinglingOut",
     "Skewness",
     "clopper_pearson",
+    "fit_of",
+    "match",
+    "not_done",
     "read_people",
     "read_published",
     "red_team",

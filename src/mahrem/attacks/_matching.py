@@ -24,8 +24,9 @@ from mahrem.table import (
 )
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Column", "Matching", "match"]
+__all__ = ["Column", "Matching", "fit_of", "match"]
 
+_LOOKED_AT = 2000  # classes compared with people to see whether both belong together
 _BLOCK = 1 << 23  # pairs of person and class held at a time: bounds memory, not the result
 
 
@@ -139,6 +140,29 @@ def match(release: Published, people: People) -> Matching:
     if not isinstance(known, Matching):
         known = people.matched[release] = _match(release, people)
     return known
+
+
+def fit_of(release: Published, people: People, *, seed: int = 0) -> tuple[int, int, int]:
+    """Say whether people can be those of a release.
+
+    Returns:
+        How many of some classes fit at least as many people as they have rows, how many classes were looked
+        at, and the rows of the release that cannot be read against these people.
+
+    Example:
+        >>> from mahrem.attacks import read_people, read_published
+        >>> shown = pl.DataFrame({"age": ["[20, 30]", "[20, 30]"]})
+        >>> release = read_published(shown, quasi=["age"])
+        >>> fit_of(release, read_people(pl.DataFrame({"age": [21, 29]}), release))
+        (1, 1, 0)
+        >>> fit_of(release, read_people(pl.DataFrame({"age": [51, 29]}), release))
+        (0, 1, 0)
+    """
+    matching = match(release, people)
+    classes = len(release.sizes)
+    chosen = np.random.default_rng(seed).choice(classes, min(_LOOKED_AT, classes), replace=False)
+    fitting = sum(len(matching.members(int(group))) >= release.sizes[group] for group in chosen)
+    return int(fitting), len(chosen), matching.unread
 
 
 def _match(release: Published, people: People) -> Matching:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
-from mahrem.cli._print import print_json, print_report, stages
+from mahrem.cli._print import print_dry_run, print_json, print_report, stages
+from mahrem.errors import InvalidParameter, OutputFailed
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 __all__ = ["anonymize", "demo"]
 
 Output = Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")]
+MaybeOutput = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")]
 Html = Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")]
 
@@ -20,7 +28,7 @@ Html = Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html."
 @speaks_policy
 def anonymize(
     source: SOURCE,
-    output: Output,
+    output: MaybeOutput = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -30,7 +38,23 @@ def anonymize(
     to_table: Annotated[
         str, typer.Option("--to-table", help="Table name for --to.", metavar="NAME")
     ] = "anonymised",
+    hierarchies: Annotated[
+        Path | None,
+        typer.Option(
+            "--hierarchies", help="Keep the hierarchies used in this private folder.", metavar="DIR"
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", help="Column to predict: the report says what is left for it.", metavar="COL"
+        ),
+    ] = None,
     *,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what to expect, from samples: classes, loss, time, memory."),
+    ] = False,
     force: Force = False,
     html: Html = True,
     json: JSON = False,
@@ -46,6 +70,16 @@ def anonymize(
     """
     from mahrem.pipeline import anonymize as verb
 
+    if dry_run:
+        _estimate(source, policy, settings, html=html, json=json, quiet=quiet)
+        return
+    if output is None:
+        raise InvalidParameter("output=None: say where the release goes with -o DIR, or try --dry-run")
+    if hierarchies is not None and output.resolve() in (
+        hierarchies.resolve(),
+        *hierarchies.resolve().parents,
+    ):
+        raise InvalidParameter("hierarchies must lie outside the release folder: they list real values")
     with stages(quiet=quiet) as progress:
         release = verb(
             source,
@@ -55,14 +89,42 @@ def anonymize(
             to_table=to_table,
             force=force,
             html=html,
+            target=target,
             progress=progress,
             **settings,
         )
+    if hierarchies is not None:
+        _keep(release.hierarchies, hierarchies)
     if json:
         print_json(release.report)
     elif not quiet:
         print_report(release.report)
         typer.echo(f"\nrelease: {output}" + (f"\nreport:  {output / 'report.html'}" if html else ""))
+
+
+def _keep(trees: Mapping[str, Hierarchy], folder: Path) -> None:
+    """Write hierarchies, one file for each column."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputFailed(f"hierarchies={folder.name!r} cannot be made: {error.strerror}") from error
+    for number, (name, tree) in enumerate(trees.items(), start=1):
+        plain = name if name.replace("-", "").replace("_", "").isalnum() else f"column-{number}"
+        tree.write(folder / f"{plain}.csv")
+
+
+def _estimate(
+    source: str, policy: str | None, settings: dict[str, Any], *, html: bool, json: bool, quiet: bool
+) -> None:
+    """Print what a real run would give."""
+    from mahrem.pipeline import dry_run
+
+    with stages(quiet=quiet) as progress:
+        found = dry_run(source, policy=policy, html=html, progress=progress, **settings).report
+    if json:
+        print_json(found)
+    elif not quiet:
+        print_dry_run(found)
 
 
 def demo(

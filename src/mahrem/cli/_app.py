@@ -13,12 +13,16 @@ import click
 import typer
 
 from mahrem.cli._anonymize import anonymize, demo
+from mahrem.cli._apply import apply
+from mahrem.cli._attack import attack
 from mahrem.cli._audit import audit
 from mahrem.cli._compare import compare
 from mahrem.cli._data import data
 from mahrem.cli._hierarchy import hierarchy
 from mahrem.cli._inspect import inspect
+from mahrem.cli._policies import policies
 from mahrem.cli._print import while_read
+from mahrem.cli._report import report
 from mahrem.cli._reproduce import reproduce
 from mahrem.errors import MahremError
 
@@ -49,7 +53,7 @@ def _top(
         raise typer.Exit
 
 
-for _command in (demo, anonymize, audit, inspect, compare, reproduce, data):
+for _command in (demo, anonymize, audit, inspect, compare, report, reproduce, data, attack, apply, policies):
     app.command()(_command)
 app.add_typer(hierarchy)
 

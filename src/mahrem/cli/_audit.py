@@ -22,6 +22,9 @@ def audit(
     memory: Annotated[
         str | None, typer.Option("--memory", help="Stay below this much memory: 512MB, 4GB.", metavar="SIZE")
     ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="A row is at risk above this risk.", metavar="0..1")
+    ] = 0.2,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -34,6 +37,8 @@ def audit(
 
     Works on any table, a release folder, or the output of another tool. Only the columns named need a role.
 
+    With --fraction or --population also the risk from people who do not know who is in the table.
+
     mahrem audit release/data.csv --qi age,zip,sex --sensitive disease -k 5 -l 3
     """
     from mahrem.pipeline import audit as verb
@@ -43,6 +48,7 @@ def audit(
             source,
             policy=policy,
             memory=None if memory is None else _bytes(memory),
+            threshold=threshold,
             progress=progress,
             **settings,
         )

@@ -15,7 +15,15 @@ import typer
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["JSON", "QUIET", "SOURCE", "speaks_policy", "speaks_reading"]
+__all__ = [
+    "JSON",
+    "QUIET",
+    "SOURCE",
+    "speaks_batch",
+    "speaks_policy",
+    "speaks_published",
+    "speaks_reading",
+]
 
 SOURCE = Annotated[
     str,
@@ -53,12 +61,30 @@ _PROMISES: Sequence[_Row] = (
     ("beta_kind", _TEXT, "--beta-kind", "KIND", "basic (default) or enhanced."),
     ("delta_disclosure", _NUMBER, "--delta-disclosure", "X", "Bound on |ln(share in class / in table)|."),
     ("delta_presence", _TEXT, "--delta-presence", "MIN,MAX", "Chance of being in, given the population."),
-    ("population", _TEXT, "--population", "FILE", "Public table with everyone, for --delta-presence."),
+    (
+        "population",
+        _TEXT,
+        "--population",
+        "FILE",
+        "Table with everyone: for --delta-presence, and for audit.",
+    ),
+    (
+        "fraction",
+        _NUMBER,
+        "--fraction",
+        "0..1",
+        "Share of the population in the table, for the risk figures.",
+    ),
 )
 _TABLE: Sequence[_Row] = (
     ("kind", _MANY, "--kind", "COL=KIND", "numeric, ordinal, categorical, date or code."),
     ("order", _MANY, "--order", "COL=A,B,C", "Order of an ordinal column, lowest first."),
     ("hierarchy", _MANY, "--hierarchy", "COL=FILE", "Hierarchy of a column in ARX's CSV form."),
+    ("automatic", _TEXT, "--automatic", "TARGET", "Publish groups learnt against this published column."),
+    ("rho", _TEXT, "--rho", "A,B", "Widths of learnt groups in percent; default 5,10,20,50."),
+    ("smoothing", _NUMBER, "--smoothing", "X", "Learnt groups: rows of the whole table added to each value."),
+    ("minimum_count", int | None, "--minimum-count", "N", "Learnt groups: rarer values do not decide."),
+    ("learn_from", _TEXT, "--learn-from", "FILE", "Learn groups from this table, best a public one."),
     ("null", _MANY, "--null", "TOKEN", "Text that means missing, besides the empty cell; repeatable."),
     ("missing", _TEXT, "--missing", "POLICY", "category (default), suppress, drop, drop-any or refuse."),
     ("delimiter", _TEXT, "--delimiter", "CHAR", "Field separator of a CSV; found out if not given."),
@@ -74,13 +100,16 @@ _METHODS = (
     "chooses by size, kinds and time (--option seconds=10)."
 )
 _HOW: Sequence[_Row] = (
-    ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML); options given here win over it."),
+    ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML) or a ready one: see mahrem policies."),
     ("method", _TEXT, "--method", "NAME", _METHODS),
     ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
     ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
     ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
     ("grid", _MANY, "--grid", "COL=STEP", "Step of a column's grid: age=5, admission=month."),
     ("cells", _TEXT, "--cells", "KIND", "text (default: [20, 29]), pairs, midpoint or centroid."),
+    ("top", _MANY, "--top", "COL=X", "Numbers from X up are published as [X, inf]: age=90."),
+    ("bottom", _MANY, "--bottom", "COL=X", "Numbers from X down are published as [-inf, X]."),
+    ("jitter", _NUMBER, "--jitter", "0..0.4", "Random first cuts, so far from the median: 0.1."),
     ("suppress", _MANY, "--suppress", "A,B", "Quasi-identifiers to hide altogether."),
     ("suppression_limit", _NUMBER, "--suppression-limit", "0..1", "Largest share of rows to suppress."),
     ("weights", _MANY, "--weight", "COL=X", "How much a column's loss counts."),
@@ -93,8 +122,30 @@ _HOW: Sequence[_Row] = (
 _PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
 
 
+_NOT_READING = {"hierarchy", "missing", "automatic", "rho", "smoothing", "minimum_count", "learn_from"}
 _READING = {
-    "Table": (*(row for row in _TABLE if row[0] not in {"hierarchy", "missing"}), *_HOW[:1]),
+    "Table": (*(row for row in _TABLE if row[0] not in _NOT_READING), *_HOW[:1]),
+}
+
+
+_PUBLISHED = {
+    "Table": (
+        *(row for row in _ROLES if row[0] in {"quasi", "sensitive"}),
+        *(row for row in _PROMISES if row[0] in {"k", "l", "population"}),
+        *(row for row in _TABLE if row[0] == "hierarchy" or row[0] not in {*_NOT_READING, "order"}),
+        *(row for row in _HOW if row[0] in {"policy", "seed"}),
+    ),
+}
+_BATCH = {
+    "Table": tuple(
+        row for row in _TABLE if row[0] in {"null", "delimiter", "encoding", "decimal", "query", "table"}
+    )
+    + tuple(row for row in _TABLE if row[0] == "hierarchy"),
+    "Output": tuple(
+        row
+        for row in (*_ROLES, *_HOW)
+        if row[0] in {"pseudonym", "suppression_limit", "format", "shuffle", "language"}
+    ),
 }
 
 
@@ -118,6 +169,16 @@ def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
     return _speaks(verb, _READING)
 
 
+def speaks_published(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say what a published table is."""
+    return _speaks(verb, _PUBLISHED)
+
+
+def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options for a table whose policy lies in a recipe."""
+    return _speaks(verb, _BATCH)
+
+
 def _speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[_Row]]) -> Callable[..., None]:
     shared = list(_declared(panels))
     passed = {"policy", "settings"}
@@ -127,8 +188,8 @@ def _speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[_Row]]) -> 
     @functools.wraps(verb)
     def command(**said: Any) -> None:
         given = {parameter.name: said.pop(parameter.name) for parameter in shared}
-        policy = given.pop("policy")
-        verb(**said, policy=policy, settings=_settings(given))
+        policy = {"policy": given.pop("policy")} if "policy" in given else {}
+        verb(**said, **policy, settings=_settings(given))
 
     command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
@@ -141,11 +202,24 @@ def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("quasi", "sensitive", "identifier", "insensitive", "suppress"):
         if name in settings:
             settings[name] = _split(settings[name], promises=name == "sensitive")
-    for name in ("kind", "order", "hierarchy", "grid", "pseudonym", "weights", "options", "roles"):
+    pairs = (
+        "kind",
+        "order",
+        "hierarchy",
+        "grid",
+        "pseudonym",
+        "weights",
+        "options",
+        "roles",
+        "top",
+        "bottom",
+    )
+    for name in pairs:
         if name in settings:
             settings[name] = dict(_pair(name, text) for text in settings[name])
-    if "weights" in settings:
-        settings["weights"] = {column: _number(text) for column, text in settings["weights"].items()}
+    for name in ("weights", "top", "bottom"):
+        if name in settings:
+            settings[name] = {column: _number(name, text) for column, text in settings[name].items()}
     for name in ("grid", "options"):
         if name in settings:
             settings[name] = {key: _value(text) for key, text in settings[name].items()}
@@ -173,11 +247,11 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return column, value
 
 
-def _number(text: str) -> float:
+def _number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise InvalidParameter(f"weight={text!r} must be a number") from error
+        raise InvalidParameter(f"{name}={text!r} must be a number") from error
 
 
 def _value(text: str) -> float | str:

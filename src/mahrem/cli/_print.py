@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["print_json", "print_report", "print_table", "stages", "while_read"]
+__all__ = ["print_dry_run", "print_json", "print_report", "print_table", "stages", "while_read"]
 
 _FIGURES = {
     "classes": "classes",
@@ -56,10 +56,27 @@ def print_report(report: Mapping[str, Any]) -> None:
         for key, words in _FIGURES.items()
         if key in report["utility"]
     ]
-    rows += [("highest risk", _figure(report["risk"]["highest"])), ("seconds", _figure(report["seconds"]))]
+    rows += _risk_rows(report["risk"])
+    rows.append(("seconds", _figure(report["seconds"])))
     print_table(("figure", "value"), rows)
     for warning in report.get("warnings", ()):
         typer.echo(f"note: {warning}")
+
+
+def print_dry_run(found: Mapping[str, Any]) -> None:
+    """Print what to expect of a real run."""
+    how = "the whole table was tried" if found["exact"] else f"carried on from {found['sampled']:,} rows"
+    typer.echo(f"expected for {found['rows']:,} rows ({how}); nothing was written")
+    about = "" if found["exact"] else "about "
+    rows = [
+        ("classes", about + _figure(found["classes"])),
+        ("mean class size", about + _figure(round(found["mean_class_size"], 2))),
+        ("loss (GCP, 0 none to 1 all)", about + _figure(found["gcp"])),
+        ("suppressed rows", about + _figure(found["suppressed"])),
+        ("seconds", f"about {_figure(found['seconds'])} (as {found['seconds_follow']})"),
+        ("memory", f"about {_figure(found['memory_mb'])} MB"),
+    ]
+    print_table(("figure", "value"), rows)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -89,6 +106,35 @@ def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status("starting") as status:
         yield lambda stage: status.update(f"{stage} …")
+
+
+def _risk_rows(risk: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Name every figure of risk that is there."""
+    above = f"rows above risk {_figure(risk['threshold'])}"
+    rows = [
+        ("highest risk", risk["highest"]),
+        ("average risk", risk["average"]),
+        (above, risk["share_at_risk"]),
+        ("rows that stand alone", risk["unique_share"]),
+        ("marketer risk", risk.get("marketer")),
+    ]
+    journalist = risk.get("journalist")
+    if journalist:
+        rows += [
+            ("journalist: highest", journalist["highest"]),
+            ("journalist: average", journalist["average"]),
+            (f"journalist: {above}", journalist["share_at_risk"]),
+        ]
+    if "k_map" in risk:
+        rows.append(("k-map", risk["k_map"]))
+    alone = risk.get("population_uniques")
+    if alone:
+        rows += [
+            ("population", alone["population"]),
+            (f"alone in the population ({alone['chosen']})", alone["uniques"]),
+            *((f"  {name}", alone[name]) for name in ("pitman", "zayatz", "snb")),
+        ]
+    return [(name, _figure(value)) for name, value in rows]
 
 
 def _figure(value: object) -> str:

@@ -35,7 +35,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["Labelled", "Spark", "Task"]
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
-_LARGEST_PART = 1_000_000
+_LARGEST_PART = 2_000_000
 _MANY_WORKERS = 32  # from here on workers add up counts before the driver does
 CLASS = "class"
 
@@ -48,6 +48,8 @@ class Task:
     promises: tuple[tuple[PrivacyModel, Coded | None], ...]
     method: Partitioner = field(default_factory=Mondrian)
     recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier; none = only classes are made
+    carried: tuple[str, ...] | None = None  # other columns to take along; None = all of them
+    shuffled: bool = False  # bring rows into an order that says nothing of where they came from
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Spark:
         """Give how many rows one worker takes."""
         if self.part is not None:
             return self.part
-        return int(np.clip(rows // (2 * self.cores), _LEAST_PART, _LARGEST_PART))
+        return int(np.clip(-(-rows // self.cores), _LEAST_PART, _LARGEST_PART))
 
     @property
     def cores(self) -> int:
@@ -195,10 +197,11 @@ def finished(frame: Any, task: Task, judge: Judge, made: Plan, worker: Finish | 
     from pyspark.sql import functions
 
     names = {quasi.name for quasi in task.quasi} if task.recodings else set()
-    carried = [name for name in frame.columns if name not in names]
+    taken = frame.columns if task.carried is None else task.carried
+    carried = [name for name in taken if name not in names]
     leaf = leaf_of(made, task.quasi)
     ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
-    finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings)
+    finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings, task.shuffled)
     kinds = {one.name: one for one in frame.schema.fields}
     schema = _schema([quasi.name for quasi in task.quasi] if names else [], [kinds[name] for name in carried])
     shipped = frame.select(
@@ -215,10 +218,12 @@ def finished(frame: Any, task: Task, judge: Judge, made: Plan, worker: Finish | 
         parts = parts.repartitionById(len(made.sizes), functions.col("leaf"))
         results.append(parts.mapInArrow(finish, schema))
     if made.whole.any():
+        from mahrem.engines._spark_publish import scattered
         from mahrem.engines._spark_whole import whole_classes
 
         alone = shipped.where(functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
-        results.append(whole_classes(alone, task, carried))
+        classes = whole_classes(alone, task, carried)
+        results.append(scattered(classes) if task.shuffled else classes)
     return reduce(lambda one, other: one.unionByName(other), results)
 
 

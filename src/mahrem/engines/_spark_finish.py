@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mahrem import arrays
 from mahrem.engines._spark_frame import Placed
 from mahrem.engines._spark_judge import Judge
 from mahrem.partition import Admits, Partition, Partitioner
 from mahrem.recode import Recoding, render
-from mahrem.types import Codes, Labels, Points
+from mahrem.types import Codes, Labels, Points, Rows
 
 __all__ = ["CLASS_BITS", "Finish"]
 
@@ -33,6 +34,7 @@ class Finish:
     method: Partitioner
     ordered: bool  # bring rows into an order of their own first, for methods whose classes depend on it
     recodings: tuple[Recoding, ...] = field(default=())
+    shuffled: bool = False  # give rows back in an order that says nothing of the one they came in
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Finish the parts of one worker."""
@@ -69,9 +71,12 @@ class Finish:
             table = table.take(pa.array(order))
             points, codes = points[order], [code[order] for code in codes]
         partition = self.classes(points, codes)
+        order = arrays.shuffled(table.num_rows) if self.shuffled else None
         labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
-        cells = self.cells(table, partition.labels, partition.classes)
+        cells = self.cells(table, partition.labels, partition.classes, order)
         carried = table.select(range(self._leaf + 1, table.num_columns))
+        if order is not None:
+            labels, carried = labels[order], carried.take(pa.array(order))
         columns = [pa.array(labels), *cells, *carried.columns]
         names = ["class", *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
         return pa.Table.from_arrays(columns, names=names)
@@ -81,15 +86,15 @@ class Finish:
         admits: Admits = self.judge.admission(len(points), codes)
         return self.method(points, admits)
 
-    def cells(self, table: Any, labels: Labels, classes: int) -> list[Any]:
-        """Write what every row shows, as text."""
+    def cells(self, table: Any, labels: Labels, classes: int, order: Rows | None = None) -> list[Any]:
+        """Write what every row shows, as text; rows in the given order."""
         import pyarrow as pa
 
         shown = []
         for place, recoding in enumerate(self.recodings):
             quasi = self.quasi[place]
             cells = recoding(quasi.axis(self._positions(table, place)), labels, classes)
-            (text,) = render(cells, labels, "text", quasi.name)
+            (text,) = render(cells, labels if order is None else labels[order], "text", quasi.name)
             shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
         return shown
 

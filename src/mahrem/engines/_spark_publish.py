@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mahrem import check
+from mahrem import arrays, check
 from mahrem.engines._spark_finish import Finish
 from mahrem.engines._spark_frame import Placed, column, position, scaled
 from mahrem.engines._spark_judge import Judge
@@ -21,7 +21,7 @@ from mahrem.partition import Mondrian
 if TYPE_CHECKING:
     from mahrem.engines._spark import Task
 
-__all__ = ["Figures", "class_figures", "recoded", "write_at_once"]
+__all__ = ["Figures", "class_figures", "recoded", "scattered", "write_at_once"]
 
 _FORMATS = ("csv", "parquet")
 
@@ -81,10 +81,12 @@ class _Cells:
         table = pa.Table.from_batches(parts)
         place = len(self.finish.quasi)
         alive, labels = np.unique(table.column(place).to_numpy(), return_inverse=True)
-        cells = self.finish.cells(table, labels.astype(np.int64), len(alive))
-        carried = table.select(range(place + 1, table.num_columns))
-        names = ["class", *(quasi.name for quasi in self.finish.quasi), *carried.column_names]
-        whole = pa.Table.from_arrays([table.column(place), *cells, *carried.columns], names=names)
+        order = arrays.shuffled(table.num_rows) if self.finish.shuffled else None
+        cells = self.finish.cells(table, labels.astype(np.int64), len(alive), order)
+        rest = table.select(range(place, table.num_columns))
+        rest = rest if order is None else rest.take(pa.array(order))
+        names = ["class", *(quasi.name for quasi in self.finish.quasi), *rest.column_names[1:]]
+        whole = pa.Table.from_arrays([rest.column(0), *cells, *rest.columns[1:]], names=names)
         yield from whole.to_batches(max_chunksize=100_000)
 
 
@@ -102,7 +104,8 @@ def recoded(frame: Any, task: Task, largest: int) -> Any:
     from mahrem.engines._spark_whole import cells_of_groups
 
     names = [quasi.name for quasi in task.quasi]
-    carried = [name for name in frame.columns if name not in {*names, "class"}]
+    taken = frame.columns if task.carried is None else task.carried
+    carried = [name for name in taken if name not in {*names, "class"}]
     kinds = {one.name: one for one in frame.schema.fields}
     schema = StructType(
         [
@@ -118,15 +121,30 @@ def recoded(frame: Any, task: Task, largest: int) -> Any:
         functions.col("class"),
         *(column(name) for name in carried),
     )
-    finish = Finish(task.quasi, Judge(()), Mondrian(), ordered=False, recodings=task.recodings)
+    finish = Finish(
+        task.quasi, Judge(()), Mondrian(), ordered=False, recodings=task.recodings, shuffled=task.shuffled
+    )
     small = shipped.where(~functions.col("class").isin(large)) if large else shipped
     shown = small.repartition(functions.col("class")).mapInArrow(_Cells(finish), schema)
     if not large:
         return shown
     alone = shipped.where(functions.col("class").isin(large))
-    return shown.unionByName(
-        alone.select("class", *cells_of_groups(alone, task, "class"), *(column(name) for name in carried))
-    )
+    rest = alone.select("class", *cells_of_groups(alone, task, "class"), *(column(name) for name in carried))
+    return shown.unionByName(scattered(rest) if task.shuffled else rest)
+
+
+def scattered(frame: Any) -> Any:
+    """Bring rows that stayed where they lay into a random order.
+
+    Rows are sorted by a hash under a secret number of the system's generator. It follows from what a row
+    says, not from where it lies, so that work done twice sends a row to the same place.
+    """
+    from pyspark.sql import functions
+
+    secret = functions.lit(secrets.randbits(63))
+    key = functions.xxhash64(secret, *(column(name) for name in frame.columns))
+    mixed = frame.withColumn("__key", key).repartition(functions.col("__key"))
+    return mixed.sortWithinPartitions("__key").drop("__key")
 
 
 def write_at_once(frame: Any, path: str, form: str = "parquet") -> None:

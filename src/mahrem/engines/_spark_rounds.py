@@ -72,7 +72,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
 
     if wish.stop != "rounds" or wish.manage_normals:
         raise InvalidParameter("stop and manage_normals of the u-models must be left as they are on Spark")
-    bare = replace(task, recodings=())
+    bare = replace(task, recodings=(), carried=None, shuffled=False)
     rest = frame
     kept: list[tuple[Any, Any]] = []
     plans: list[Plan] = []

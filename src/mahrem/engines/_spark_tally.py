@@ -96,7 +96,7 @@ def merge(counts: Iterable[Count]) -> Count:
         count=np.sum([part.count for part in parts], axis=0),
         least=np.min([part.least for part in parts], axis=0),
         most=np.max([part.most for part in parts], axis=0),
-        bins=np.sum([part.bins for part in parts], axis=0, dtype=np.int64),
+        bins=np.stack([part.bins for part in parts]).sum(axis=0, dtype=np.int64),
         question=question[order][starts],
         value=value[order][starts],
         times=np.add.reduceat(times, starts) if some else times,

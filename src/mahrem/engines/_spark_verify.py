@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ __all__ = ["ClusterVerdict", "verify_on_spark"]
 _NONE = np.zeros(0, np.int64)
 _SCHEMA = (
     "promise bigint, reached double, holds boolean, violating_classes bigint, violating_rows bigint, "
-    "classes bigint, rows bigint, smallest bigint, squares double"
+    "classes bigint, rows bigint, place bigint, cell string"
 )
+_SIZES, _CELLS = -1, -2  # rows of a worker's answer that are about no promise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +31,15 @@ class ClusterVerdict:
 
     rows: int
     suppressed: int  # rows that show nothing at all
-    classes: int
-    smallest: int  # rows of the smallest class
-    dm: float
+    sizes: Sizes = field(repr=False)  # (classes,) rows of each class, ascending
+    people: Sizes = field(repr=False)  # (classes,) people behind each class, ascending
+    tallies: Mapping[str, pl.DataFrame] = field(repr=False)  # by quasi-identifier: cell, rows
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def classes(self) -> int:
+        """Classes as published."""
+        return len(self.sizes)
 
     @property
     def holds(self) -> bool:
@@ -53,32 +59,43 @@ class _Check:
 
     promises: tuple[Promise, ...]
     coded: Mapping[str, _Coded]
+    quasi: int  # columns of cells
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StructType
 
+        kinds = to_arrow_schema(StructType.fromDDL(_SCHEMA))
         for batch in batches:
             if not batch.num_rows:
                 continue
-            sizes = batch.column("size").to_numpy().astype(np.int64)
             people = batch.column("people").to_numpy().astype(np.int64)
-            for place, promise in enumerate(self.promises):
-                outcome = judge(promise, self._counts(batch, people, promise))
-                yield pa.RecordBatch.from_pylist(
-                    [
-                        {
-                            "promise": place,
-                            "reached": outcome.reached,
-                            "holds": outcome.holds,
-                            "violating_classes": outcome.violating_classes,
-                            "violating_rows": outcome.violating_rows,
-                            "classes": len(sizes),
-                            "rows": int(sizes.sum()),
-                            "smallest": int(sizes.min()),
-                            "squares": float((sizes.astype(np.float64) ** 2).sum()),
-                        }
-                    ]
-                )
+            found = [
+                {**vars(judge(promise, self._counts(batch, people, promise))), "promise": place}
+                for place, promise in enumerate(self.promises)
+            ]
+            told = [name for name in kinds.names if name in found[0]]
+            answers = pl.DataFrame({name: pl.Series([one[name] for one in found]) for name in told})
+            for part in (answers, *self._tallies(batch)):
+                table = part.to_arrow()
+                columns = [
+                    table[name].combine_chunks().cast(kind)
+                    if name in table.column_names
+                    else pa.nulls(table.num_rows, kind)
+                    for name, kind in zip(kinds.names, kinds.types, strict=True)
+                ]
+                yield pa.RecordBatch.from_arrays(columns, schema=kinds)
+
+    def _tallies(self, batch: Any) -> Iterator[pl.DataFrame]:
+        """Count classes by their size, and rows by what they show in each column."""
+        frame = pl.DataFrame({name: pl.Series(batch.column(name)) for name in ("size", "people")})
+        sizes = frame.group_by(rows="size", place="people").agg(classes=pl.len())
+        yield sizes.with_columns(promise=pl.lit(_SIZES))
+        for place in range(self.quasi):
+            shown = frame.select(cell=pl.Series(batch.column(f"__key{place}")).cast(pl.String), rows="size")
+            cells = shown.group_by("cell").agg(pl.col("rows").sum())
+            yield cells.with_columns(promise=pl.lit(_CELLS), place=pl.lit(place))
 
     def _counts(self, batch: Any, people: Sizes, promise: Promise) -> Counts:
         if promise.column is None:
@@ -100,6 +117,7 @@ def verify_on_spark(
     sensitive: Mapping[str, Column],
     subject: str | None = None,
     decimal: str | None = None,
+    hides: bool = True,
 ) -> ClusterVerdict:
     """Check promises on a published Spark DataFrame, the way :func:`mahrem.verify.verify` does.
 
@@ -110,50 +128,50 @@ def verify_on_spark(
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
         subject: Column that names the person behind a row; sizes then count people.
         decimal: The sign before a number's fraction in sensitive columns of text.
+        hides: Rows that show nothing in any column of the table were meant to, and are no class.
 
     Guarantees:
         - The verdict does not depend on the layout of the rows, or on how the table was made.
-        - Only rows that show ``*`` in every column named here are left out, and they are counted.
-        - Only counts, and the different values of sensitive columns, reach the driver.
+        - Only rows that show ``*`` (or null, where a column is no text) everywhere are left out and counted.
+        - Only counts, cells, and the different values of sensitive columns reach the driver.
     """
-    from pyspark.sql import functions
-
     for name in [*quasi, *sensitive, *([] if subject is None else [subject])]:
         if name not in table.columns:
             raise ColumnNotFound(name, table.columns)
     if any(isinstance(promise.model, DeltaPresence) for promise in promises):
         raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
-    hidden = _hidden(table, [*quasi, *sensitive]) if sensitive else functions.lit(False)
-    found = table.agg(functions.count("*").alias("rows"), functions.count_if(hidden).alias("hidden")).first()
-    shown = table.where(~hidden) if found["hidden"] else table
+    hidden = _hidden(table) if hides else None
+    suppressed = 0 if hidden is None else table.where(hidden).count()
+    shown = table.where(~hidden) if suppressed else table
     coded, frame = _coded(shown, sensitive, decimal)
     classes = _classes(frame, quasi, list(coded), subject)
     asked = tuple(promises) or (Promise(KAnonymity(1)),)
-    rows = classes.mapInArrow(_Check(asked, coded), _SCHEMA).collect()
-    outcomes = tuple(
-        _merged(promise, [row for row in rows if row["promise"] == i]) for i, promise in enumerate(asked)
-    )
-    first = [row for row in rows if row["promise"] == 0]
+    found = pl.DataFrame(classes.mapInArrow(_Check(asked, coded, len(quasi)), _SCHEMA).toArrow())
+    told = found.filter(pl.col("promise") >= 0).partition_by("promise", as_dict=True)
+    outcomes = tuple(_merged(promise, told.get((i,), found.clear())) for i, promise in enumerate(asked))
+    sizes = found.filter(promise=_SIZES)
+    cells = found.filter(promise=_CELLS).group_by("place", "cell").agg(pl.col("rows").sum())
     return ClusterVerdict(
-        rows=found["rows"],
-        suppressed=found["hidden"],
-        classes=sum(row["classes"] for row in first),
-        smallest=min((row["smallest"] for row in first), default=0),
-        dm=sum(row["squares"] for row in first) + float(found["hidden"]) * found["rows"],
+        rows=suppressed + int((sizes["rows"] * sizes["classes"]).sum()),
+        suppressed=suppressed,
+        sizes=np.sort(np.repeat(sizes["rows"].to_numpy(), sizes["classes"].to_numpy())),
+        people=np.sort(np.repeat(sizes["place"].to_numpy(), sizes["classes"].to_numpy())),
+        tallies={name: cells.filter(place=place).select("cell", "rows") for place, name in enumerate(quasi)},
         outcomes=outcomes if promises else (),
     )
 
 
-def _hidden(table: Any, names: Sequence[str]) -> Any:
-    """Say which rows show nothing: ``*`` everywhere; a column of numbers has no star."""
+def _hidden(table: Any) -> Any:
+    """Say which rows show nothing at all; None if no row can."""
     from pyspark.sql import functions
 
     kinds = dict(table.dtypes)
-    if any(kinds[name] != "string" for name in names):
-        return functions.lit(False)
+    if "string" not in kinds.values():
+        return None
     hidden = functions.lit(True)
-    for name in names:
-        hidden &= functions.coalesce(column(name) == "*", functions.lit(False))
+    for name, kind in kinds.items():
+        star = functions.coalesce(column(name) == "*", functions.lit(False))
+        hidden &= star if kind == "string" else column(name).isNull()
     return hidden
 
 
@@ -172,7 +190,7 @@ def _coded(shown: Any, sensitive: Mapping[str, Column], decimal: str | None) -> 
         coded[name] = _Coded(times / max(times.sum(), 1), values.ancestors)
         lookup = told.append_column("code", [values.codes]).drop_columns(["count"])
         names = [f"__value{place}", f"__code{place}"]
-        known = shown.sparkSession.createDataFrame(lookup.to_pandas()).toDF(*names)
+        known = shown.sparkSession.createDataFrame(lookup).toDF(*names)
         same = column(name).eqNullSafe(functions.col(names[0]))
         frame = frame.join(functions.broadcast(known), same, "left").drop(names[0])
     return coded, frame
@@ -205,17 +223,17 @@ def _classes(frame: Any, quasi: Sequence[str], names: Sequence[str], subject: st
         classes = classes.join(other, same, "left").drop(*(f"__other{i}" for i in range(len(plain))))
         empty = functions.array().cast(listed.schema[f"values_{place}"].dataType)
         classes = classes.withColumn(f"values_{place}", functions.coalesce(f"values_{place}", empty))
-    return classes.drop(*plain)
+    return classes
 
 
-def _merged(promise: Promise, parts: Sequence[Any]) -> Outcome:
+def _merged(promise: Promise, parts: pl.DataFrame) -> Outcome:
     """Put together what workers found about one promise."""
-    reached = [row["reached"] for row in parts if row["reached"] is not None]
+    reached = parts["reached"].drop_nulls().to_list()
     nothing = judge(promise, Counts(_NONE, _NONE, _NONE, _NONE, np.zeros(0)))
     return replace(
         nothing,
         reached=(min if promise.model.rising else max)(reached, default=None),
-        holds=all(row["holds"] for row in parts),
-        violating_classes=sum(row["violating_classes"] for row in parts),
-        violating_rows=sum(row["violating_rows"] for row in parts),
+        holds=bool(parts["holds"].all()),
+        violating_classes=int(parts["violating_classes"].sum()),
+        violating_rows=int(parts["violating_rows"].sum()),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from mahrem import check
-from mahrem.experiments import _canbay2019, _stoldt2019
+from mahrem.experiments import _canbay2019, _saleh, _stoldt2019
 from mahrem.experiments._row import Row
 
 __all__ = ["PAPERS", "Paper", "reproduce"]
@@ -31,6 +31,9 @@ class Paper:
 PAPERS: Mapping[str, Paper] = {
     "canbay2019": Paper(
         "Canbay: doctoral thesis on utility-aware k-anonymity, 2019", _canbay2019.TABLES, _canbay2019.rows_of
+    ),
+    "saleh": Paper(
+        "Saleh: automatic generalisation and its effect on learning", _saleh.TABLES, _saleh.rows_of
     ),
     "stoldt2019": Paper(
         "Stoldt: microaggregation by clustering, talk, 2019", _stoldt2019.TABLES, _stoldt2019.rows_of

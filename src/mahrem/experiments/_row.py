@@ -11,6 +11,8 @@ from typing import Any
 
 __all__ = ["Row", "published_rows"]
 
+_UNITS = {"share": 0.000101, "accuracy": 0.00101, "macro_f1": 0.00101, "u": 0.00101}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -45,8 +47,12 @@ class Row:
 
     @property
     def exact(self) -> bool:
-        """True when both are there and agree to a unit of the second decimal place, ratios of the third."""
-        limit = 0.00101 if "ratio" in self.metric else 0.0101
+        """True when both are there and agree to a unit of the second decimal place.
+
+        Ratios and figures between 0 and 1 (accuracy, Theil's U) agree to one of the third, shares of the
+        fourth.
+        """
+        limit = _UNITS.get(self.metric, 0.00101 if "ratio" in self.metric else 0.0101)
         return self.difference is not None and abs(self.difference) <= limit
 
     def as_dict(self) -> dict[str, Any]:

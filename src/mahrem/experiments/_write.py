@@ -10,6 +10,7 @@ from typing import Any
 
 from mahrem.errors import OutputFailed
 from mahrem.experiments._row import Row
+from mahrem.experiments._saleh_pictures import saleh_pictures
 from mahrem.report import bars_svg, beside_print_svg, lines_svg
 
 __all__ = ["write_csv", "write_rows"]
@@ -54,8 +55,10 @@ def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
     """Draw what the rows show: print against ours, losses over k, the histogram, the spread over runs."""
     drawn = {}
     flat = [{**dict(row.setting), **row.as_dict()} for row in rows]
-    if any(row["published"] and row["ours"] for row in flat):
+    if any((row["published"] or 0) > 0 and (row["ours"] or 0) > 0 for row in flat):
         drawn["published-and-ours"] = beside_print_svg(flat)
+    if rows and rows[0].paper == "saleh":
+        return drawn | saleh_pictures(flat)
     certainty = [
         row for row in flat if row["metric"] == "gcp_sum" and row["published"] and "round" not in row
     ]

@@ -54,6 +54,7 @@ def evaluate(
     orders: Mapping[str, Sequence[str]] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     threads: int | None = None,
+    jobs: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> Scores:
     """Measure how well classifiers predict a target when they learn from anonymised rows.
@@ -78,12 +79,13 @@ def evaluate(
         kinds: What the columns are; by default judged by all values of the original.
         orders: Orders of ordinal columns.
         hierarchies: Trees of columns that show nodes, where ``anonymise`` does not give them.
-        threads: Cores to use; by default at most two.
-        progress: Called with a sentence before each training.
+        threads: Cores one training may use; by default at most two, with several jobs one.
+        jobs: Splits that are worked on at once, each in a process of its own.
+        progress: Called with a sentence before each training; with several jobs after each split.
 
     Guarantees:
         - No test row is seen by the anonymiser (``untouched``), the encoder, the scaling or the tuning.
-        - The same seed gives the same figures.
+        - The same seed gives the same figures, however many threads and jobs there are.
 
     Raises:
         InvalidParameter: If the target is a quasi-identifier, has one value, or is no set of classes.
@@ -107,15 +109,15 @@ def evaluate(
     given = kinds or kinds_of(original, [name for name in original.columns if name != target])
     given = {name: kind for name, kind in given.items() if name != target}
     work = _Work(original, codes, given, frozenset(quasi if anonymise else ()), orders, hierarchies)
-    rounds = _rounds(work, anonymise, protocol, splits, check.between(0.01, 0.99, test=test), seed)
-    tallies = {name: _Tally(name, seed, threads or min(2, os.cpu_count() or 1), tune) for name in names}
-    for number, one in enumerate(rounds):  # one split at a time: features of all of them would not fit
-        for name, tally in tallies.items():
-            if progress is not None:
-                progress(f"{name}: split {number + 1} of {splits}")
-            tally.add(one, number)
-    found = {name: tally.score() for name, tally in tallies.items()}
-    return Scores(target=target, protocol=protocol, splits=splits, by_classifier=found)
+    check.at_least(1, jobs=check.whole(jobs=jobs))
+    cores = threads or (min(2, os.cpu_count() or 1) if jobs == 1 else 1)
+    everyone = np.flatnonzero(codes >= 0)
+    together = None if anonymise is None or protocol == "untouched" else anonymise(everyone)
+    plan = _Plan(work, anonymise, together, tuple(names), seed, cores, tune)
+    pool = everyone if together is None else together.rows
+    found = list(plan.judged(pool, splits, check.between(0.01, 0.99, test=test), jobs, progress))
+    scores = {name: _score(name, [one.by_name[name] for one in found], found[-1].ratio) for name in names}
+    return Scores(target=target, protocol=protocol, splits=splits, by_classifier=scores)
 
 
 def target_codes(original: pl.DataFrame, target: str, quasi: Sequence[str] = ()) -> Integers:
@@ -198,28 +200,6 @@ class _Round:
     classes: int
 
 
-def _rounds(
-    work: _Work, anonymise: Anonymise | None, protocol: Protocol, splits: int, test: float, seed: int
-) -> Iterator[_Round]:
-    from sklearn.model_selection import StratifiedShuffleSplit
-
-    everyone = np.flatnonzero(work.codes >= 0)
-    together = None if anonymise is None or protocol == "untouched" else anonymise(everyone)
-    pool = everyone if together is None else together.rows
-    draw = StratifiedShuffleSplit(splits, test_size=test, random_state=seed)
-    for learnt, asked in draw.split(pool, work.codes[pool]):
-        if together is not None:
-            cells = work.shown(together)
-            features = work.encoded(cells[learnt], cells[asked], together.hierarchies)
-            yield _round(work, features, pool[learnt], pool[asked], widths=True)
-        else:
-            made = None if anonymise is None else anonymise(pool[learnt])
-            rows = pool[learnt] if made is None else made.rows
-            shown = work.untouched(rows) if made is None else work.shown(made)
-            features = work.encoded(shown, work.untouched(pool[asked]), made.hierarchies if made else {})
-            yield _round(work, features, rows, pool[asked], widths=False)
-
-
 def _round(
     work: _Work, features: tuple[Features, Features], learnt: Integers, asked: Integers, *, widths: bool
 ) -> _Round:
@@ -234,23 +214,91 @@ def _round(
     )
 
 
-@dataclass
-class _Tally:
-    """One classifier, split after split."""
+@dataclass(frozen=True)
+class _Judged:
+    """One classifier in one split."""
 
-    name: str
+    figures: Mapping[str, float]
+    settings: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All classifiers in one split."""
+
+    by_name: Mapping[str, _Judged]
+    ratio: float  # test rows over training rows
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is done in every split; splits do not know each other, so they can be done in any process."""
+
+    work: _Work
+    anonymise: Anonymise | None
+    together: Published | None  # all rows anonymised at once: the published protocol
+    names: tuple[str, ...]
     seed: int
     threads: int
     tune: bool
-    found: dict[str, list[float]] = field(default_factory=lambda: {figure: [] for figure in FIGURES})
-    settings: list[Mapping[str, Any]] = field(default_factory=list)
-    ratio: float = 0.0
-    seconds: float = 0.0
 
-    def add(self, one: _Round, number: int) -> None:
+    def judged(
+        self, pool: Integers, splits: int, test: float, jobs: int, progress: Callable[[str], None] | None
+    ) -> Iterator[_Found]:
+        """Draw the splits and judge every classifier in each."""
+        from sklearn.model_selection import StratifiedShuffleSplit
+
+        draw = StratifiedShuffleSplit(splits, test_size=test, random_state=self.seed)
+        parts = enumerate(draw.split(pool, self.work.codes[pool]))
+        if jobs == 1:
+            for number, (learnt, asked) in parts:
+                yield self._split(number, pool, learnt, asked, splits, progress)
+            return
+        from joblib import Parallel, delayed
+
+        calls = (
+            delayed(self._split)(number, pool, learnt, asked, splits, None)
+            for number, (learnt, asked) in parts
+        )
+        for number, one in enumerate(Parallel(n_jobs=jobs, return_as="generator")(calls)):
+            if progress is not None:
+                progress(f"split {number + 1} of {splits}")
+            yield one
+
+    def _split(
+        self,
+        number: int,
+        pool: Integers,
+        learnt: Integers,
+        asked: Integers,
+        splits: int,
+        progress: Callable[[str], None] | None,
+    ) -> _Found:
+        one = self._round(pool, learnt, asked)
+        found = {}
+        for name in self.names:
+            if progress is not None:
+                progress(f"{name}: split {number + 1} of {splits}")
+            found[name] = self._judge(name, one, number)
+        return _Found(found, len(one.test) / len(one.train))
+
+    def _round(self, pool: Integers, learnt: Integers, asked: Integers) -> _Round:
+        work = self.work
+        if self.together is not None:
+            cells = work.shown(self.together)
+            features = work.encoded(cells[learnt], cells[asked], self.together.hierarchies)
+            return _round(work, features, pool[learnt], pool[asked], widths=True)
+        made = None if self.anonymise is None else self.anonymise(pool[learnt])
+        rows = pool[learnt] if made is None else made.rows
+        shown = work.untouched(rows) if made is None else work.shown(made)
+        features = work.encoded(shown, work.untouched(pool[asked]), made.hierarchies if made else {})
+        return _round(work, features, rows, pool[asked], widths=False)
+
+    def _judge(self, name: str, one: _Round, number: int) -> _Judged:
         began = time.perf_counter()
         fitted = train(
-            self.name,
+            name,
             one.train,
             one.amounts,
             one.train_target,
@@ -259,18 +307,14 @@ class _Tally:
             tune=self.tune,
         )
         figures = judged(one.test_target, fitted.predict(one.test), fitted.scores(one.test, one.classes))
-        for figure, value in figures.items():
-            self.found[figure].append(value)
-        self.settings.append(fitted.settings)
-        self.ratio = len(one.test) / len(one.train)
-        self.seconds += time.perf_counter() - began
+        return _Judged(figures, fitted.settings, time.perf_counter() - began)
 
-    def score(self) -> Score:
-        figures = {figure: np.array(values) for figure, values in self.found.items()}
-        return Score(
-            classifier=self.name,
-            figures=figures,
-            settings=tuple(self.settings),
-            ratio=self.ratio,
-            seconds=self.seconds,
-        )
+
+def _score(name: str, found: Sequence[_Judged], ratio: float) -> Score:
+    return Score(
+        classifier=name,
+        figures={figure: np.array([one.figures[figure] for one in found]) for figure in FIGURES},
+        settings=tuple(one.settings for one in found),
+        ratio=ratio,
+        seconds=sum(one.seconds for one in found),
+    )

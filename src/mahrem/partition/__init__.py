@@ -13,6 +13,7 @@ from mahrem.partition._evolve import KAnonyMeansStar, k_anonymeans_star
 from mahrem.partition._flash import Flash, flash
 from mahrem.partition._incognito import Incognito, incognito
 from mahrem.partition._inherited import InheritedMondrian, inherited_mondrian
+from mahrem.partition._jittered import Jittered, jittered
 from mahrem.partition._k_anonymeans import KAnonyMeans, k_anonymeans
 from mahrem.partition._k_means import k_means
 from mahrem.partition._keep_frequent import KeepFrequent, keep_frequent
@@ -41,6 +42,7 @@ __all__ = [
     "Datafly",
     "Flash",
     "Incognito",
+    "Jittered",
     "InheritedMondrian",
     "KAnonyMeans",
     "KAnonyMeansStar",
@@ -66,6 +68,7 @@ __all__ = [
     "datafly",
     "flash",
     "incognito",
+    "jittered",
     "inherited_mondrian",
     "k_anonymeans",
     "k_anonymeans_star",

@@ -69,7 +69,9 @@ class Search:
         self.known: dict[Node, Checked] = {}
         self.best: Node | None = None
         self.least = math.inf  # loss of the best
-        self.fewest = lattice.rows  # refused rows, over all nodes checked
+        self.fewest = (
+            lattice.rows
+        )  # refused rows, over all nodes checked; hopeless ones are not judged to the end
         self.finished = True
 
     def check(self, node: Node) -> Checked:
@@ -191,7 +193,7 @@ def _nothing(search: Search, limit: float) -> str:
     rows = search.lattice.rows
     tried = "no node of the lattice holds" if search.finished else "the time was over before a node held"
     return (
-        f"suppression_limit={limit:g}: {tried}; the best of {len(search.known):,} would suppress "
+        f"suppression_limit={limit:g}: {tried}; the best of {len(search.known):,} would suppress at least "
         f"{search.fewest:,} of {rows:,} rows, {search.fewest / rows:.4f}; raise the limit or ask for less"
     )
 

@@ -1,20 +1,30 @@
 """The verbs: what a person does with mahrem. They only arrange what the rooms below know."""
 
 from mahrem.pipeline._anonymize import Release, anonymize
+from mahrem.pipeline._apply import apply
+from mahrem.pipeline._attack import RedTeam, attack
 from mahrem.pipeline._audit import Audit, audit
 from mahrem.pipeline._compare import Comparison, compare
+from mahrem.pipeline._dry_run import DryRun, dry_run
 from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
 from mahrem.pipeline._inspect import Inspection, inspect
+from mahrem.pipeline._report import redraw
 
 __all__ = [
     "Audit",
     "Comparison",
+    "DryRun",
     "Inspection",
+    "RedTeam",
     "Release",
     "anonymize",
+    "apply",
+    "attack",
     "audit",
     "check_hierarchy",
     "compare",
+    "dry_run",
     "inspect",
     "make_hierarchy",
+    "redraw",
 ]

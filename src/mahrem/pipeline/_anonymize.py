@@ -10,19 +10,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
+import polars as pl
 import tomli_w
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft, draft
-from mahrem.pipeline._prepare import prepare
+from mahrem.pipeline._prepare import prepare, reading_of
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
+from mahrem.pipeline._recipe import RECIPE, recipe_of
 from mahrem.pipeline._summary import summarise
-from mahrem.release import Policy, Settings, input_fingerprint, keep_record, read_policy, staged_release
+from mahrem.release import (
+    Policy,
+    Settings,
+    input_fingerprint,
+    keep_record,
+    read_policy,
+    staged_release,
+    told_apart_by,
+    watch_people,
+)
 from mahrem.report import LANGUAGES, render_html, to_json
+from mahrem.table import Hierarchy, Leaves, open_source
 from mahrem.verify import Verdict
 
-__all__ = ["Progress", "Release", "anonymize", "policy_from"]
+__all__ = ["Progress", "Release", "anonymize", "policy_from", "publish"]
 
 Progress = Callable[[str], None]  # called with the name of each stage as it begins
 
@@ -40,6 +52,7 @@ class Release:
     _draft: Draft = field(repr=False)
     _given: object = field(repr=False)
     _verified: Any = field(repr=False, default=None)
+    _target: str | None = None
 
     @cached_property
     def table(self) -> Any:
@@ -51,6 +64,12 @@ class Release:
         """Always true: a table that does not keep its promise is never handed out."""
         return bool(self.report["holds"])
 
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes columns show, given, made or learnt; they list real values."""
+        axes = self._draft.prepared.axes
+        return {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
+
     def save(self, folder: str | Path, *, force: bool = False, html: bool = True) -> Release:
         """Write a release folder; the file is read back and verified before the folder gets its name."""
         return _save(
@@ -60,6 +79,7 @@ class Release:
             None,
             force=force,
             html=html,
+            target=self._target,
             began=time.perf_counter(),
         )
 
@@ -96,6 +116,7 @@ def anonymize(
     to_table: str = "anonymised",
     force: bool = False,
     html: bool = True,
+    target: str | None = None,
     progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Release:
@@ -108,7 +129,8 @@ def anonymize(
         to: Also write the published table into this database, before the folder gets its name.
         to_table: Its name there.
         force: Replace an earlier release under ``output`` and an earlier table of ``to``.
-        html: Draw ``report.html``.
+        html: Draw ``report.html``; without it the report is brief: no figures of the original, no red team.
+        target: A column to predict: the report then says what is left for learning.
         progress: Called with the name of each stage as it begins.
         **settings: Roles, promises, method, cells: every name of :class:`~mahrem.release.Settings`.
 
@@ -133,45 +155,91 @@ def anonymize(
     if output is not None:
         _keys_stay_outside(said, Path(output))
     step("reading")
-    prepared = prepare(source, said)
+    opened = open_source(source, reading_of(said))
+    said = said.for_columns(opened.columns)
+    prepared = prepare(opened, said)
     step("anonymising")
     made = draft(prepared, said)
     if output is not None:
         database = None if to is None else (to, to_table)
-        return _save(made, Path(output), source, database, force=force, html=html, began=began, progress=step)
+        return _save(
+            made,
+            Path(output),
+            source,
+            database,
+            force=force,
+            html=html,
+            target=target,
+            began=began,
+            progress=step,
+        )
     step("verifying")
     table = made.table()
     verdict = checked_frame(made, table)
-    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
-    release = Release(report=report, _draft=made, _given=source, _verified=table)
+    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html, target=target)
+    release = Release(report=report, _draft=made, _given=source, _verified=table, _target=target)
     if to is not None:
         release.write(to, to_table, replace=force)
     return release
 
 
-def _save(
+def publish(
     made: Draft,
-    target: Path,
     given: object,
-    database: tuple[str, str] | None,
+    output: str | Path | None,
     *,
     force: bool,
     html: bool,
     began: float,
     progress: Progress = lambda _: None,
 ) -> Release:
-    _keys_stay_outside(made.policy, target)
-    with staged_release(target, force=force) as folder:
+    """Verify a draft, in memory or as a release folder, and only then hand it out."""
+    if output is not None:
+        return _save(
+            made,
+            Path(output),
+            given,
+            None,
+            force=force,
+            html=html,
+            target=None,
+            began=began,
+            progress=progress,
+        )
+    progress("verifying")
+    table = made.table()
+    verdict = checked_frame(made, table)
+    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
+    return Release(report=report, _draft=made, _given=given, _verified=table)
+
+
+def _save(
+    made: Draft,
+    output: Path,
+    given: object,
+    database: tuple[str, str] | None,
+    *,
+    force: bool,
+    html: bool,
+    target: str | None,
+    began: float,
+    progress: Progress = lambda _: None,
+) -> Release:
+    _keys_stay_outside(made.policy, output)
+    with staged_release(output, force=force) as folder:
         progress("writing and verifying")
         verdict = checked_file(made, folder)
         progress("reporting")
-        report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html)
+        report = summarise(
+            made, verdict, seconds=time.perf_counter() - began, pictures=html, target=target
+        )
         _write_words(folder, made, report, html=html)
         if database is not None:
             progress("writing to the database")
             checked_database(made, *database, replace=force)
-    _keep_record(made, verdict, target, given)
-    return Release(report=report, folder=target, _draft=made, _given=given)
+    _keep_record(made, verdict, output, given)
+    _remember(made, output)
+    return Release(report=report, folder=output, _draft=made, _given=given, _target=target)
 
 
 def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: bool) -> None:
@@ -179,6 +247,9 @@ def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: 
     about = {"version": version("mahrem"), **{name: columns for name, columns in told.items() if columns}}
     policy = {"mahrem": about, **made.policy.public()}
     (folder / "policy.toml").write_text(tomli_w.dumps(policy), encoding="utf-8")
+    recipe = recipe_of(made)
+    if recipe is not None:
+        (folder / RECIPE).write_text(recipe.text(), encoding="utf-8")
     (folder / "report.json").write_text(to_json(report), encoding="utf-8")
     if html:
         (folder / "report.html").write_text(render_html(report, made.policy.language), encoding="utf-8")
@@ -197,6 +268,15 @@ def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object) -> 
         "classes": len(verdict.sizes),
     }
     keep_record(record)
+
+
+def _remember(made: Draft, output: Path) -> None:
+    """Warn if these people were released before, and keep their fingerprints for the next time."""
+    policy, source = made.policy, made.prepared.source
+    names, by_name = told_apart_by(
+        policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
+    )
+    watch_people(source.take(names).filter(pl.Series(made.prepared.keep)), output, by_name=by_name)
 
 
 def _keys_stay_outside(policy: Policy, target: Path) -> None:

@@ -21,7 +21,8 @@ from mahrem.models import KAnonymity, Promise
 from mahrem.partition import FULL_DOMAIN
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._prepare import column_of, hierarchy_of, reading_of, subjects_of
-from mahrem.pipeline._summary import promises_of, risk_of
+from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
+from mahrem.pipeline._summary import promises_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins
 from mahrem.table import Column, Missing, Role, Source, open_source, restored_cells
@@ -52,6 +53,7 @@ def audit(
     *,
     policy: str | Path | Mapping[str, Any] | Policy | None = None,
     memory: int | None = None,
+    threshold: float = RISK_THRESHOLD,
     progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Audit:
@@ -64,8 +66,10 @@ def audit(
         source: A release folder, or anything :func:`mahrem.anonymize` takes.
         policy: As for :func:`mahrem.anonymize`.
         memory: Bytes to stay below; a larger file is read several times, one part of its classes each time.
+        threshold: A row is at risk when its risk is above this.
         progress: Called with the name of each stage as it begins.
-        **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported.
+        **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported. With a
+            ``population`` or a ``fraction`` the risk from people who do not know who is in the table is said.
 
     Guarantees:
         - The verdict depends on the published table alone.
@@ -78,9 +82,12 @@ def audit(
         raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
     if said.missing is not Missing.CATEGORY:
         raise InvalidParameter(f"missing={str(said.missing)!r}: an audit takes a table as it is")
+    check.between(0, 1, threshold=threshold)
+    if said.population is not None and said.fraction is not None:
+        raise InvalidParameter("population and fraction: give at most one of them")
     opened = open_source(given, reading_of(said))
     quasi = list(said.quasi)
-    check.columns_exist([*quasi, *said.sensitive], opened.columns)
+    check.columns_exist([*quasi, *said.sensitive, *said.hierarchy], opened.columns)
     step("verifying")
     table = opened.scan([*quasi, *said.sensitive])
     table = table.with_columns(restored_cells(table.collect_schema()))
@@ -99,7 +106,10 @@ def audit(
     )
     step("measuring")
     counted = subjects is not None
-    return Audit(report=_report(verdict, said, opened, table, time.perf_counter() - began, people=counted))
+    report = _report(verdict, said, opened, table, people=counted)
+    report["risk"] = _risk(verdict, said, table, everyone, threshold)
+    report["seconds"] = round(time.perf_counter() - began, 3)
+    return Audit(report=report)
 
 
 def _release_or_file(
@@ -170,7 +180,7 @@ def _sensitive(policy: Policy, table: pl.LazyFrame) -> dict[str, Column]:
 
 
 def _report(
-    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, seconds: float, *, people: bool
+    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, *, people: bool
 ) -> dict[str, Any]:
     utility, columns = published_loss(
         {name: _tally(table, name) for name in policy.quasi},
@@ -179,6 +189,9 @@ def _report(
         suppressed=verdict.suppressed,
         k=policy.k or 1,
         weights=policy.weights or None,
+        hierarchies={
+            name: hierarchy_of(name, said) for name, said in policy.hierarchy.items() if name in policy.quasi
+        },
     )
     warnings = []
     if policy.subject is not None and not people:
@@ -188,14 +201,27 @@ def _report(
         "promises": promises_of(verdict.outcomes),
         "utility": utility.as_dict(),
         "columns": columns,
-        "risk": risk_of(verdict.people),
+        "risk": {},
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": verdict.rows,
         "source": opened.label,
         "method": None,
-        "seconds": round(seconds, 3),
+        "seconds": 0.0,
         "warnings": warnings,
     }
+
+
+def _risk(
+    verdict: Verdict, policy: Policy, table: pl.LazyFrame, everyone: Source | None, threshold: float
+) -> dict[str, Any]:
+    if everyone is None:
+        return risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
+    quasi = list(policy.quasi)
+    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
+    population = everyone.take(quasi)
+    sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies)
+    found = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
+    return {**found, **risk_of(verdict.people, threshold=threshold), "marketer": found["marketer"]}
 
 
 def _tally(table: pl.LazyFrame, name: str) -> pl.DataFrame:

@@ -16,10 +16,19 @@ import polars as pl
 from mahrem.engines import Local, in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
-from mahrem.partition import FULL_DOMAIN, Admission, Levels, Partition, Partitioner, build_method
+from mahrem.partition import (
+    FULL_DOMAIN,
+    Admission,
+    Jittered,
+    Levels,
+    Partition,
+    Partitioner,
+    build_method,
+)
 from mahrem.pipeline._auto import LIGHT, Evidence, choose
+from mahrem.pipeline._automatic import best_groups, with_groups
 from mahrem.pipeline._prepare import Prepared
-from mahrem.recode import Centroids, Form, Nodes, Recoding, Whole, default_recoding, render
+from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
 from mahrem.table import (
     Axis,
@@ -36,7 +45,7 @@ from mahrem.table import (
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
-__all__ = ["Draft", "draft"]
+__all__ = ["Draft", "admission", "beside", "draft"]
 
 _ROUNDING = 1e-9
 
@@ -54,6 +63,7 @@ class Draft:
     recodings: Mapping[str, Recoding]
     cells: Mapping[str, Cells] = field(repr=False)
     beside: Mapping[str, pl.Series] = field(repr=False)  # columns rewritten by row: pseudonyms, hidden values
+    notes: tuple[str, ...] = ()  # what the report must say about how it was made
 
     @property
     def sizes(self) -> Sizes:
@@ -135,6 +145,8 @@ class Draft:
     def judged(self) -> pl.DataFrame:
         """Put together only what promises speak of: quasi-identifiers as published, sensitive columns."""
         shown = [series for rendered in self._rendered(None).values() for series in rendered]
+        if not self.prepared.values:  # a table without columns would have no rows to keep
+            return pl.DataFrame(shown)
         sensitive = self.prepared.source.take(list(self.prepared.values)).filter(
             pl.Series(self.prepared.keep)
         )
@@ -151,8 +163,15 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     """Partition, recode, and render what each row shows."""
     name, reason, options = _chosen(prepared, policy)
     if name in FULL_DOMAIN:
-        prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, prepared.axes)))
+        _refuse_for_levels(policy, name)
+        axes = with_groups(prepared.automatic, prepared.axes)
+        prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = _partition(prepared, policy, _method(prepared, policy, name, options))
+    if prepared.automatic is not None and name not in FULL_DOMAIN:
+        axes = best_groups(
+            prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part
+        )
+        prepared = replace(prepared, axes=axes)
     labels = np.full(prepared.rows, -1, np.int64)
     labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
     levels = partition.how.levels if isinstance(partition.how, Levels) else (None,) * len(prepared.axes)
@@ -171,12 +190,21 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         partition=partition,
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
-        beside=_beside(prepared, policy, labels < 0),
+        beside=beside(prepared, policy, labels < 0),
     )
     double = [name for name, times in Counter(made.columns).items() if times > 1]
     if double:
         raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
     return made
+
+
+def _refuse_for_levels(policy: Policy, method: str) -> None:
+    for said in ("jitter", "top", "bottom"):
+        if getattr(policy, said):
+            raise InvalidParameter(
+                f"{said} is for methods that cut; method={method!r} lifts whole columns to levels: "
+                f"choose another method, or say it in a hierarchy"
+            )
 
 
 def _recoding(axis: Axis, policy: Policy, level: int | None) -> Recoding:
@@ -186,19 +214,29 @@ def _recoding(axis: Axis, policy: Policy, level: int | None) -> Recoding:
         return Nodes(level=level)
     if policy.cells == "centroid":
         return Centroids()
-    return default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
+    inner = default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
+    ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
+    return inner if ends == (None, None) else OpenEnded(inner, *ends)
 
 
-def _partition(prepared: Prepared, policy: Policy, method: Partitioner) -> Partition:
+def admission(prepared: Prepared, policy: Policy) -> Admission:
+    """Give the judge of candidate classes for what the policy promises."""
     promises: list[tuple[PrivacyModel, Values | None]] = []
     for promise in policy.promises():
         if promise.model.name == "delta-presence":
             promises.append((promise.model, prepared.membership()))
         else:
             promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
-    admits = Admission(
+    return Admission(
         tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
     )
+
+
+def _partition(prepared: Prepared, policy: Policy, method: Partitioner) -> Partition:
+    if policy.jitter is not None:
+        trees = tuple(isinstance(axis.domain, Leaves) for axis in prepared.axes)
+        method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
+    admits = admission(prepared, policy)
     return Local().partition(method, prepared.points(), prepared.absent(), admits)
 
 
@@ -259,7 +297,7 @@ def _limit(prepared: Prepared, policy: Policy) -> float:
     return min(1.0, max(0, left) / prepared.taking_part)
 
 
-def _beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
+def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
     """Rewrite columns row by row: keyed pseudonyms, and nothing at all where a row is suppressed."""
     made = _pseudonyms(prepared, policy)
     if not suppressed.any():

@@ -96,6 +96,11 @@ class Learnt:
         """Train on the rows as they are."""
         return {"entropy_loss": 0.0, "entropy_loss_cells": 0.0, **self._figures(self._scores(None))}
 
+    def anonymised(self) -> dict[str, float]:
+        """Train on rows anonymised by the policy itself."""
+        cells = "text" if self.policy.cells == "pairs" else self.policy.cells
+        return self._figures(self._scores(replace(self.policy, cells=cells)))
+
     def __call__(self, made: Draft, policy: Policy) -> dict[str, Any]:
         """Measure one case: the loss on its draft, classifiers on training rows anonymised the same way."""
         own = replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from mahrem import check
 from mahrem.engines import in_parallel
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.pipeline._automatic import Automatic, learn_groups
 from mahrem.release import Policy
 from mahrem.table import (
     Axis,
@@ -21,6 +22,7 @@ from mahrem.table import (
     Hierarchy,
     Kind,
     Missing,
+    Numbers,
     Reading,
     Role,
     Source,
@@ -35,7 +37,15 @@ from mahrem.table import (
 )
 from mahrem.types import Codes, Mask, Points
 
-__all__ = ["Prepared", "column_of", "hierarchy_of", "prepare", "reading_of", "subjects_of"]
+__all__ = [
+    "Prepared",
+    "column_of",
+    "hierarchy_of",
+    "plain_text",
+    "prepare",
+    "reading_of",
+    "subjects_of",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +65,7 @@ class Prepared:
     values: Mapping[str, Values] = field(repr=False)  # the same; others of the population carry code -1
     subjects: Codes | None = field(repr=False)  # the same
     population: pl.DataFrame | None = field(repr=False)  # quasi-identifiers of everyone
+    automatic: Automatic | None = field(repr=False, default=None)  # groupings that were learnt
 
     @property
     def rows(self) -> int:
@@ -131,18 +142,20 @@ def prepare(given: object, policy: Policy) -> Prepared:
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])
     others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
-    outcome = apply_missing(
-        frame, policy.missing, other=source.take(others) if policy.missing is Missing.DROP_ANY else None
-    )
+    looks_beyond = policy.missing is Missing.DROP_ANY and bool(others)
+    outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     _within_limit(suppress, policy)
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
 
+    if policy.population is not None and policy.delta_presence is None:
+        raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
     population = None if policy.population is None else _population(policy, part.select(quasi))
     beside = None if population is None else _others(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
+    axes = tuple(_coded_ends(axis, policy) for axis in axes)
     prepared = Prepared(
         source=source,
         columns=columns,
@@ -155,6 +168,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
             source, policy, outcome.keep & ~outcome.suppress, 0 if beside is None else beside.height
         ),
         population=population,
+        automatic=learn_groups(source, outcome.keep & ~outcome.suppress, axes, columns, policy),
     )
     _refuse_infeasible(prepared, policy.promises())
     return prepared
@@ -182,6 +196,34 @@ def _encoded(
     return columns, axes, {values.name: values for _, values in found if isinstance(values, Values)}
 
 
+def _coded_ends(axis: Axis, policy: Policy) -> Axis:
+    """Put values beyond a declared end on that end: no cut can tell them apart then."""
+    low, high = policy.bottom.get(axis.name), policy.top.get(axis.name)
+    if low is None and high is None:
+        return axis
+    if not isinstance(axis.domain, Numbers):
+        said = "top" if high is not None else "bottom"
+        raise InvalidParameter(f"{said}.{axis.name} is for columns of numbers without a hierarchy")
+    ends = -np.inf if low is None else low, np.inf if high is None else high
+    return replace(axis, positions=np.clip(axis.positions, *ends))
+
+
+def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataFrame:
+    """Read columns as text that compares with cells: dates as ISO days, numbers with a point."""
+    read = []
+    for series in source.take(list(names)):
+        values = series
+        if series.dtype == pl.String and series.name not in policy.hierarchy:
+            kind, typed = read_kind(series, decimal=policy.decimal)
+            said = policy.kind.get(series.name, kind)
+            if said is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
+                values = typed.alias(series.name)
+        elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
+            values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
+        read.append(values.cast(pl.String))
+    return pl.DataFrame(read)
+
+
 def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
     """Check every column's role and give those that are not published."""
     named = {*policy.quasi, *policy.sensitive, *policy.insensitive}
@@ -197,6 +239,7 @@ def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
         rest=policy.rest,
     )
     spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
+    spoken += [*policy.top, *policy.bottom]
     check.columns_exist(spoken, source.columns)
     return tuple(
         name

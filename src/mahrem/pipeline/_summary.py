@@ -11,20 +11,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.metrics import average_risk, c_avg, highest_risk, measure, share_at_risk, unique_share
+from mahrem.metrics import c_avg, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.pipeline._draft import Draft
+from mahrem.pipeline._learning import learnt_from
+from mahrem.pipeline._probe import probe
+from mahrem.pipeline._relations import relations
+from mahrem.pipeline._risk import guarded_risk, risk_of, singling_columns
 from mahrem.recode import Nodes
 from mahrem.report import class_size_bins, distribution
 from mahrem.table import Role, exported_names
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
 
-__all__ = ["promises_of", "risk_of", "summarise"]
+__all__ = ["promises_of", "summarise"]
 
 SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
-RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
 
 
 def promises_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
@@ -32,19 +35,10 @@ def promises_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     return [outcome.as_dict() for outcome in outcomes]
 
 
-def risk_of(sizes: Sizes) -> dict[str, float]:
-    """Give the prosecutor's risk of a table whose classes have these sizes."""
-    return {
-        "highest": highest_risk(sizes),
-        "average": average_risk(sizes),
-        "share_at_risk": share_at_risk(sizes, RISK_THRESHOLD),
-        "unique_share": unique_share(sizes),
-        "threshold": RISK_THRESHOLD,
-    }
-
-
-def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool) -> dict[str, Any]:
-    """Gather the report of a release."""
+def summarise(
+    draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool, target: str | None = None
+) -> dict[str, Any]:
+    """Gather the report of a release; ``pictures`` adds what came before, the red team and relations."""
     policy, prepared = draft.policy, draft.prepared
     sizes = draft.sizes
     utility, per_column = measure(
@@ -57,9 +51,10 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
         weights=policy.weights or None,
     )
     utility = replace(utility, c_avg=c_avg(verdict.people, policy.k or 1))  # k counts people where told so
-    risk: dict[str, Any] = risk_of(verdict.people)
+    floor = max(policy.k or 1, SMALLEST_SHOWN)
+    more: dict[str, Any] = {} if target is None else {"learning": learnt_from(draft, target)}
     if pictures:
-        risk["before"] = risk_of(_sizes_before(draft))
+        more |= {"relations": relations(draft, floor=floor), "red_team": probe(draft, floor=floor)}
     return {
         "mahrem": version("mahrem"),
         "created": datetime.now(UTC).date().isoformat(),
@@ -75,7 +70,8 @@ def summarise(draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool)
             "quasi": exported_names(draft.quasi, policy.format),
             "sensitive": exported_names(list(prepared.values), policy.format),
         },
-        "risk": risk,
+        "risk": _risk(draft, verdict, floor, before=pictures),
+        **more,
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": prepared.rows,
         "rows_in": len(prepared.keep),
@@ -119,6 +115,26 @@ def _column(
     return said
 
 
+def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> dict[str, Any]:
+    """Give the risk of what is published and, on demand, of the original."""
+    prepared = draft.prepared
+    if prepared.population is None:
+        risk = risk_of(verdict.people, fraction=draft.policy.fraction)
+    else:
+        everyone = prepared.population.height
+        labels = draft.partition.labels
+        fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
+        risk = risk_of(draft.sizes, population=fitting, everybody=everyone)
+    if not before:
+        return risk
+    sizes = _sizes_before(draft)
+    everybody = None if prepared.population is None else prepared.population.height
+    original = risk_of(sizes, fraction=draft.policy.fraction, everybody=everybody)
+    risk["before"] = guarded_risk(original, int(sizes.sum()), floor)
+    risk["unique_columns"] = singling_columns(prepared.axes, prepared.taking_part, floor=floor)
+    return risk
+
+
 def _sizes_before(draft: Draft) -> Sizes:
     axes = draft.prepared.axes
     rows = draft.prepared.taking_part
@@ -131,7 +147,7 @@ def _sizes_before(draft: Draft) -> Sizes:
 
 def _caveats(draft: Draft) -> list[str]:
     policy = draft.policy
-    said = []
+    said = list(draft.notes)
     if policy.subject is not None:
         said.append(
             "k counts people, verified before the subject column was left out; the file alone shows rows."
@@ -145,6 +161,8 @@ def _caveats(draft: Draft) -> list[str]:
     how = draft.partition.how
     if isinstance(how, Levels) and not how.finished:
         said.append("The search ran out of time: there may be levels that lose less than these.")
+    if policy.automatic is not None and policy.learn_from is None:
+        said.append("Groups were learnt from the table itself: which values share one tells of the target.")
     if policy.k is None:
         said.append("No k was asked for: rows may be singled out.")
     return said

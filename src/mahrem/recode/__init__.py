@@ -8,6 +8,7 @@ from mahrem.recode._centroids import Centroids, centroids
 from mahrem.recode._default import default_recoding
 from mahrem.recode._intervals import Bounds, Intervals, intervals
 from mahrem.recode._nodes import Nodes, nodes
+from mahrem.recode._open_ended import OpenEnded, open_ended
 from mahrem.recode._prefixes import Prefixes, prefixes
 from mahrem.recode._recoding import Recoding
 from mahrem.recode._render import Form, render
@@ -20,6 +21,7 @@ __all__ = [
     "Form",
     "Intervals",
     "Nodes",
+    "OpenEnded",
     "Prefixes",
     "Recoding",
     "Sets",
@@ -28,6 +30,7 @@ __all__ = [
     "default_recoding",
     "intervals",
     "nodes",
+    "open_ended",
     "prefixes",
     "render",
     "sets",

@@ -1,20 +1,35 @@
 """Release folders and run records: policy in, staged files, hashes, and one atomic rename."""
 
-from mahrem.release._folder import DATA_FILES, check_hashes, find_data, is_release, staged_release
+from mahrem.release._folder import (
+    DATA_FILES,
+    check_hashes,
+    find_data,
+    is_release,
+    replace_page,
+    staged_release,
+)
+from mahrem.release._people import told_apart_by, watch_people
 from mahrem.release._policy import Policy, read_policy
+from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
 from mahrem.release._record import input_fingerprint, keep_record, state_folder
 from mahrem.release._settings import Settings
 
 __all__ = [
     "DATA_FILES",
+    "READY_POLICIES",
     "Policy",
     "Settings",
+    "about_policy",
     "check_hashes",
     "find_data",
     "input_fingerprint",
     "is_release",
     "keep_record",
+    "policy_text",
     "read_policy",
+    "replace_page",
     "staged_release",
     "state_folder",
+    "told_apart_by",
+    "watch_people",
 ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered
 
-__all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "staged_release"]
+__all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "replace_page", "staged_release"]
 
 HASHES = "SHA256SUMS"
 DATA_FILES = tuple(f"data.{ending}" for ending in ("csv", "tsv", "parquet", "arrow"))
@@ -86,6 +86,28 @@ def check_hashes(folder: Path) -> None:
         raise Tampered(
             f"release={folder.name!r} is not what was released: {', '.join(wrong)} changed, came or went"
         )
+
+
+def replace_page(folder: Path, name: str, text: str) -> Path:
+    """Replace one page of a release folder that was just checked, and its line among the hashes.
+
+    Both files are swapped in whole; between the two swaps the folder says that it was changed.
+    """
+    page, listed = folder / name, folder / HASHES
+    stage = folder.parent / f".{folder.name}-{os.getpid()}"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    kept = [
+        line for line in listed.read_text(encoding="utf-8").splitlines() if line.split("  ", 1)[1] != name
+    ]
+    lines = sorted([*kept, f"{digest}  {name}"], key=lambda line: line.split("  ", 1)[1])
+    try:
+        for target, content in ((page, text), (listed, "\n".join(lines) + "\n")):
+            stage.write_bytes(content.encode())
+            stage.replace(target)
+    except OSError as error:
+        stage.unlink(missing_ok=True)
+        raise OutputFailed(f"release={folder.name!r}: {name} cannot be written: {error.strerror}") from error
+    return page
 
 
 def _refuse_occupied(target: Path, *, force: bool) -> None:

@@ -6,7 +6,7 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings
+from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.release._settings import read_settings
 from mahrem.table import Kind, Missing
 
@@ -35,17 +36,26 @@ class Policy:
     missing: Missing = Missing.CATEGORY
     subject: str | None = None
     hierarchy: Mapping[str, Any] = field(default_factory=dict)
+    automatic: str | None = None  # the target for which groups of other columns are learnt
+    rho: tuple[float, ...] = ()
+    smoothing: float | None = None
+    minimum_count: int | None = None
+    learn_from: Any = field(default=None, repr=False)
     pseudonym: Mapping[str, Any] = field(default_factory=dict, repr=False)
     k: int | None = None
     models: Mapping[str, object] = field(default_factory=dict)
     delta_presence: tuple[float, float] | None = None
     population: Any = field(default=None, repr=False)
+    fraction: float | None = None  # share of the population that is in the table, where known
     method: str = "mondrian"
     options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
     strategy: str = "strict"
     bounds: Literal["grid", "exact"] = "grid"
     grid: Mapping[str, float | str] = field(default_factory=dict)
     cells: Literal["text", "pairs", "midpoint", "centroid"] = "text"
+    top: Mapping[str, float] = field(default_factory=dict)  # numbers above are published as "or more"
+    bottom: Mapping[str, float] = field(default_factory=dict)
+    jitter: float | None = None  # how far from the median random first cuts may lie, as a share of the rows
     suppress: tuple[str, ...] = ()
     suppression_limit: float | None = None  # not said: all that miss values, none that a method refuses
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -60,6 +70,7 @@ class Policy:
     format: Literal["csv", "tsv", "parquet", "arrow"] = "csv"
     shuffle: bool | None = None
     language: str = "en"
+    look_for: tuple[Mapping[str, Any], ...] = ()  # what columns with such names are, where there are any
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, over: Policy | None = None) -> Policy:
@@ -80,6 +91,11 @@ class Policy:
         check.one_of((".", ","), decimal=self.decimal or ".")
         if self.suppression_limit is not None:
             check.between(0, 1, suppression_limit=self.suppression_limit)
+        if self.fraction is not None:
+            check.between(0, 1, fraction=self.fraction)
+            if self.fraction == 0:
+                raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
+        self._check_defences()
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
         if self.models and not self.sensitive:
@@ -89,8 +105,7 @@ class Policy:
             )
         if self.delta_presence is not None:
             self._check_presence()
-        elif self.population is not None:
-            raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+        self._check_automatic()
         if self.subject is not None and self.subject in self.pseudonym:
             raise InvalidParameter(
                 f"subject={self.subject!r} as a pseudonym would tie a person's rows together, and k would "
@@ -98,12 +113,38 @@ class Policy:
             )
         self.promises()
 
+    def _check_defences(self) -> None:
+        if self.jitter is not None:
+            check.between(0, 0.4, jitter=self.jitter)
+        for name, bottom in self.bottom.items():
+            check.finite(**{f"bottom.{name}": bottom})
+        for name, top in self.top.items():
+            check.finite(**{f"top.{name}": top})
+            if name in self.bottom and self.bottom[name] >= top:
+                raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
+
+    def _check_automatic(self) -> None:
+        if self.automatic is None:
+            for name in ("rho", "smoothing", "minimum_count", "learn_from"):
+                if getattr(self, name) not in (None, ()):
+                    raise InvalidParameter(
+                        f"{name} is about learnt groups; name their target: --automatic COLUMN"
+                    )
+        else:  # groups have neither ends nor a middle
+            check.one_of(("text",), **{"cells (with automatic)": self.cells})
+
     def _check_presence(self) -> None:
         if self.population is None:
             raise InvalidParameter("delta_presence needs the public table it speaks of: --population FILE")
         # Cells of different classes must not overlap, or a person may be in either and presence adds up.
         for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
             check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(self, name)})
+
+    def for_columns(self, columns: Sequence[str]) -> Policy:
+        """Decide about columns that were only described; what was said by name wins."""
+        if not self.look_for:
+            return self
+        return replace(Policy.of(found_columns(self, columns), over=self), look_for=())
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""
@@ -119,6 +160,7 @@ class Policy:
     def public(self) -> dict[str, Any]:
         """Give what may lie in a release: no seed, no file names, no credentials, no defaults."""
         private = {"seed", "pseudonym", "hierarchy", "population", "query", "table", "master", "null"}
+        private |= {"learn_from"}
         public: dict[str, Any] = {}
         for entry in fields(self):
             value = getattr(self, entry.name)
@@ -130,11 +172,14 @@ class Policy:
 
 
 def read_policy(path: str | Path) -> dict[str, Any]:
-    """Read a policy file; its keys are checked when the policy is made."""
+    """Read a policy file, or a ready one by its name; its keys are checked when the policy is made."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = ready_policy(path) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"policy={Path(path).name!r} cannot be read: {type(error).__name__}") from error
+        raise InvalidInput(
+            f"policy={Path(path).name!r} cannot be read: {type(error).__name__}; "
+            f"ready ones are {', '.join(READY_POLICIES)}"
+        ) from error
     try:
         settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

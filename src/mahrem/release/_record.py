@@ -16,7 +16,7 @@ from typing import Any
 
 from mahrem.errors import PrivacyWarning
 
-__all__ = ["input_fingerprint", "keep_record", "state_folder"]
+__all__ = ["input_fingerprint", "keep_record", "private_key", "state_folder", "write_private"]
 
 _CHUNK = 1 << 22
 
@@ -36,7 +36,7 @@ def input_fingerprint(path: Path) -> str | None:
     Keyed, because a plain hash of a small table can be guessed back by trying tables.
     """
     try:
-        digest = hmac.new(_key(), digestmod=hashlib.sha256)
+        digest = hmac.new(private_key(), digestmod=hashlib.sha256)
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
@@ -51,7 +51,7 @@ def keep_record(record: Mapping[str, Any]) -> Path | None:
     try:
         folder = state_folder() / "runs"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _write_private(folder / name, json.dumps(record, indent=2, default=str).encode())
+        return write_private(folder / name, json.dumps(record, indent=2, default=str).encode())
     except OSError as error:
         warnings.warn(
             f"the private run record could not be kept: {error.strerror}", PrivacyWarning, stacklevel=2
@@ -59,16 +59,18 @@ def keep_record(record: Mapping[str, Any]) -> Path | None:
         return None
 
 
-def _key() -> bytes:
+def private_key() -> bytes:
+    """Give this user's own key, made when it is first needed."""
     path = state_folder() / "key"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError):  # another process was quicker; its key is as good
-            _write_private(path, secrets.token_bytes(32))
+            write_private(path, secrets.token_bytes(32))
     return path.read_bytes()
 
 
-def _write_private(path: Path, content: bytes) -> Path:
+def write_private(path: Path, content: bytes) -> Path:
+    """Write a new file that only its owner can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
     return path

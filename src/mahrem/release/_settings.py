@@ -36,6 +36,11 @@ class Settings(TypedDict, total=False):
     missing: str
     subject: str | None
     hierarchy: Mapping[str, Any]
+    automatic: str | None
+    rho: str | float | Sequence[float]
+    smoothing: float
+    minimum_count: int
+    learn_from: Any
     pseudonym: Mapping[str, Any]
     k: int
     l: float  # noqa: E741 - the literature's name
@@ -49,12 +54,16 @@ class Settings(TypedDict, total=False):
     delta_disclosure: float
     delta_presence: Sequence[float] | str
     population: Any
+    fraction: float
     method: str
     options: Mapping[str, Any]
     strategy: str
     bounds: str
     grid: Mapping[str, float | str]
     cells: str
+    top: Mapping[str, float]
+    bottom: Mapping[str, float]
+    jitter: float | None
     suppress: Names
     suppression_limit: float
     weights: Mapping[str, float]
@@ -69,6 +78,7 @@ class Settings(TypedDict, total=False):
     format: str
     shuffle: bool | None
     language: str
+    look_for: Sequence[Mapping[str, object]]
 
 
 def read_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, object]]:
@@ -189,6 +199,33 @@ def _presence(key: str, value: object) -> tuple[float, float]:
         raise InvalidParameter(f"{key} must be two numbers: MIN,MAX") from None
 
 
+def _widths(key: str, value: object) -> tuple[float, ...]:
+    parts = (
+        value.split(",") if isinstance(value, str) else [value] if isinstance(value, int | float) else value
+    )
+    if not isinstance(parts, Sequence):
+        raise _wrong(key, value, "numbers: 5,10,20,50")
+    try:
+        return tuple(float(part) for part in parts)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{key} must be numbers: 5,10,20,50") from None
+
+
+def _look_for(key: str, value: object) -> tuple[dict[str, Any], ...]:
+    """Read what a policy says of columns it does not know by name."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise _wrong(key, value, "a list of tables, as in [[look_for]]")
+    known = ("names", "role", "kind", "grid", "top", "bottom")
+    found = []
+    for entry in value:
+        said = _by_name(key, entry, _anything)
+        check.unknown_keys(said, known, where=key)
+        if "names" not in said or "role" not in said:
+            raise InvalidParameter(f"{key} needs names and a role in every entry")
+        found.append({**said, "names": _columns(f"{key}.names", said["names"])})
+    return tuple(found)
+
+
 def _tables(read: Callable[[str, Any], Any]) -> Callable[[str, object], Any]:
     return lambda key, value: _by_name(key, value, read)
 
@@ -198,7 +235,11 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(("rest", "subject", "method", "strategy", "bounds", "cells", "engine", "master"), _text),
     **dict.fromkeys(("delimiter", "encoding", "decimal", "query", "table", "format", "language"), _text),
     **dict.fromkeys(("k", "seed"), _whole),
-    "suppression_limit": _number,
+    **dict.fromkeys(("suppression_limit", "smoothing"), _number),
+    "automatic": _text,
+    "rho": _widths,
+    "minimum_count": _whole,
+    "learn_from": _anything,
     "shuffle": _switch,
     "sensitive": _sensitive,
     "kind": _tables(_kind),
@@ -206,9 +247,13 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "hierarchy": _tables(_file_or(Hierarchy, "a file or a Hierarchy")),
     "pseudonym": _tables(_file_or(bytes, "a key file or a key")),
     "grid": _tables(_step),
+    **dict.fromkeys(("top", "bottom"), _tables(_number)),
+    "jitter": _number,
+    "look_for": _look_for,
     "weights": _tables(_number),
     "options": _tables(_anything),
     "missing": _missing,
     "delta_presence": _presence,
     "population": _anything,
+    "fraction": _number,
 }

@@ -11,6 +11,7 @@ from mahrem.report._advice import frontier_advice
 from mahrem.report._catalogue import LANGUAGES
 from mahrem.report._distributions import class_size_bins, distribution
 from mahrem.report._frontier import frontier_page, frontier_svg
+from mahrem.report._grouped import grouped_svg
 from mahrem.report._html import render_html
 from mahrem.report._json import to_json
 from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
@@ -26,6 +27,7 @@ __all__ = [
     "frontier_advice",
     "frontier_page",
     "frontier_svg",
+    "grouped_svg",
     "lines_svg",
     "render_html",
     "to_json",

@@ -12,7 +12,7 @@ from mahrem.report._grid import moment_edges, number_edges
 from mahrem.table import Leaves, Moments, Numbers, Words
 
 if TYPE_CHECKING:
-    from mahrem.table import Axis, Cells
+    from mahrem.table import Axis, Cells, Hierarchy
     from mahrem.types import Floats, Integers, Labels, Mask, Sizes
 
 __all__ = ["class_size_bins", "distribution", "guard"]
@@ -27,9 +27,10 @@ def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dic
     """Count a quasi-identifier before and after on a few round bins.
 
     *Before* is the histogram of the values. *After* is what a reader of the release can know: the rows of a
-    class are spread evenly over its published range (numbers, dates), over its members (sets) or over the
-    values between its first and last one (ordinals, codes, hierarchies); a class that shows ``*`` is spread
-    over everything. Missing values and suppressed rows are no part of a bin; ``unknown`` counts them.
+    class are spread evenly over its published range (numbers, dates), over its members (sets), over the
+    values between its first and last one (ordinals, codes) or over the leaves of its node (hierarchies); a
+    class that shows ``*`` is spread over everything. Missing values and suppressed rows are no part of a
+    bin; ``unknown`` counts them.
 
     Args:
         axis: The column and where each row lies on it.
@@ -45,15 +46,15 @@ def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dic
 
     Returns:
         ``kind`` with ``edges`` (numeric, date) or ``labels`` (words; ``other`` last, as None), the lists
-        ``before`` and ``after``, and ``unknown`` and ``hidden`` as pairs before, after. Empty where nothing
-        is published.
+        ``before`` and ``after``, and ``unknown``, ``hidden`` and ``small`` (places of hidden bins) as pairs
+        before, after. Empty where nothing is published.
     """
     shown = _shown(labels, cells)
     match axis.domain:
         case Numbers() | Moments():
             return _ranges(axis, labels, cells, shown, floor)
         case Words() | Leaves():
-            return _words(axis, labels, shown, floor)
+            return _words(axis, labels, shown, floor, cells.ncp)
 
 
 def guard(counts: Floats, floor: int) -> Mask:
@@ -192,13 +193,13 @@ def _spread(edges: Floats, low: Floats, high: Floats, sizes: Floats) -> Floats:
     return np.diff(below) + np.bincount(place, weights=sizes[~wide], minlength=len(edges) - 1)
 
 
-def _words(axis: Axis, labels: Labels, shown: _Shown, floor: int) -> dict[str, Any]:
+def _words(axis: Axis, labels: Labels, shown: _Shown, floor: int, ncp: Floats) -> dict[str, Any]:
     if not shown.speaks.any():
         return {}
     group, names = _groups(axis)
     known = ~np.isnan(axis.positions)
     leaf_before = np.bincount(axis.positions[known].astype(np.int64), minlength=len(group)).astype(np.float64)
-    leaf_after, told = _leaves_after(axis, labels, shown, len(group))
+    leaf_after, told = _leaves_after(axis, labels, shown, len(group), ncp)
     before = np.bincount(group, weights=leaf_before, minlength=len(names))
     after = np.bincount(group, weights=leaf_after, minlength=len(names))
     order = np.argsort(-before, kind="stable")[:WORDS]
@@ -241,7 +242,9 @@ def _groups(axis: Axis) -> tuple[Integers, list[str]]:
     return np.zeros(0, dtype=np.int64), []
 
 
-def _leaves_after(axis: Axis, labels: Labels, shown: _Shown, leaves: int) -> tuple[Floats, float]:
+def _leaves_after(
+    axis: Axis, labels: Labels, shown: _Shown, leaves: int, ncp: Floats
+) -> tuple[Floats, float]:
     """Spread each class's rows over the values its cell stands for; also say how many rows were spread."""
     classes = len(shown.sizes)
     known = (labels >= 0) & ~np.isnan(axis.positions)
@@ -258,10 +261,24 @@ def _leaves_after(axis: Axis, labels: Labels, shown: _Shown, leaves: int) -> tup
     low, high = _extent(axis, labels, classes)
     full = sizes > 0
     first, last = low[full].astype(np.int64), high[full].astype(np.int64)
+    if isinstance(domain, Leaves):
+        first, last = _under_node(domain.hierarchy, first, ncp[full])
     share = sizes[full] / (last - first + 1)
     steps = np.bincount(first, weights=share, minlength=leaves + 1)
     steps -= np.bincount(last + 1, weights=share, minlength=leaves + 1)
     return np.maximum(np.cumsum(steps)[:leaves], 0.0) + stars, float(sizes.sum()) + shown.stars
+
+
+def _under_node(tree: Hierarchy, leaf: Integers, ncp: Floats) -> tuple[Integers, Integers]:
+    """Give the first and last leaf under the node that loses so much: the node a class shows."""
+    covered = np.rint(ncp * tree.leaves)
+    first, last = leaf, leaf
+    for level in range(tree.levels - 1, -1, -1):
+        node = tree.nodes[level][leaf]
+        fits = tree.leaf_counts[level][node] >= covered  # a lower one that does, too, is the better name
+        first = np.where(fits, np.searchsorted(tree.nodes[level], node), first)
+        last = np.where(fits, np.searchsorted(tree.nodes[level], node, side="right") - 1, last)
+    return first, last
 
 
 def _counts(before: Floats, after: Floats, unknown: tuple[float, float], floor: int) -> dict[str, Any]:
@@ -270,12 +287,14 @@ def _counts(before: Floats, after: Floats, unknown: tuple[float, float], floor: 
     for counts, missing in zip((before, after), unknown, strict=True):
         everything = np.append(np.round(counts, 1), missing)
         hidden = guard(everything, floor)
-        sides.append((np.where(hidden, 0.0, everything), float(everything[hidden].sum())))
-    (first, first_hidden), (second, second_hidden) = sides
+        places = [int(place) for place in np.flatnonzero(hidden[:-1])]
+        sides.append((np.where(hidden, 0.0, everything), float(everything[hidden].sum()), places))
+    (first, first_hidden, first_places), (second, second_hidden, second_places) = sides
     return {
         "before": [int(count) for count in first[:-1]],
         "after": [float(count) for count in second[:-1]],
         "unknown": [int(first[-1]), int(second[-1])],
         "hidden": [int(first_hidden), round(second_hidden, 1)],
+        "small": [first_places, second_places],
         "floor": floor,
     }

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from mahrem.report import _pictures
+from mahrem.report import _pictures, _sections
 from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ UTILITY = (
     "suppressed",
 )
 PICTURES = 24  # a page with more is not read
-RISKS = ("highest", "average", "share_at_risk")
 
 
 def render_html(report: Mapping[str, Any], language: str = "en") -> str:
@@ -44,6 +43,7 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         - Every text of the report is escaped.
     """
     catalogue = load_catalogue(language)
+    quasi = _quasi(report)
     return _template().render(
         t=catalogue,
         report=report,
@@ -53,7 +53,12 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         utility=_utility(report, catalogue),
         overview=_overview(report, catalogue),
         pictures=_before_and_after(report, catalogue),
-        risk=_risk(report, catalogue),
+        risk=_sections.risk(report, quasi, catalogue),
+        singling=_sections.singling(report, catalogue),
+        relations=_sections.relations(report, catalogue),
+        learning=_sections.learning(report, catalogue),
+        red_team=_sections.red_team(report, quasi, catalogue),
+        warnings=[_sections.same_in(catalogue, "warning", text) for text in report.get("warnings", ())],
         made=_made(report, catalogue),
     )
 
@@ -131,7 +136,7 @@ def _columns(report: Mapping[str, Any], catalogue: Catalogue) -> list[dict[str, 
         {
             "name": name,
             "role": catalogue["role"].get(column.get("role"), column.get("role", "")),
-            "quasi": column.get("role") == "quasi",
+            "why": catalogue["why"].get(column.get("role"), ""),
             "done": _done(name, column, report, catalogue),
             "cells": _cells(column, report, catalogue),
             "loss": catalogue.percent(column["gcp"]) if column.get("gcp") is not None else "",
@@ -206,6 +211,7 @@ def _before_and_after(report: Mapping[str, Any], catalogue: Catalogue) -> dict[s
         drawn.append(
             {
                 "title": name,
+                "caption": catalogue["picture"]["column_short"].format(column=name),
                 "svg": _pictures.before_and_after(name, counts, catalogue),
                 "note": catalogue["picture"]["unknown_note"].format(before=unknown[0], after=unknown[1])
                 if any(counts.get("unknown", ()))
@@ -214,29 +220,6 @@ def _before_and_after(report: Mapping[str, Any], catalogue: Catalogue) -> dict[s
         )
     note = catalogue["picture"]["hidden_note"].format(floor=catalogue.number(floor)) if floor else ""
     return {"figures": drawn, "note": note}
-
-
-def _risk(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    after, texts = report.get("risk") or {}, catalogue["risk"]
-    keys = [key for key in RISKS if after.get(key) is not None]
-    if not keys:
-        return {}
-    before = after.get("before") or {}
-    threshold = catalogue.percent(after.get("threshold"))
-    pairs = {texts[key][0]: (before[key], after[key]) for key in keys if before.get(key) is not None}
-    return {
-        "intro": texts["intro"].format(columns=catalogue.names(_quasi(report))),
-        "svg": _pictures.risk(pairs, catalogue) if pairs else "",
-        "rows": [
-            {
-                "name": texts[key][0],
-                "meaning": texts[key][1].format(threshold=threshold),
-                "before": catalogue.percent(before.get(key)),
-                "after": catalogue.percent(after[key]),
-            }
-            for key in keys
-        ],
-    }
 
 
 def _made(report: Mapping[str, Any], catalogue: Catalogue) -> list[tuple[str, str]]:

@@ -165,13 +165,24 @@ def _word_bars(distribution: Mapping[str, Any], catalogue: Catalogue) -> dict[st
         "x": _amount("count", catalogue["axis"]["rows"]),
         "color": {"field": "side", "scale": _scale(sides), "legend": None},
     }
-    return {
-        "width": 210,
-        "height": {"step": 11},
-        "data": {"values": values},
-        "mark": {"type": "bar"},
-        "encoding": encoding,
-    }
+    small = distribution.get("small", ([], []))
+    hidden = [
+        {"place": place, "side": side, "count": 0}
+        for side, places in zip(sides, small, strict=True)
+        for place in places
+    ]
+    mark = catalogue["picture"]["small"].format(floor=catalogue.number(distribution.get("floor")))
+    text = {"type": "text", "align": "left", "dx": 3, "fontSize": 9, "color": QUIET}
+    without_colour = {name: channel for name, channel in encoding.items() if name != "color"}
+    layers = [
+        {"data": {"values": values}, "mark": {"type": "bar"}, "encoding": encoding},
+        {
+            "data": {"values": hidden},
+            "mark": text,
+            "encoding": {**without_colour, "text": {"value": mark}},
+        },
+    ]
+    return {"width": 210, "height": {"step": 11}, "layer": layers if hidden else layers[:1]}
 
 
 def _literal(names: Sequence[str]) -> str:

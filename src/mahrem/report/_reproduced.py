@@ -36,7 +36,7 @@ def beside_print_svg(rows: Sequence[Mapping[str, Any]]) -> str:
     both = [
         {key: row[key] for key in ("metric", "method", "published", "ours")}
         for row in rows
-        if row["published"] and row["ours"]
+        if (row["published"] or 0) > 0 and (row["ours"] or 0) > 0  # the scale is one of ratios
     ]
     panels = [_panel(metric, both) for metric in dict.fromkeys(row["metric"] for row in both)]
     spec = {"concat": panels, "columns": 3, "spacing": 28}

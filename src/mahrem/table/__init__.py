@@ -3,6 +3,7 @@
 Also the grammar of published cells, which writers, metrics and the verifier share.
 """
 
+from mahrem.table._asking import Database, asking
 from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
 from mahrem.table._builders import (
     cut_hierarchy,
@@ -14,9 +15,9 @@ from mahrem.table._builders import (
     prefix_hierarchy,
 )
 from mahrem.table._cells import Cells
+from mahrem.table._databases import is_postgresql, quoted
 from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
 from mahrem.table._encode import encode_quasi, encode_sensitive
-from mahrem.table._foretold import Target, number_target
 from mahrem.table._formulas import neutralise_formulas, restore_formulas, restored_cells
 from mahrem.table._frames import as_polars, pruned
 from mahrem.table._grammar import (
@@ -41,6 +42,7 @@ from mahrem.table._hierarchy_facts import HierarchyFacts, hierarchy_facts
 from mahrem.table._hierarchy_file import read_hierarchy
 from mahrem.table._kinds import infer_kind, read_kind
 from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
+from mahrem.table._majority_targets import Target, number_target
 from mahrem.table._missing import MissingOutcome, apply_missing
 from mahrem.table._number_grid import NumberGrid
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
@@ -57,6 +59,7 @@ __all__ = [
     "Cell",
     "Cells",
     "Column",
+    "Database",
     "Domain",
     "Exact",
     "Format",
@@ -83,6 +86,7 @@ __all__ = [
     "Words",
     "apply_missing",
     "as_polars",
+    "asking",
     "assign_roles",
     "cut_hierarchy",
     "date_hierarchy",
@@ -94,6 +98,7 @@ __all__ = [
     "hierarchy_facts",
     "infer_kind",
     "interval_hierarchy",
+    "is_postgresql",
     "is_role_word",
     "learn_hierarchies",
     "learn_hierarchy",
@@ -106,6 +111,7 @@ __all__ = [
     "prefix_hierarchy",
     "pruned",
     "pseudonyms",
+    "quoted",
     "read_cell",
     "read_hierarchy",
     "read_key",

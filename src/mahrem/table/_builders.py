@@ -12,7 +12,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table._default_hierarchy import default_grids, default_lengths, default_sizes, useful
-from mahrem.table._encode import plain
+from mahrem.table._encode import as_text, plain
 from mahrem.table._hierarchy import Hierarchy
 from mahrem.table._ladders import (
     TRUNCATE,
@@ -254,7 +254,7 @@ def distinct_text(values: pl.Series) -> pl.Series:
     distinct = plain(values).unique().drop_nulls()
     if distinct.dtype.is_numeric():
         return distinct.sort().cast(pl.String)
-    return distinct.cast(pl.String).str.strip_chars().unique().sort()
+    return as_text(distinct).str.strip_chars().unique().sort()
 
 
 def _numbers(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]:

@@ -20,12 +20,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "LISTING",
+    "choose_table",
     "connection_reason",
     "is_postgresql",
     "open_duckdb",
     "open_postgresql",
     "postgresql_driver",
+    "postgresql_reader",
+    "postgresql_table",
+    "postgresql_type",
     "quoted",
+    "refused_query",
 ]
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -68,7 +74,7 @@ def open_duckdb(path: Path, reading: Reading) -> Source:
             return _ask_duckdb(connection, reading, label)
         except duckdb.Error as error:
             telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
-            raise _refused(
+            raise refused_query(
                 label, type(error).__name__, str(error) if isinstance(error, telling) else ""
             ) from None
 
@@ -77,7 +83,7 @@ def _ask_duckdb(connection: duckdb.DuckDBPyConnection, reading: Reading, label: 
     query = reading.query
     if query is None:
         listed = connection.sql(LISTING).fetchall()
-        chosen = quoted(*_choose(listed, reading.table, label))
+        chosen = quoted(*choose_table(listed, reading.table, label))
         query = f"SELECT * FROM {chosen}"  # noqa: S608 - quoted names
     relation = connection.sql(query)
     if relation is None:
@@ -96,12 +102,12 @@ def open_postgresql(uri: str, reading: Reading) -> Source:
     """Take a table, or the answer to a query, of a PostgreSQL database in a read-only transaction."""
     driver = postgresql_driver()
     label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
-    with _reader(driver, uri) as cursor:
+    with postgresql_reader(driver, uri) as cursor:
         try:
             return _ask_postgresql(cursor, reading, label)
         except driver.Error as error:
             state = error.sqlstate or ""
-            raise _refused(
+            raise refused_query(
                 label, f"SQLSTATE {state or 'unknown'}", str(error) if state.startswith("42") else ""
             ) from None
 
@@ -133,7 +139,8 @@ def connection_reason(error: Exception) -> str:
 
 
 @contextmanager
-def _reader(driver: Any, uri: str) -> Iterator[Any]:
+def postgresql_reader(driver: Any, uri: str) -> Iterator[Any]:
+    """Give a cursor in a read-only transaction."""
     try:
         connection = driver.connect(uri)
     except driver.Error as error:
@@ -143,10 +150,11 @@ def _reader(driver: Any, uri: str) -> Iterator[Any]:
         yield cursor
 
 
-def _ask_postgresql(cursor: Any, reading: Reading, label: str) -> Source:
+def postgresql_table(cursor: Any, reading: Reading, label: str) -> tuple[str, pa.Schema, str]:
+    """Say what stands behind FROM, what its columns are, and what to call it."""
     if reading.query is None:
         cursor.execute(LISTING)
-        chosen = _choose(cursor.fetchall(), reading.table, label)
+        chosen = choose_table(cursor.fetchall(), reading.table, label)
         label = f"{label} {'.'.join(chosen)!r}"
         query = f"SELECT * FROM {quoted(*chosen)}"  # noqa: S608 - quoted names
     else:
@@ -154,26 +162,32 @@ def _ask_postgresql(cursor: Any, reading: Reading, label: str) -> Source:
     inner = f"(\n{query}\n) AS asked"
     schema = cursor.adbc_execute_schema(f"SELECT * FROM {inner}")  # noqa: S608 - what the caller asked
     name_columns(schema.names, label)
+    return inner, schema, label
+
+
+def _ask_postgresql(cursor: Any, reading: Reading, label: str) -> Source:
+    inner, schema, label = postgresql_table(cursor, reading, label)
     parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
     cursor.execute(f"SELECT {', '.join(parts)} FROM {inner}")  # noqa: S608 - quoted names
     table = cursor.fetch_arrow_table()
-    numeric = {field.name for field in schema if _postgresql_type(field) in {"numeric", "money"}}
+    numeric = {field.name for field in schema if postgresql_type(field) in {"numeric", "money"}}
     return _held(table, reading, label, numeric=numeric)
 
 
-def _postgresql_type(field: pa.Field) -> str:
+def postgresql_type(field: pa.Field) -> str:
+    """Give PostgreSQL's own name for the type of a column, where Arrow has none."""
     return str((field.metadata or {}).get(b"POSTGRESQL:type", b"").decode())
 
 
 def _cast(field: pa.Field) -> str:
     """Send what Arrow has no type for as text."""
-    kind = _postgresql_type(field)
+    kind = postgresql_type(field)
     if kind == "money":
         return "::numeric::text"
     return "::text" if kind in AS_TEXT or str(field.type).startswith("extension<arrow.opaque") else ""
 
 
-def _choose(listed: Sequence[tuple[str, str]], table: str | None, label: str) -> tuple[str, str]:
+def choose_table(listed: Sequence[tuple[str, str]], table: str | None, label: str) -> tuple[str, str]:
     """Find the table that was named, or the only one there is."""
     names = [f"{schema}.{name}" for schema, name in listed]
     if table is None:
@@ -214,7 +228,7 @@ def _exact(text: pl.Series) -> pl.Series:
     return exact if exact.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
 
 
-def _refused(label: str, kind: str, words: str) -> InvalidInput:
+def refused_query(label: str, kind: str, words: str) -> InvalidInput:
     """Make the error for a failed query; complaints about the SQL are repeated, about data never."""
     first = next((line.strip() for line in words.splitlines() if line.strip()), "")
     said = first.rsplit("ERROR:", maxsplit=1)[-1].strip()

@@ -13,7 +13,7 @@ from mahrem.table._schema import Column, Kind
 from mahrem.table._values import Values
 from mahrem.types import Codes, Integers, Mask, Positions
 
-__all__ = ["encode_quasi", "encode_sensitive", "plain"]
+__all__ = ["as_text", "encode_quasi", "encode_sensitive", "plain"]
 
 _EXACT = 2.0**53  # from here on, neighbouring whole numbers are one float
 
@@ -37,7 +37,7 @@ def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = Non
         [34.0, 7.0, nan]
     """
     if column.hierarchy is not None:
-        return Axis(column.name, _floats(column.hierarchy.codes(plain(series))), Leaves(column.hierarchy))
+        return Axis(column.name, _floats(column.hierarchy.codes(as_text(series))), Leaves(column.hierarchy))
     positions, domain = _encode(series, column, decimal)
     return Axis(column.name, positions, domain)
 
@@ -61,7 +61,7 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
         [1, 2, 0]
     """
     if column.hierarchy is not None:
-        return _sensitive_leaves(column.name, column.hierarchy.codes(plain(series)), column.hierarchy)
+        return _sensitive_leaves(column.name, column.hierarchy.codes(as_text(series)), column.hierarchy)
     positions, domain = _encode(series, column, decimal)
     missing = np.isnan(positions)
     if isinstance(domain, Words):
@@ -83,7 +83,7 @@ def _encode(
         case Kind.ORDINAL:
             return _ordinals(series, column)
         case Kind.CATEGORICAL | Kind.CODE:
-            labels, places = _sorted_places(_text(series))
+            labels, places = _sorted_places(as_text(series))
             return places, Words(tuple(labels.to_list()), prefixes=column.kind is Kind.CODE)
 
 
@@ -164,7 +164,7 @@ def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
         )
     if len(set(order)) < len(order):
         raise InvalidInput(f"column={column.name!r}: its order names a value twice")
-    text = _text(series)
+    text = as_text(series)
     labels = pl.Series(order, dtype=pl.String)
     strange = text.drop_nulls().is_in(labels.implode()).not_()
     if strange.any():
@@ -221,7 +221,7 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
     return Values(name, codes, len(present), np.column_stack([ancestors, branch]))
 
 
-def _text(series: pl.Series) -> pl.Series:
+def as_text(series: pl.Series) -> pl.Series:
     """Give values as text, whole numbers without a point."""
     shown = plain(series)
     if shown.dtype.is_nested() or shown.dtype in (pl.Object, pl.Binary):

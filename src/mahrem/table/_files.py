@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["open_file"]
+__all__ = ["is_duckdb", "open_file"]
 
 
 def open_file(path: Path, reading: Reading) -> Source:
@@ -44,6 +44,11 @@ def open_file(path: Path, reading: Reading) -> Source:
             )
         case _:
             return open_csv(path, reading)
+
+
+def is_duckdb(path: Path) -> bool:
+    """Say whether a file is a DuckDB database, by its first bytes or else its ending."""
+    return _kind(path, _first_bytes(path)) == "duckdb"
 
 
 def _first_bytes(path: Path) -> bytes:

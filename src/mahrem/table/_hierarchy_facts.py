@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.table._encode import plain
+from mahrem.table._encode import as_text
 from mahrem.table._grammar import Members, Prefix, read_cell, read_ranges
 from mahrem.table._hierarchy import Hierarchy
 from mahrem.types import Mask
@@ -57,7 +57,7 @@ def hierarchy_facts(hierarchy: Hierarchy, values: pl.Series | None = None) -> Hi
         return HierarchyFacts(
             levels=hierarchy.levels, leaves=hierarchy.leaves, nodes=sizes, misplaced=misplaced
         )
-    text = plain(values).cast(pl.String).str.strip_chars()
+    text = as_text(values).str.strip_chars()
     found = hierarchy.find(text.unique().drop_nulls())
     strange = found.filter(pl.col("code").is_null())["leaf"]
     return HierarchyFacts(

@@ -11,10 +11,10 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._builders import distinct_text
-from mahrem.table._foretold import Foretold, Target, foretold, number_target
 from mahrem.table._grammar import write_labels, write_set
 from mahrem.table._hierarchy import Hierarchy
 from mahrem.table._ladders import tree
+from mahrem.table._majority_targets import MajorityTargets, Target, majority_targets, number_target
 from mahrem.types import Integers
 
 __all__ = ["LearntGroups", "learn_hierarchies", "learn_hierarchy"]
@@ -70,7 +70,7 @@ def learn_hierarchy(
     if check.whole(minimum_count=minimum_count) < 1:
         raise InvalidParameter(f"minimum_count={minimum_count} must be at least 1")
     goal = target if isinstance(target, Target) else number_target(target)
-    seen = foretold(values, goal, smoothing=smoothing, minimum_count=minimum_count)
+    seen = majority_targets(values, goal, smoothing=smoothing, minimum_count=minimum_count)
     if leaves is not None:
         seen = _over(seen, distinct_text(leaves), goal)
     if len(seen.values) == 0:
@@ -152,7 +152,7 @@ def _bins(rho: Sequence[float]) -> list[int]:
     return sorted(bins)
 
 
-def _over(seen: Foretold, leaves: pl.Series, target: Target) -> Foretold:
+def _over(seen: MajorityTargets, leaves: pl.Series, target: Target) -> MajorityTargets:
     """Give what was learnt for other values; one that was never seen gets what the whole table has."""
     known = pl.DataFrame({"leaf": seen.values}).with_row_index("place")
     place = leaves.to_frame("leaf").join(known, on="leaf", how="left", maintain_order="left")["place"]
@@ -163,7 +163,7 @@ def _over(seen: Foretold, leaves: pl.Series, target: Target) -> Foretold:
         rows, best, score, weight = nothing, nothing, nothing.astype(np.float64), nothing.astype(np.float64)
     else:
         rows, best, score, weight = (part[at] for part in (seen.rows, seen.target, seen.score, seen.weight))
-    return Foretold(
+    return MajorityTargets(
         leaves,
         np.where(new, 0, rows),
         np.where(new, 0, best),
@@ -172,7 +172,7 @@ def _over(seen: Foretold, leaves: pl.Series, target: Target) -> Foretold:
     )
 
 
-def _nested(seen: Foretold, bins: Sequence[int]) -> list[Integers]:
+def _nested(seen: MajorityTargets, bins: Sequence[int]) -> list[Integers]:
     """Give the group of each value at each level, fine ones first; a level that adds nothing is left out."""
     groups = np.unique(seen.target, return_inverse=True)[1].astype(np.int64)
     levels: list[Integers] = []

@@ -1,4 +1,4 @@
-"""What each value of a column foretells: the target most frequent with it, and how frequent that is."""
+"""The majority target of each value: the target most frequent with it, and how frequent that is."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table._encode import plain
+from mahrem.table._encode import as_text, plain
 from mahrem.types import Floats, Integers
 
-__all__ = ["Foretold", "Target", "foretold", "number_target"]
+__all__ = ["MajorityTargets", "Target", "majority_targets", "number_target"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Foretold:
+class MajorityTargets:
     """For each value of a column the most frequent target, and its share as a fraction."""
 
     values: pl.Series = field(repr=False)  # (c,) text, sorted as the column sorts
@@ -58,9 +58,9 @@ def number_target(target: pl.Series) -> Target:
     return Target(rank[codes], totals[order])
 
 
-def foretold(
+def majority_targets(
     values: pl.Series, target: Target, *, smoothing: float = 0.0, minimum_count: int = 1
-) -> Foretold:
+) -> MajorityTargets:
     """Find the target most frequent with each value; rows without value or target take no part.
 
     Args:
@@ -71,7 +71,7 @@ def foretold(
 
     Example:
         >>> target = number_target(pl.Series(["x", "y", "x", "x"]))
-        >>> found = foretold(pl.Series(["a", "a", "b", "a"]), target)
+        >>> found = majority_targets(pl.Series(["a", "a", "b", "a"]), target)
         >>> found.values.to_list(), found.target.tolist(), found.share.round(3).tolist()
         (['a', 'b'], [0, 0], [0.667, 1.0])
     """
@@ -92,7 +92,7 @@ def foretold(
         best, score = _sparse(codes, goals, len(texts), smoothing * chances)
     weight = rows + smoothing
     alone = rows < max(minimum_count, 1)
-    return Foretold(
+    return MajorityTargets(
         texts,
         rows,
         np.where(alone, 0, best),
@@ -116,7 +116,7 @@ def _number_values(values: pl.Series) -> tuple[pl.Series, Integers]:
         codes = np.full(len(shown), -1)
         codes[shown.is_not_null().to_numpy()] = inverse
         return pl.Series(distinct).cast(pl.String), codes
-    coded = shown.cast(pl.String).cast(pl.Categorical(pl.Categories.random()))
+    coded = as_text(shown).cast(pl.Categorical(pl.Categories.random()))
     raw = coded.unique().drop_nulls()
     texts = raw.cast(pl.String).str.strip_chars()
     labels = texts.unique().sort()

@@ -1,0 +1,110 @@
+"""``mahrem attack``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import fill
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET, speaks_published
+from mahrem.cli._print import print_json, stages, while_read
+
+__all__ = ["attack"]
+
+Table = str | None
+_WIDTH = 100
+
+
+def _table(flag: str, means: str, metavar: str = "FILE") -> Any:
+    return typer.Option(flag, help=means, metavar=metavar)
+
+
+@speaks_published
+def attack(
+    release: Annotated[
+        str,
+        typer.Argument(metavar="RELEASE", help="Release folder, or any published table (then name --qi)."),
+    ],
+    original: Annotated[Table, _table("--original", "The table the release was made of.")] = None,
+    second: Annotated[
+        Table, _table("--second", "Another release of the same people, for composition.", "RELEASE")
+    ] = None,
+    trials: Annotated[
+        int, typer.Option("--trials", help="How many people, rows or claims an attack tries.", min=1)
+    ] = 1000,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-above",
+            help="Exit with 1 if an attack beats its baseline by more than this share of its trials.",
+            metavar="0..1",
+            min=0,
+            max=1,
+        ),
+    ] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    policy: str | None = None,
+    settings: dict[str, Any],
+) -> None:
+    """Attack a release before somebody else does: what would they find out, and how sure is that?
+
+    Nothing about a person is printed. A release folder knows its columns; any other file needs --qi.
+
+    mahrem attack release/ --original patients.csv
+
+    mahrem attack other-tool.csv --qi age,zip --sensitive disease --original patients.csv
+    """
+    from mahrem.pipeline import attack as verb
+
+    population = settings.pop("population", None)
+    with stages(quiet=quiet) as progress:
+        found = verb(
+            release,
+            original=original,
+            population=population,
+            second=second,
+            policy=policy,
+            trials=trials,
+            progress=progress,
+            **settings,
+        )
+    with while_read():
+        if json:
+            print_json(found.report)
+        elif not quiet:
+            _print(found.report)
+    raise typer.Exit(1 if fail_above is not None and found.worst() > fail_above else 0)
+
+
+def _print(report: Mapping[str, Any]) -> None:
+    done = [finding for finding in report["findings"] if finding["skipped"] is None]
+    typer.echo(
+        f"{report['source']}: {report['shown']:,} rows in {report['classes']:,} classes, "
+        f"the smallest of {report['smallest_class']}\n"
+    )
+    for finding in done:
+        low, high = finding["interval"]
+        column = finding["details"].get("column")
+        name = finding["attack"] + (f" ({column})" if column else "")
+        mark = "!" if finding["alarming"] else " "
+        typer.echo(
+            f"{mark} {name}: {_share(finding['rate'])} of {finding['trials']:,}, "
+            f"between {_share(low)} and {_share(high)}; baseline {_share(finding['baseline'])}"
+        )
+        typer.echo(fill(finding["meaning"], _WIDTH, initial_indent="    ", subsequent_indent="    "))
+    skipped = [finding for finding in report["findings"] if finding["skipped"] is not None]
+    if skipped:
+        typer.echo("\nnot tried:")
+        for finding in skipped:
+            typer.echo(f"  {finding['attack']}: {finding['skipped']}")
+    for warning in report["warnings"]:
+        typer.echo(fill(f"note: {warning}", _WIDTH))
+    typer.echo("\n! better than the baseline beyond doubt. What each attack measures: docs/theory/attacks.md")
+
+
+def _share(value: float) -> str:
+    return f"{value:.2%}" if 0 < value < 0.1 else f"{value:.1%}"

@@ -1,0 +1,42 @@
+"""``mahrem report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._print import print_json
+
+__all__ = ["report"]
+
+
+def report(
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release folder.")],
+    language: Annotated[
+        str | None,
+        typer.Option("--language", help="en, tr or de; the release's own if not given.", metavar="NAME"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write the page there, not into the folder.", metavar="FILE"),
+    ] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+) -> None:
+    """Draw the report of a release again, in any of its languages.
+
+    The folder is compared with its hashes first: exit code 4 if it is not what was released.
+
+    mahrem report release/ --language tr
+    """
+    from mahrem.pipeline import redraw
+
+    page = redraw(release, language=language, output=output)
+    if json:
+        print_json({"release": str(release), "report": str(page)})
+    elif not quiet:
+        typer.echo(f"report: {page}")

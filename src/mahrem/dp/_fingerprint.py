@@ -1,0 +1,100 @@
+"""Which data a ledger belongs to: a keyed hash of the place and of the content, never either itself."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from mahrem.errors import InvalidInput, PrivacyWarning
+from mahrem.table import Reading, is_postgresql, open_source
+
+__all__ = ["fingerprint", "refuse_other"]
+
+_CHUNK = 1 << 22
+
+
+def fingerprint(source: object, reading: Reading, columns: Sequence[str], key: bytes) -> dict[str, Any]:
+    """Note which data this is.
+
+    Files are known by their content and by their place; databases by their place; frames by content.
+    """
+    place = _place(source, reading)
+    noted: dict[str, Any] = {"columns": _keyed(key, "\0".join(columns).encode())}
+    noted["place"] = None if place is None else _keyed(key, place.encode())
+    noted["content"] = _content(source, reading, key)
+    noted["state"] = _state(source)
+    return noted
+
+
+def refuse_other(
+    noted: Mapping[str, Any], source: object, reading: Reading, columns: Sequence[str], key: bytes
+) -> None:
+    """Refuse a source that is not the one the ledger was made for.
+
+    The content of a file at the same place may have changed: the people in it mostly have not, so the ledger
+    goes on, and a warning says what that means.
+    """
+    other = InvalidInput(
+        "ledger: it was made for other data; every data set has a ledger of its own, and the same people "
+        "must not be asked under two"
+    )
+    if not hmac.compare_digest(noted["columns"], _keyed(key, "\0".join(columns).encode())):
+        raise other
+    place = _place(source, reading)
+    if place is not None and noted["place"] == _keyed(key, place.encode()):
+        if noted["state"] == _state(source) or noted["content"] is None:
+            return
+        if noted["content"] != _content(source, reading, key):
+            warnings.warn(
+                "the file has changed since the ledger was made; the budget carries on, which is right only "
+                "if nobody in it is also asked under another ledger",
+                PrivacyWarning,
+                stacklevel=3,
+            )
+        return
+    if noted["content"] is None or noted["content"] != _content(source, reading, key):
+        raise other
+
+
+def _keyed(key: bytes, content: bytes) -> str:
+    return hmac.new(key, content, hashlib.sha256).hexdigest()
+
+
+def _place(source: object, reading: Reading) -> str | None:
+    asked = f"{reading.table or ''}\0{reading.query or ''}"
+    if isinstance(source, str) and is_postgresql(source):
+        parts = urlsplit(source)
+        return f"postgresql\0{parts.hostname}\0{parts.port or 5432}\0{parts.path}\0{asked}"
+    if isinstance(source, str | os.PathLike):
+        return f"file\0{Path(os.fsdecode(source)).resolve()}\0{asked}"
+    return None
+
+
+def _state(source: object) -> list[int] | None:
+    if isinstance(source, str | os.PathLike) and not is_postgresql(source):
+        found = Path(os.fsdecode(source)).stat()
+        return [found.st_size, found.st_mtime_ns]
+    return None
+
+
+def _content(source: object, reading: Reading, key: bytes) -> str | None:
+    if is_postgresql(source):
+        return None
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    if isinstance(source, str | os.PathLike):
+        with Path(os.fsdecode(source)).open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest()
+    opened = open_source(source, reading)
+    for name in opened.columns:
+        column = opened.take([name])[name]
+        digest.update(f"{name}\0{column.dtype}\0".encode())
+        digest.update(column.to_frame().write_ipc(None).getbuffer())
+    return digest.hexdigest()

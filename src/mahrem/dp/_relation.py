@@ -1,0 +1,58 @@
+"""What a promise is about: which tables are neighbours, and whose data one of them lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+
+__all__ = ["Relation", "Unit"]
+
+
+class Relation(StrEnum):
+    """Which two tables must be hard to tell apart; the two notions differ by up to a factor of two.
+
+    ``add-remove``: one has a unit more than the other, so the number of rows is private.
+    ``replace``: one unit is exchanged for another, so the number of units is public.
+    """
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """Whose presence is hidden: a row, or a person who may have several rows.
+
+    Args:
+        subject: The column that says whose row it is; None protects single rows.
+        rows: So many rows of one person are used at most; others are left out before anything is counted.
+
+    Example:
+        >>> Unit(subject="patient_id", rows=5).rows
+        5
+    """
+
+    subject: str | None = None
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        check.at_least(1, rows_per_person=check.whole(rows_per_person=self.rows))
+        if self.subject is None and self.rows != 1:
+            raise InvalidParameter(
+                f"rows_per_person={self.rows} needs subject: the column that says whose row it is"
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        kind = "row" if self.subject is None else "person"
+        return {"kind": kind, "subject": self.subject, "rows_per_person": self.rows}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Unit:
+        """Read what :meth:`as_dict` gave."""
+        return cls(subject=said["subject"], rows=said["rows_per_person"])

@@ -1,0 +1,76 @@
+"""A tape on which everything passes that is about to be noised; tests record and replay it.
+
+Nothing listens in ordinary use: :func:`noised` then only draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from mahrem.dp._events import Event
+from mahrem.dp._sensitivity import GlobalSensitivity
+
+__all__ = ["Step", "Tape", "listening", "noised"]
+
+Drawn = TypeVar("Drawn")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One use of a mechanism: what went in, what was promised about it, what came out."""
+
+    mechanism: str
+    values: tuple[int, ...] = field(repr=False)
+    sensitivity: GlobalSensitivity
+    event: Event | None
+    output: Any = field(repr=False)
+
+
+@dataclass
+class Tape:
+    """Steps in their order; with ``replay``, outputs come from an earlier run instead of from noise."""
+
+    replay: Sequence[Step] | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    def take(self, step: Step, draw: Callable[[], Any]) -> Any:
+        """Note a step and give its output."""
+        place = len(self.steps)
+        if self.replay is not None and place < len(self.replay):
+            output = self.replay[place].output
+        else:
+            output = draw()
+        self.steps.append(Step(step.mechanism, step.values, step.sensitivity, step.event, output))
+        return output
+
+
+_TAPE: ContextVar[Tape | None] = ContextVar("tape", default=None)
+
+
+@contextmanager
+def listening(tape: Tape) -> Iterator[Tape]:
+    """Let everything noised inside pass over this tape."""
+    token = _TAPE.set(tape)
+    try:
+        yield tape
+    finally:
+        _TAPE.reset(token)
+
+
+def noised(
+    mechanism: str,
+    values: Sequence[int],
+    sensitivity: GlobalSensitivity,
+    event: Event | None,
+    draw: Callable[[], Drawn],
+) -> Drawn:
+    """Draw the noisy output of a mechanism, past the tape if one listens."""
+    tape = _TAPE.get()
+    if tape is None:
+        return draw()
+    output: Drawn = tape.take(Step(mechanism, tuple(values), sensitivity, event, None), draw)
+    return output

@@ -1,0 +1,164 @@
+"""Saleh: classifiers trained on anonymised rows and tested on untouched ones, kept run by run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mahrem
+from mahrem.arrays import available_threads
+from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
+from mahrem.learning import Published, evaluate
+from mahrem.release import state_folder
+from mahrem.types import Integers
+
+__all__ = ["CLASSIFIERS", "Learnt", "learnt"]
+
+CLASSIFIERS = (
+    "extra_trees",
+    "random_forest",
+    "gradient_boosting",
+    "svm",
+    "logistic_regression",
+    "sgd",
+    "gaussian_nb",
+    "knn",
+    "ann",
+)
+QUICK = ("gaussian_nb", "extra_trees")
+SPLITS, QUICK_SPLITS = 20, 2
+QUICK_ROWS = 2_000  # of larger tables
+SEED = 1
+# Rooms whose code decides the figures: when it changes, a kept run counts no more.
+_ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models", "metrics", "table")
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """One classifier in one setting: mean, deviation and 95 % interval over the splits."""
+
+    accuracy: float
+    accuracy_std: float
+    accuracy_interval: tuple[float, float] | None
+    macro_f1: float
+    macro_f1_std: float
+    splits: int
+    seconds: float  # of training, all splits together
+
+
+def learnt(
+    name: str, model: str | None, recoding: Recoding, *, quick: bool, step: Callable[[str], None]
+) -> dict[str, Learnt]:
+    """Train the classifiers on a table (``model`` None) or on anonymised rows of it, at k=3.
+
+    Every run is kept in the private folder of this user (``MAHREM_STATE``), so that a run that was
+    interrupted goes on where it was; it counts for the same code and settings only.
+    """
+    splits, classifiers = (QUICK_SPLITS, QUICK) if quick else (SPLITS, CLASSIFIERS)
+    key = {
+        "paper": "saleh",
+        "table": name,
+        "model": model,
+        "recoding": recoding if model else None,
+        "classifiers": classifiers,
+        "splits": splits,
+        "seed": SEED,
+        "rows": QUICK_ROWS if quick else None,
+        "code": _code(),
+    }
+    kept = _read(key)
+    if kept is None:
+        step(f"{name}: {model or 'original'}, {recoding if model else 'untouched'}, {splits} splits")
+        kept = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
+        _write(key, kept)
+    return {classifier: Learnt(**figures) for classifier, figures in kept.items()}
+
+
+def _run(
+    name: str,
+    model: str | None,
+    recoding: Recoding,
+    splits: int,
+    classifiers: tuple[str, ...],
+    *,
+    quick: bool,
+    step: Callable[[str], None],
+) -> dict[str, dict[str, Any]]:
+    what = table(name)
+    frame = what.frame
+    if quick and frame.height > QUICK_ROWS:
+        frame = frame[np.sort(np.random.default_rng(SEED).permutation(frame.height)[:QUICK_ROWS])]
+
+    def anonymise(rows: Integers) -> Published:
+        settings = {**MODELS[model or ""], "k": 3}
+        release = anonymised(frame[rows], what, recoding, settings, rest="insensitive")
+        return Published(release.table, rows, release.hierarchies)
+
+    scores = evaluate(
+        frame,
+        target=what.target,
+        quasi=what.quasi,
+        anonymise=None if model is None else anonymise,
+        classifiers=classifiers,
+        splits=splits,
+        seed=SEED,
+        jobs=min(splits, available_threads()) if not quick else 1,
+        progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
+    )
+    return {
+        classifier: {
+            "accuracy": score.mean("accuracy"),
+            "accuracy_std": score.std("accuracy"),
+            "accuracy_interval": score.interval("accuracy"),
+            "macro_f1": score.mean("macro_f1"),
+            "macro_f1_std": score.std("macro_f1"),
+            "splits": splits,
+            "seconds": score.seconds,
+        }
+        for classifier, score in scores.by_classifier.items()
+    }
+
+
+@cache
+def _code() -> str:
+    """Hash the code that decides the figures, and who does the training."""
+    from sklearn import __version__ as trainer
+
+    root = Path(mahrem.__file__).parent
+    digest = hashlib.sha256(trainer.encode())
+    for room in _ROOMS:
+        for path in sorted((root / room).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _place(key: Mapping[str, Any]) -> Path:
+    named = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
+    return state_folder() / "experiments" / f"{named}.json"
+
+
+def _read(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+    try:
+        found = json.loads(_place(key).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return dict(found["figures"]) if isinstance(found, dict) and "figures" in found else None
+
+
+def _write(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+    """Keep a run; where there is no place for it, it is only not kept."""
+    place = _place(key)
+    part = place.with_suffix(".part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part.write_text(json.dumps({**key, "figures": figures}), encoding="utf-8")
+        part.replace(place)
+    except OSError:
+        return

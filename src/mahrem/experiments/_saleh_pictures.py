@@ -1,0 +1,66 @@
+"""Saleh: loss over k, entropy of the columns, and accuracy of the classifiers as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mahrem.report import grouped_svg, lines_svg
+
+__all__ = ["saleh_pictures"]
+
+_PRINTED, _GROUPS, _INTERVALS = "printed", "learnt groups", "intervals and sets (ours)"
+
+
+def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Draw what the rows allow; each row is flat, its settings beside its figures."""
+    drawn: dict[str, str] = {}
+    curves = [row for row in rows if row["table"] == "curves" and row["metric"] == "loss_percent"]
+    if curves:
+        drawn["loss-over-k"] = lines_svg(
+            curves,
+            across="k",
+            title="Entropy loss over k, cells spread over the values they cover",
+            names=("k", "entropy loss in %"),
+            best="optimized-k",
+        )
+    bars = [row for row in rows if row["metric"] == "u"]
+    if bars:
+        drawn["entropy"] = grouped_svg(
+            [bar for row in bars for bar in _beside(row, _panel(row), row["column"], original="as it is")],
+            title="What each column of Mammographic says about severity, as printed and here",
+            amount="Theil's U, every cell a category",
+        )
+    judged = [row for row in rows if row["metric"] == "accuracy" and row["ours"] is not None]
+    if judged:
+        values = [bar for row in judged for bar in _beside(row, _panel(row), _plain(row["classifier"]))]
+        low = min(float(value["value"]) for value in values)
+        drawn["accuracy"] = grouped_svg(
+            values,
+            title="Accuracy of the classifiers as printed and here, tested on untouched rows",
+            amount="accuracy",
+            domain=(max(0.0, low - 0.03), 1.0),
+        )
+    return drawn
+
+
+def _panel(row: Mapping[str, Any]) -> str:
+    model = str(row["method"]).removesuffix(" (ours)")
+    return f"{row['dataset']}, {'original' if model == 'none' else model}"
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _beside(
+    row: Mapping[str, Any], panel: str, name: str, *, original: str = "untouched"
+) -> list[dict[str, Any]]:
+    """Give the printed figure and ours as two bars; ours alone where the print was drawn already."""
+    method = str(row["method"])
+    whose = _INTERVALS if method.endswith("(ours)") else _GROUPS
+    series = original if method in {"none", "original"} else whose
+    bars = [{"panel": panel, "name": name, "series": series, "value": row["ours"]}]
+    if whose == _GROUPS and row["published"] is not None:
+        bars.insert(0, {"panel": panel, "name": name, "series": _PRINTED, "value": row["published"]})
+    return bars

@@ -1,0 +1,133 @@
+"""What travels between server and clients: a kind, a run, a round, and a body of text, numbers and arrays."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mahrem.errors import InvalidInput
+
+__all__ = ["Failure", "Message", "pack_message", "unpack_message"]
+
+_MARK = b"mhm1"
+_SMALL = 512  # bytes that are not worth compressing
+_MOST = 1 << 31  # bytes that a message may unfold to
+_WIDE = {"u1": np.int32, "u2": np.int32, "i1": np.int32, "i2": np.int32, "i4": np.int32}
+_KINDS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8")
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message; a reply names the kind, run and round of the question it answers."""
+
+    kind: str
+    run: str
+    round: int
+    body: Mapping[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # JSON, bytes and arrays of whole numbers
+
+    def reply(self, **body: Any) -> Message:
+        """Make the answer to this question."""
+        return Message(self.kind, self.run, self.round, body)
+
+    def answers(self, question: Message) -> bool:
+        """Say whether this is an answer to that question and not to an older one."""
+        return (self.kind, self.run, self.round) == (question.kind, question.run, question.round)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A client that gave no answer, and why; the reason holds no value of its data."""
+
+    reason: str
+
+
+def pack_message(message: Message) -> bytes:
+    """Write a message as bytes: no code in it, arrays in the narrowest whole numbers that hold them.
+
+    Example:
+        >>> there = Message("counts", "r", 1, {"counts": np.array([[1, 300]]), "text": "é", "key": b"k"})
+        >>> back = unpack_message(pack_message(there))
+        >>> back.body["counts"].tolist(), back.body["text"], back.body["key"], back.answers(there)
+        ([[1, 300]], 'é', b'k', True)
+    """
+    plain: dict[str, Any] = {}
+    listed: list[tuple[str, str, list[int]]] = []
+    parts: list[bytes] = []
+    for name, value in message.body.items():
+        if isinstance(value, bytes):
+            listed.append((name, "bytes", [len(value)]))
+            parts.append(value)
+        elif isinstance(value, np.ndarray):
+            narrow = _narrow(value)
+            listed.append((name, narrow.dtype.str[1:], list(narrow.shape)))
+            parts.append(narrow.tobytes())
+        else:
+            plain[name] = value
+    head = json.dumps([message.kind, message.run, message.round, plain, listed], ensure_ascii=False).encode()
+    whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
+    if len(whole) > _SMALL:
+        squeezed = zlib.compress(whole, 1)
+        if len(squeezed) < len(whole):
+            return _MARK + b"z" + squeezed
+    return _MARK + b"-" + whole
+
+
+def unpack_message(data: bytes) -> Message:
+    """Read a message that :func:`pack_message` wrote.
+
+    Raises:
+        InvalidInput: If it is none.
+    """
+    try:
+        return _unpack(data)
+    except (ValueError, TypeError, KeyError, IndexError, zlib.error, UnicodeError, OverflowError) as error:
+        raise InvalidInput(f"message={len(data)} bytes cannot be read ({type(error).__name__})") from None
+
+
+def _unpack(data: bytes) -> Message:
+    if data[:4] != _MARK:
+        raise ValueError
+    whole = data[5:]
+    if data[4:5] == b"z":
+        opened = zlib.decompressobj()
+        whole = opened.decompress(whole, _MOST)
+        if not opened.eof:
+            raise ValueError
+    size = int.from_bytes(whole[:4], "little")
+    kind, run, number, body, listed = json.loads(whole[4 : 4 + size])
+    at = 4 + size
+    for name, form, shape in listed:
+        if form == "bytes":
+            (length,) = shape
+            body[name] = whole[at : at + length]
+        elif form in _KINDS and all(isinstance(side, int) and side >= 0 for side in shape):
+            dtype = np.dtype("<" + form)
+            length = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+            array = np.frombuffer(whole[at : at + length], dtype).reshape(shape)
+            body[name] = array if form == "u8" else array.astype(_WIDE.get(form, np.int64), copy=False)
+        else:
+            raise ValueError
+        at += length
+    if at != len(whole) or not isinstance(number, int):
+        raise ValueError
+    return Message(str(kind), str(run), number, body)
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Give the same whole numbers in the narrowest type, little end first; 64 bits without sign stay."""
+    array = np.ascontiguousarray(array)
+    if array.dtype == np.uint64:
+        return array.astype("<u8", copy=False)
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    for form in ("u1", "u2", "u4") if low >= 0 else ("i1", "i2", "i4"):
+        if np.iinfo(form).min <= low and high <= np.iinfo(form).max:
+            return array.astype("<" + form)
+    return array.astype("<i8")

@@ -1,0 +1,227 @@
+"""Recode a later batch with the recipe of an earlier release, and verify the same promise again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import Infeasible, InvalidInput
+from mahrem.partition import Partition
+from mahrem.pipeline._anonymize import Progress, Release, publish
+from mahrem.pipeline._assign import assign, recipe_cells
+from mahrem.pipeline._draft import Draft, admission, beside
+from mahrem.pipeline._prepare import Prepared, hierarchy_of, plain_text, prepare, reading_of
+from mahrem.pipeline._recipe import BY_RECIPE, Recipe, read_recipe
+from mahrem.recode import default_recoding
+from mahrem.release import Policy
+from mahrem.table import Hierarchy, Source, open_source
+from mahrem.types import Labels
+
+__all__ = ["apply"]
+
+SETTINGS = (
+    *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
+    *("suppression_limit", "format", "shuffle", "language"),
+)
+
+
+def apply(
+    recipe: str | Path,
+    batch: object,
+    *,
+    output: str | Path | None = None,
+    force: bool = False,
+    html: bool = True,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Release:
+    """Recode a later batch with the cells of an earlier release.
+
+    A row gets the narrowest class of the recipe whose cells hold all of its values. Rows that fit no class,
+    and classes that do not keep the promise within the batch, show nothing. The rest is verified like any
+    release: the promise holds for the batch on its own. Somebody who is in both releases can still be looked
+    for in both.
+
+    Args:
+        recipe: A release folder, which is compared with its hashes first, or its ``release.recipe``.
+        batch: Anything :func:`mahrem.anonymize` takes, with the columns the recipe knows.
+        output: Write a release folder there; without it the table is only verified in memory.
+        force: Replace an earlier release under ``output``.
+        html: Draw ``report.html``.
+        progress: Called with the name of each stage as it begins.
+        **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``query``,
+            ``table``), ``hierarchy`` and ``pseudonym`` where the release had them, ``suppression_limit``
+            (default: any number of rows), ``format``, ``shuffle``, ``language``.
+
+    Raises:
+        InvalidInput: If the batch has another schema than the recipe.
+        Infeasible: If more rows than ``suppression_limit``, or all of them, would show nothing.
+
+    Guarantees:
+        - Every value lies inside its published cell, and every cell is one of the recipe.
+        - The promise was checked on the published table.
+    """
+    began = time.perf_counter()
+    step = progress or (lambda _: None)
+    check.unknown_keys(settings, SETTINGS, where="setting of apply")
+    step("reading")
+    known = read_recipe(recipe)
+    policy = _policy(known, settings)
+    opened = open_source(batch, reading_of(policy))
+    policy = _same_schema(known, opened, policy)
+    raw = plain_text(opened, list(policy.quasi), policy)
+    trees = _trees(known, policy, raw)
+    policy = replace(policy, hierarchy={**trees, **_sensitive_trees(known, policy)})
+    prepared = prepare(opened, policy)
+    step("sorting rows into the recipe's classes")
+    made = _draft(known, prepared, policy, raw, trees)
+    return publish(made, batch, output, force=force, html=html, began=began, progress=step)
+
+
+def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
+    said = {
+        key: value
+        for key, value in recipe.policy.items()
+        if key not in {"suppression_limit", "top", "bottom"}
+    }
+    said["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
+    given = {key: value for key, value in settings.items() if value is not None}
+    return replace(Policy.of({**said, **given}), method=BY_RECIPE, options={}, strategy="strict", jitter=None)
+
+
+def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
+    """Refuse a batch of another schema; columns that were never published stay out."""
+    needed = [*policy.quasi, *policy.sensitive]
+    lacking = [name for name in needed if name not in opened.columns]
+    if lacking:
+        raise InvalidInput(
+            f"the recipe is of another schema: the batch has no column={lacking[0]!r} "
+            f"({len(lacking)} of {len(needed)} are missing)"
+        )
+    kept = {*needed, *policy.identifier, *recipe.published, *recipe.pseudonyms, policy.subject}
+    strange = [name for name in opened.columns if name not in kept]
+    if strange and policy.rest != "drop":
+        raise InvalidInput(
+            f"the recipe is of another schema: it does not know column={strange[0]!r} of the batch; "
+            f"leave it out of the batch"
+        )
+    if policy.subject is not None and policy.subject not in opened.columns:
+        raise InvalidInput(f"the recipe counts people by column={policy.subject!r}, which the batch lacks")
+    # Without its key a pseudonym cannot be made: the identifier behind it must not be published instead.
+    bare = [name for name in recipe.pseudonyms if name not in policy.pseudonym]
+    spoken = {*opened.columns}
+    return replace(
+        policy,
+        identifier=tuple(name for name in (*policy.identifier, *bare) if name in spoken),
+        insensitive=tuple(name for name in policy.insensitive if name in spoken and name not in bare),
+        kind={name: kind for name, kind in policy.kind.items() if name in spoken},
+        suppress=tuple(name for name in policy.suppress if name in spoken),
+    )
+
+
+def _trees(recipe: Recipe, policy: Policy, raw: pl.DataFrame) -> dict[str, Hierarchy]:
+    """Give every labelled column its tree; values it does not know hang below the root alone."""
+    trees = {name: tree for name, tree in recipe.hierarchies.items() if name in policy.quasi}
+    trees |= {
+        name: hierarchy_of(name, said) for name, said in policy.hierarchy.items() if name in policy.quasi
+    }
+    grown = {}
+    for name, tree in trees.items():
+        values = raw[name].str.strip_chars().drop_nulls().unique().sort()
+        strange = values.filter(tree.find(values)["code"].is_null()).to_list()
+        grown[name] = (
+            Hierarchy.from_rows([*tree.rows(), *([value] for value in strange)]) if strange else tree
+        )
+    return grown
+
+
+def _sensitive_trees(recipe: Recipe, policy: Policy) -> dict[str, Hierarchy]:
+    given = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
+    both = {**recipe.hierarchies, **given}
+    return {name: tree for name, tree in both.items() if name in policy.sensitive}
+
+
+def _draft(
+    recipe: Recipe, prepared: Prepared, policy: Policy, raw: pl.DataFrame, trees: Mapping[str, Hierarchy]
+) -> Draft:
+    part = prepared.keep.copy()
+    part[prepared.keep] = ~prepared.suppress
+    rows = raw.filter(pl.Series(part))
+    labels, shown = assign(recipe, rows.select(list(recipe.cells)), trees)
+    unplaced = int(np.count_nonzero(labels < 0))
+    labels, refused = _standing(prepared, policy, labels)
+    labels, classes = _renumbered(labels)
+    shown = shown[classes]
+    everyone = np.full(prepared.rows, -1, np.int64)
+    everyone[~prepared.suppress] = labels
+    _within_limit(everyone, policy)
+    cells = {
+        axis.name: recipe_cells(shown[axis.name], axis, rows[axis.name], trees.get(axis.name))
+        for axis in prepared.axes
+    }
+    notes = []
+    if unplaced:
+        notes.append(f"{unplaced} rows of the batch fit no class of the recipe and show nothing.")
+    if refused:
+        notes.append(
+            f"{refused} rows of the batch lie in classes that would not keep the promise and show nothing."
+        )
+    return Draft(
+        prepared=prepared,
+        policy=policy,
+        method=BY_RECIPE,
+        method_reason=None,
+        labels=everyone,
+        partition=Partition(labels=labels, classes=len(classes)),
+        recodings={axis.name: default_recoding(axis) for axis in prepared.axes},
+        cells=cells,
+        beside=beside(prepared, policy, everyone < 0),
+        notes=tuple(notes),
+    )
+
+
+def _standing(prepared: Prepared, policy: Policy, labels: Labels) -> tuple[Labels, int]:
+    """Suppress classes until all that are left keep the promise among themselves."""
+    labels, before = labels.copy(), int(np.count_nonzero(labels >= 0))
+    admits = admission(prepared, policy)
+    while (labels >= 0).any():
+        rows = np.flatnonzero(labels >= 0)
+        rows = rows[np.argsort(labels[rows], kind="stable")]
+        _, first = np.unique(labels[rows], return_index=True)
+        offsets = np.append(first, len(rows)).astype(np.int64)
+        stands = admits.among(labels >= 0)(np.asarray(rows, np.int32), offsets)
+        if stands.all():
+            break
+        labels[rows[~np.repeat(stands, np.diff(offsets))]] = -1
+    return labels, before - int(np.count_nonzero(labels >= 0))
+
+
+def _renumbered(labels: Labels) -> tuple[Labels, Labels]:
+    """Number the classes that are left without gaps; gives the old number of each."""
+    classes, inverse = np.unique(labels, return_inverse=True)
+    hidden = int(len(classes) > 0 and classes[0] < 0)
+    return inverse.reshape(-1) - hidden, classes[hidden:]
+
+
+def _within_limit(labels: Labels, policy: Policy) -> None:
+    share = float((labels < 0).mean())
+    limit = policy.suppression_limit
+    if share == 1.0:
+        raise Infeasible(
+            "no class of the recipe keeps the promise in this batch: every row would show nothing; "
+            "anonymise it on its own, or wait for more rows",
+            reached=share,
+        )
+    if limit is not None and share > limit:
+        raise Infeasible(
+            f"suppression_limit={limit} is too small: {share:.4f} of the rows fit no class of the recipe "
+            f"that keeps the promise; raise it, or anonymise the batch on its own",
+            reached=share,
+        )

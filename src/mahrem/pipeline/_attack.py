@@ -1,0 +1,331 @@
+"""What would somebody find out from this release?"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.attacks import (
+    Composition,
+    Finding,
+    People,
+    PopulationPriors,
+    Published,
+    fit_of,
+    not_done,
+    read_people,
+    read_published,
+    red_team,
+)
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.pipeline._anonymize import Progress, policy_from
+from mahrem.pipeline._prepare import hierarchy_of, plain_text, reading_of
+from mahrem.pipeline._recipe import RECIPE, read_recipe
+from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
+from mahrem.table import Hierarchy, open_source, restored_cells
+from mahrem.types import Mask
+
+__all__ = ["RedTeam", "attack"]
+
+_FITTING = 0.5  # share of the looked-at classes that must fit the original
+_PEOPLE = 2000  # an attack with priors asks about as many as the others
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedTeam:
+    """What the attacks found: figures and sentences, never a person and never a value."""
+
+    report: Mapping[str, Any] = field(repr=False)
+    findings: tuple[Finding, ...]
+
+    def worst(self) -> float:
+        """Give by how much the most successful attack is better than its baseline; 0 when none is."""
+        return max((_excess(finding) for finding in self.findings), default=0.0)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A published table and what is known about it."""
+
+    published: Published
+    policy: Policy
+
+
+def attack(
+    release: object,
+    *,
+    original: object | None = None,
+    second: object | None = None,
+    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    trials: int = 1000,
+    progress: Progress | None = None,
+    **settings: Unpack[Settings],
+) -> RedTeam:
+    """Attack a release before somebody else does.
+
+    A release folder of ours brings its own roles and is first compared with its hashes; any other table needs
+    ``quasi`` and, for attacks on values, ``sensitive``.
+
+    Args:
+        release: A release folder, or anything :func:`mahrem.anonymize` takes.
+        original: The table it was made of; without it only attacks on the release alone are tried.
+        second: Another release of the same people, for composition.
+        policy: As for :func:`mahrem.anonymize`.
+        trials: How many people, rows or claims an attack tries.
+        progress: Called with the name of each stage as it begins.
+        **settings: As for :func:`mahrem.anonymize`; ``population`` is a table of everybody the people were
+            taken from, for membership and priors, and ``seed`` that of all draws.
+
+    Raises:
+        Tampered: If a release folder is not what was released.
+        InvalidInput: If the original or the population cannot be those of the release.
+        InvalidParameter: If no column to attack with is named.
+
+    Guarantees:
+        - The same tables and seed give the same findings.
+        - Findings hold figures, never a person and never a value.
+
+    Example:
+        >>> import mahrem as mh
+        >>> patients = mh.demo_patients(200)
+        >>> release = mh.anonymize(patients, quasi=["age", "zip"], sensitive="diagnosis", rest="drop", k=5)
+        >>> found = mh.attack(release.table, original=patients, quasi=["age", "zip"], sensitive="diagnosis")
+        >>> all(one.details["highest"] <= 1 / 5 for one in found.findings if one.attack == "linkage")
+        True
+    """
+    began = time.perf_counter()
+    step = progress or (lambda _: None)
+    check.at_least(1, trials=check.whole(trials=trials))
+    step("reading")
+    population = settings.pop("population", None)
+    target = _target(release, policy, settings)
+    published, said = target.published, target.policy
+    people = None if original is None else _people(original, published, said, "original")
+    everyone = None if population is None else _people(population, published, said, "population")
+    if people is not None:
+        _same_people(published, people)
+    if everyone is not None and everyone.count < len(published.labels):
+        raise InvalidInput(
+            f"population={everyone.count} rows must not be fewer than those of the release, "
+            f"{len(published.labels)}: it must hold everybody"
+        )
+    step("attacking")
+    seed = said.seed or 0
+    findings = red_team(
+        published,
+        people,
+        k=said.k,
+        l=_diversity(said),
+        population=everyone,
+        members=None if everyone is None or people is None else _members(people, everyone),
+        trials=trials,
+        seed=seed,
+    )
+    if everyone is not None and people is None:
+        findings = tuple(
+            one if one.attack != "membership" else not_done("membership", "no original was given")
+            for one in findings
+        )
+    findings += _priors(target, people, everyone, trials, seed)
+    if second is not None:
+        step("laying two releases side by side")
+        findings += (_together(target, second, people, settings, trials, seed),)
+    report = _report(target, findings, open_label(release), time.perf_counter() - began)
+    return RedTeam(report=report, findings=findings)
+
+
+def open_label(release: object) -> str:
+    """Name what was attacked without opening it."""
+    return Path(release).name if isinstance(release, str | Path) else type(release).__name__
+
+
+def _target(
+    release: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
+) -> _Target:
+    folder = Path(release) if isinstance(release, str | Path) and Path(release).is_dir() else None
+    given, said, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
+    if folder is not None:
+        if not is_release(folder) and not (folder / "policy.toml").is_file():
+            name = folder.resolve().name
+            raise InvalidParameter(f"release={name!r} is a folder but not a release; give its data file")
+        check_hashes(folder)
+        given = find_data(folder)
+        if policy is None:
+            said = policy_from(None, {**_own_roles(folder), **_given(settings)})
+        if (folder / RECIPE).is_file():
+            hierarchies = dict(read_recipe(folder).hierarchies)
+    if not said.quasi:
+        raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
+    hierarchies |= {name: hierarchy_of(name, tree) for name, tree in said.hierarchy.items()}
+    opened = open_source(given, reading_of(said))
+    check.columns_exist([*said.quasi, *said.sensitive], opened.columns)
+    shown = opened.scan(opened.columns)
+    frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
+    published = read_published(
+        frame, quasi=said.quasi, sensitive=tuple(said.sensitive), hierarchies=hierarchies
+    )
+    if not published.rows:
+        raise InvalidInput("the release shows no row: there is nothing to attack")
+    return _Target(published, said)
+
+
+def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def _own_roles(folder: Path) -> dict[str, Any]:
+    """Give the roles and promises a release of ours was made with, under its published names."""
+    own = read_policy(folder / "policy.toml")
+    shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
+    if shown["quasi"] != list(own["quasi"]):
+        raise InvalidParameter(
+            "this release shows its quasi-identifiers in other columns (cells='pairs'); "
+            "attack a release with cells='text', or name the columns that are ranges with --qi"
+        )
+    renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
+    said: dict[str, Any] = {key: own[key] for key in ("k", "l", "l_kind", "c", "decimal") if key in own}
+    said["quasi"] = shown["quasi"]
+    said["sensitive"] = {renamed[name]: models for name, models in own.get("sensitive", {}).items()}
+    if not said["sensitive"]:
+        return {key: value for key, value in said.items() if key not in {"l", "l_kind", "c"}}
+    return said
+
+
+def _diversity(policy: Policy) -> int:
+    """Give the l that was promised, at least 2: minimality speaks of it."""
+    found = [policy.models.get("l"), *(own.get("l") for own in policy.sensitive.values())]
+    return max([2, *(int(one) for one in found if isinstance(one, int | float))])
+
+
+def _people(given: object, published: Published, policy: Policy, what: str) -> People:
+    opened = open_source(given, reading_of(policy))
+    lacking = [name for name in published.quasi if name not in opened.columns]
+    if lacking:
+        raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
+    names = [name for name in (*published.quasi, *published.sensitive) if name in opened.columns]
+    return read_people(plain_text(opened, names, policy), published)
+
+
+def _same_people(published: Published, people: People) -> None:
+    """Refuse an original that cannot be what the release was made of."""
+    if people.count < published.rows:
+        raise InvalidInput(
+            f"original={people.count} rows does not match the release, which shows {published.rows}"
+        )
+    fitting, looked_at, unread = fit_of(published, people)
+    if unread == published.rows:
+        raise InvalidInput(
+            "original does not match the release: no row of it can be read against the original; "
+            "give the hierarchies its labels come from with --hierarchy col=FILE"
+        )
+    if looked_at and fitting < _FITTING * looked_at:
+        raise InvalidInput(
+            f"original does not match the release: {fitting} of {looked_at} classes fit as many people "
+            f"as they have rows"
+        )
+
+
+def _members(people: People, everyone: People) -> Mask:
+    """Say who of a population is in the original, one for one by quasi-identifiers."""
+    quasi = list(people.quasi)
+    turn = "turn" + "_" * max(len(name) for name in quasi)
+
+    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+        text = frame.select(pl.col(name).cast(pl.String) for name in quasi)
+        return text.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn))
+
+    inside = numbered(people.frame).with_columns(pl.lit(value=True).alias(turn + "in"))
+    found = numbered(everyone.frame).join(
+        inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left"
+    )
+    members = found[turn + "in"].fill_null(value=False).to_numpy()
+    strangers = people.count - int(np.count_nonzero(members))
+    if strangers:
+        raise InvalidInput(
+            f"population lacks {strangers} of the {people.count} rows of the original: it must hold them all"
+        )
+    return np.asarray(members)
+
+
+def _priors(
+    target: _Target, people: People | None, everyone: People | None, trials: int, seed: int
+) -> tuple[Finding, ...]:
+    """Attack with what a population with sensitive values tells of each quasi-identifier; keep the worst."""
+    if people is None or everyone is None:
+        return ()
+    found = []
+    for column in target.published.sensitive:
+        if column not in everyone.frame.columns or column not in people.frame.columns:
+            continue
+        tried = [
+            PopulationPriors(given=name, column=column, trials=min(trials, _PEOPLE), seed=seed)(
+                target.published, people, everyone.frame
+            )
+            for name in target.published.quasi
+        ]
+        found.append(max(tried, key=_excess))
+    return tuple(found)
+
+
+def _excess(finding: Finding) -> float:
+    if finding.rate is None or finding.baseline is None or not finding.alarming:
+        return 0.0
+    return finding.rate - finding.baseline
+
+
+def _together(
+    target: _Target,
+    second: object,
+    people: People | None,
+    settings: Mapping[str, Any],
+    trials: int,
+    seed: int,
+) -> Finding:
+    """Lay a second release beside the first; a folder brings its own roles, a file has those of the first."""
+    folder = isinstance(second, str | Path) and Path(second).is_dir()
+    first = target.published
+    roles = {} if folder else {"quasi": first.quasi, "sensitive": first.sensitive}
+    other = _target(second, None, {**_reading(settings), **roles})
+    if people is None:
+        return not_done("composition", "no original was given")
+    check.columns_exist(other.published.quasi, people.frame.columns)
+    k = min(one.policy.k or int(one.published.sizes.min()) for one in (target, other))
+    return Composition(k=k, trials=trials, seed=seed)(first, other.published, people)
+
+
+def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query")
+    return {key: settings[key] for key in kept if settings.get(key) is not None}
+
+
+def _report(target: _Target, findings: tuple[Finding, ...], label: str, seconds: float) -> dict[str, Any]:
+    published = target.published
+    unread = max((finding.unread for finding in findings), default=0)
+    warnings = []
+    if unread:
+        warnings.append(
+            f"{unread} of {published.rows} rows have a cell that cannot be read against the original: "
+            f"attacks find less than there may be; --hierarchy col=FILE explains labels."
+        )
+    return {
+        "source": label,
+        "rows": len(published.labels),
+        "shown": published.rows,
+        "classes": len(published.sizes),
+        "k": target.policy.k,
+        "smallest_class": int(published.sizes.min()),
+        "quasi": list(published.quasi),
+        "sensitive": list(published.sensitive),
+        "findings": [finding.as_dict() for finding in findings],
+        "alarming": sum(finding.alarming for finding in findings),
+        "seconds": round(seconds, 3),
+        "warnings": warnings,
+    }

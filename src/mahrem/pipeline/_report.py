@@ -1,0 +1,48 @@
+"""Draw the report of a release again: in another language, or with a newer page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mahrem import check
+from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.release import check_hashes, replace_page
+from mahrem.report import LANGUAGES, render_html
+
+__all__ = ["redraw"]
+
+
+def redraw(release: str | Path, *, language: str | None = None, output: str | Path | None = None) -> Path:
+    """Draw ``report.html`` again from ``report.json``; the data are not touched.
+
+    Args:
+        release: A release folder; everything in it is compared with its hashes first.
+        language: ``en``, ``tr`` or ``de``; the policy's own if None.
+        output: Write the page there; else it replaces the one in the folder, and its hash follows.
+
+    Guarantees:
+        - Nothing is drawn from a folder that is not what was released.
+
+    Raises:
+        Tampered: If the folder has no hashes or holds anything but what was released.
+    """
+    folder = Path(release)
+    if not folder.is_dir():
+        raise InvalidInput(f"release={folder.name!r} is not a folder")
+    if language is not None:
+        check.one_of(LANGUAGES, language=language)
+    check_hashes(folder)
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"release={folder.name!r} has no report.json that can be read") from error
+    own = report.get("settings", {}).get("language", "en")
+    page = render_html(report, language or own)
+    if output is None:
+        return replace_page(folder, "report.html", page)
+    try:
+        Path(output).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise OutputFailed(f"output={Path(output).name!r} cannot be written: {error.strerror}") from error
+    return Path(output)

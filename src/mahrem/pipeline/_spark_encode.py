@@ -1,0 +1,264 @@
+"""Columns of a distributed table as numbers: kinds, domains, positions and codes, found on the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.engines._spark_frame import Placed, column
+from mahrem.engines._spark_judge import Coded
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.pipeline._prepare import column_of, hierarchy_of
+from mahrem.release import Policy
+from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
+
+__all__ = ["MOST_VALUES", "Encoded", "encode_on_spark"]
+
+MOST_VALUES = 200_000  # different values of a column that the driver takes
+_EXACT = 2.0**53
+_NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
+_LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_MOMENTS = ("date", "timestamp", "timestamp_ntz")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A distributed table whose quasi-identifiers and sensitive columns have numbers beside them."""
+
+    frame: Any = field(repr=False)
+    quasi: tuple[Placed, ...]
+    coded: Mapping[str, Coded]  # sensitive columns that a promise speaks of
+    columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
+    joined: bool  # values were looked up: better not done for every pass
+
+
+def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
+    """Lay quasi-identifiers on their axes and number the values of sensitive columns.
+
+    Columns of numbers and dates stay where they are: only their ends are found out. Of other columns, and
+    of sensitive ones that a promise speaks of, the different values come to the driver, are read there as
+    on one machine, and go back as a list of positions. Null and NaN are missing.
+
+    Raises:
+        InvalidInput: If a column has too many different values for that, or cannot be read.
+    """
+    kinds = dict(frame.dtypes)
+    trees = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
+    judged = [name for name in policy.sensitive if any(one.column == name for one in policy.promises())]
+    typed = {
+        name: _position(name, kinds[name])
+        for name in policy.quasi
+        if _stays(name, kinds[name], policy, trees)
+    }
+    listed = [*(name for name in policy.quasi if name not in typed), *judged]
+    found = _look(frame, typed, listed, kinds)
+    long = [name for name in listed if found[f"many:{name}"] > MOST_VALUES]
+    if long:
+        texts = {name: _number_of_text(frame, name, kinds[name], policy) for name in long}
+        found |= _look(frame, texts, [], kinds)
+        typed |= texts
+    columns, placed, coded = {}, {}, {}
+    for place, name in enumerate(typed):
+        own = kinds[name].startswith(_NUMBERS) and name not in (*policy.top, *policy.bottom)
+        where = name if own else f"__t{place}"
+        frame = frame if own else frame.withColumn(where, _between_ends(typed[name], name, policy))
+        domain = _domain(name, kinds[name], found)
+        placed[name] = Placed(name, where, domain)
+        kind = Kind.DATE if isinstance(domain, Moments) else Kind.NUMERIC
+        columns[name] = Column(name=name, role=Role.QUASI, kind=kind)
+    short = [name for name in listed if name not in long]
+    values = _values(frame, short, found, kinds)
+    for place, name in enumerate(short):
+        where = f"__v{place}"
+        role = Role.QUASI if name in policy.quasi else Role.SENSITIVE
+        columns[name], read = column_of(policy, values[name], role, trees)
+        numbers: Any
+        if role is Role.QUASI:
+            axis = encode_quasi(read, columns[name], decimal=policy.decimal)
+            numbers = _clipped(axis.positions, name, policy, numbers=isinstance(axis.domain, Numbers))
+            placed[name] = Placed(name, where, axis.domain)
+        else:
+            told = encode_sensitive(read, columns[name], decimal=policy.decimal)
+            numbers = told.codes
+            coded[name] = Coded(name, where, told.size, told.ancestors)
+        frame = _looked_up(frame, name, kinds[name], values[name], numbers, where)
+    for name in policy.sensitive:
+        columns.setdefault(name, _unjudged(name, kinds[name], policy))
+    return Encoded(frame, tuple(placed[name] for name in policy.quasi), coded, columns, joined=bool(short))
+
+
+def _stays(name: str, kind: str, policy: Policy, trees: Mapping[str, Hierarchy]) -> bool:
+    """Say whether the values of a column need not come to the driver."""
+    if name in trees or name in policy.order:
+        return False
+    told = policy.kind.get(name)
+    return (kind.startswith(_NUMBERS) and told in (None, Kind.NUMERIC)) or (
+        kind in _MOMENTS and told in (None, Kind.DATE)
+    )
+
+
+def _unjudged(name: str, kind: str, policy: Policy) -> Column:
+    """Describe a sensitive column that no promise speaks of."""
+    guessed = Kind.DATE if kind in _MOMENTS else Kind.CATEGORICAL
+    told = policy.kind.get(name, Kind.NUMERIC if kind.startswith(_NUMBERS) else guessed)
+    return Column(name=name, role=Role.SENSITIVE, kind=told, order=policy.order.get(name))
+
+
+def _clean(name: str, kind: str) -> Any:
+    """Give a column with null where a number is none."""
+    from pyspark.sql import functions
+
+    plain = column(name)
+    return functions.when(~functions.isnan(plain), plain) if kind in {"float", "double"} else plain
+
+
+def _position(name: str, kind: str) -> Any:
+    """Give a typed column as numbers: days or microseconds since 1970 where it is a date."""
+    from pyspark.sql import functions
+
+    plain = _clean(name, kind)
+    if kind == "date":
+        return functions.unix_date(plain).cast("double")
+    if kind in _MOMENTS:
+        return functions.unix_micros(plain.cast("timestamp")).cast("double")
+    return plain.cast("double")
+
+
+def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
+    """Give a long column of text as numbers, if it is one of numbers."""
+    from pyspark.sql import functions
+
+    told = policy.kind.get(name)
+    if name in policy.quasi and kind == "string" and told in (None, Kind.NUMERIC) and not policy.hierarchy:
+        text = column(name)
+        if policy.decimal == ",":
+            text = functions.when(
+                ~text.contains("."), functions.replace(text, functions.lit(","), functions.lit("."))
+            )
+        odd = text.isNull() & column(name).isNotNull() | ~text.rlike(_NUMBER)
+        if told is None:
+            odd |= text.rlike(_LEADING_ZERO)
+        if frame.where(odd).isEmpty():
+            return functions.trim(text).cast("double")
+    raise InvalidInput(
+        f"column={name!r} has more than {MOST_VALUES} different values that are no numbers: too many for the "
+        "driver of a cluster; group them first, or leave the column out"
+    )
+
+
+def _look(
+    frame: Any, typed: Mapping[str, Any], listed: Sequence[str], kinds: Mapping[str, str]
+) -> dict[str, Any]:
+    """Find out the ends of typed columns, and about how many values others have, in one job."""
+    from pyspark.sql import functions
+
+    asked: dict[str, Any] = {}
+    for name, number in typed.items():
+        asked[f"low:{name}"], asked[f"high:{name}"] = functions.min(number), functions.max(number)
+        whole = functions.bool_and(number == functions.floor(number))
+        asked[f"whole:{name}"] = functions.coalesce(whole, functions.lit(True))
+    for name in listed:
+        asked[f"many:{name}"] = functions.approx_count_distinct(column(name))
+        asked[f"none:{name}"] = functions.count_if(_clean(name, kinds[name]).isNull())
+    row = frame.agg(*(answer.alias(f"a{place}") for place, answer in enumerate(asked.values()))).first()
+    return {question: row[place] for place, question in enumerate(asked)}
+
+
+def _domain(name: str, kind: str, found: Mapping[str, Any]) -> Moments | Numbers:
+    low, high = found[f"low:{name}"], found[f"high:{name}"]
+    low, high = (0.0, 0.0) if low is None else (low + 0.0, high + 0.0)
+    if kind in _MOMENTS:
+        return Moments(low, high, "D" if kind == "date" else "us")
+    largest = max(-low, high)
+    if np.isinf(largest):
+        raise InvalidInput(
+            f"column={name!r} holds numbers that are not finite; make them missing, or leave those rows out"
+        )
+    if largest >= _EXACT and kind not in {"float", "double"}:
+        raise InvalidInput(
+            f"column={name!r}: whole numbers reach 2**53 and cannot be kept apart as numbers; "
+            f"pass --kind {name}=code or --kind {name}=categorical"
+        )
+    return Numbers(low, high, bool(found[f"whole:{name}"]) and largest < _EXACT)
+
+
+def _ends(name: str, policy: Policy) -> tuple[float, float]:
+    return policy.bottom.get(name, -np.inf), policy.top.get(name, np.inf)
+
+
+def _between_ends(number: Any, name: str, policy: Policy) -> Any:
+    """Put values beyond a declared end on that end: no cut can tell them apart then."""
+    from pyspark.sql import functions
+
+    low, high = _ends(name, policy)
+    number = (
+        number if np.isinf(low) else functions.when(number < low, functions.lit(float(low))).otherwise(number)
+    )
+    return (
+        number
+        if np.isinf(high)
+        else functions.when(number > high, functions.lit(float(high))).otherwise(number)
+    )
+
+
+def _clipped(positions: Any, name: str, policy: Policy, *, numbers: bool) -> Any:
+    low, high = _ends(name, policy)
+    if not numbers and not (np.isinf(low) and np.isinf(high)):
+        said = "bottom" if np.isinf(high) else "top"
+        raise InvalidParameter(f"{said}.{name} is for columns of numbers without a hierarchy")
+    return np.clip(positions, low, high)
+
+
+def _values(
+    frame: Any, names: Sequence[str], found: Mapping[str, Any], kinds: Mapping[str, str]
+) -> dict[str, pl.Series]:
+    """Bring the different values of some columns to the driver, in one job; null comes last if it occurs."""
+    from pyspark.sql import functions
+
+    if not names:
+        return {}
+    sets = [
+        functions.collect_set(_clean(name, kinds[name])).alias(f"s{place}")
+        for place, name in enumerate(names)
+    ]
+    told = frame.agg(*sets).toArrow()
+    values = {}
+    for place, name in enumerate(names):
+        series = pl.Series(name, pl.from_arrow(told.column(place).combine_chunks().flatten()))
+        null = pl.Series(name, [None], dtype=series.dtype)
+        values[name] = pl.concat([series, null]) if found[f"none:{name}"] else series
+    return values
+
+
+def _looked_up(frame: Any, name: str, kind: str, values: pl.Series, numbers: Any, where: str) -> Any:
+    """Put the number of its value beside every row."""
+    import pyarrow as pa
+    from pyspark.sql import functions
+
+    present = values.is_not_null().to_numpy()
+    absent = numbers[~present]
+    told = pa.table(
+        {f"__k{where}": values.filter(pl.Series(present)).to_arrow(), where: pa.array(numbers[present])}
+    )
+    field_ = frame.schema[name]
+    known = frame.sparkSession.createDataFrame(_plain_text(told))
+    known = known.withColumn(f"__k{where}", functions.col(f"__k{where}").cast(field_.dataType))
+    same = _clean(name, kind) == functions.col(f"__k{where}")
+    frame = frame.join(functions.broadcast(known), same, "left").drop(f"__k{where}")
+    if len(absent) and not np.isnan(absent[0]):
+        frame = frame.fillna({where: absent[0].item()})
+    return frame
+
+
+def _plain_text(table: Any) -> Any:
+    """Give text in the kind that every reader of Arrow knows."""
+    import pyarrow as pa
+
+    views = (pa.string_view(), pa.large_string())
+    kinds = [pa.string() if one.type in views else one.type for one in table.schema]
+    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))

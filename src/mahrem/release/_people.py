@@ -1,0 +1,162 @@
+"""Who was released before: keyed fingerprints in a private file, never a value."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mahrem import arrays
+from mahrem.errors import PrivacyWarning
+from mahrem.release._record import private_key, state_folder, write_private
+
+__all__ = ["Fingerprints", "fingerprints", "told_apart_by", "watch_people"]
+
+KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
+LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
+_FULL = 2.0**64
+_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True)
+class Fingerprints:
+    """The people of one release, as keyed hashes of what tells them apart."""
+
+    tag: str  # keyed hash of the columns' names: only like is compared with like
+    people: int  # different ones there were
+    by_name: bool  # a subject or identifiers told them apart, not only quasi-identifiers
+    hashes: NDArray[np.uint64] = field(repr=False)  # the smallest, ascending
+
+    def overlap(self, other: Fingerprints) -> int:
+        """Count the people in both; beyond :data:`KEPT` of them this is an estimate."""
+        ends = [int(one.hashes[-1]) for one in (self, other) if one.people > len(one.hashes)]
+        common = np.intersect1d(self.hashes, other.hashes, assume_unique=True)
+        if not ends:
+            return len(common)
+        last = min(ends)
+        return round(int(np.searchsorted(common, np.uint64(last), side="right")) * _FULL / (last + 1))
+
+
+def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
+    """Make the fingerprints of a table's rows.
+
+    Guarantees:
+        - Equal rows are one person; the order of rows and columns does not matter.
+        - Without this user's key a fingerprint can be neither made nor traced back.
+    """
+    key = private_key()
+    names = sorted(frame.columns)
+    tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
+    texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
+    rows = frame.select(pl.concat_str(texts, separator=_SEPARATOR)).to_series().unique()
+    words = np.frombuffer(hashlib.sha256(b"people" + key).digest()[:16], np.uint64)
+    content = np.frombuffer("".join(rows.to_list()).encode(), np.uint8)
+    lengths = rows.str.len_bytes().to_numpy().astype(np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    hashes = np.unique(arrays.hash_texts(content, offsets, words))
+    return Fingerprints(tag, len(rows), by_name, hashes[:KEPT])
+
+
+def _warn_of_overlap(made: Fingerprints, release: Path) -> int:
+    """Compare with every earlier release; gives the most people in common."""
+    most, when = 0, ""
+    for path in sorted(_folder().glob(f"{made.tag}-*.people")):
+        earlier = _read(path)
+        if earlier is None or earlier[0]["release"] == _named(release):  # the same folder: it is replaced
+            continue
+        common = made.overlap(earlier[1])
+        least = 1 if made.by_name else LIKELY * min(made.people, earlier[1].people)
+        if common >= least and common > most:
+            most, when = common, str(earlier[0]["made"])
+    if most:
+        what = "people" if made.by_name else "different combinations of quasi-identifiers"
+        warnings.warn(
+            f"{most} of {made.people} {what} are also in an earlier release ({when}): laid side by side, "
+            f"the two can tell more than each promises (composition); replace the earlier one, or measure "
+            f"it with: mahrem attack --second",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+    return most
+
+
+def _remember(made: Fingerprints, release: Path) -> None:
+    """Keep fingerprints for the next release, readable by this user alone."""
+    about = {
+        "release": _named(release),
+        "made": time.strftime("%Y-%m-%d", time.gmtime()),
+        "people": made.people,
+        "by_name": made.by_name,
+    }
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in folder.glob(f"{made.tag}-*.people"):  # a replaced release is no longer there
+        earlier = _read(path)
+        if earlier is not None and earlier[0]["release"] == about["release"]:
+            path.unlink(missing_ok=True)
+    content = json.dumps(about).encode() + b"\n" + made.hashes.astype("<u8").tobytes()
+    write_private(folder / f"{made.tag}-{secrets.token_hex(6)}.people", content)
+
+
+def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
+    """Warn if people of an earlier release are in this one, and remember those of this one.
+
+    Args:
+        frame: The columns that tell people apart, a row for each published row.
+        release: The folder; an earlier release there is replaced and does not count.
+        by_name: The columns name people. If they do not, tables that share half of their combinations are
+            taken for tables of the same people.
+
+    Returns:
+        The most people any earlier release has in common with this one.
+
+    Guarantees:
+        - What is kept is readable by this user alone and holds keyed hashes, never a value.
+    """
+    try:
+        made = fingerprints(frame, by_name=by_name)
+        common = _warn_of_overlap(made, release)
+        _remember(made, release)
+    except OSError as error:
+        message = f"fingerprints of the people could not be kept: {error.strerror}"
+        warnings.warn(message, PrivacyWarning, stacklevel=2)
+        return 0
+    return common
+
+
+def told_apart_by(
+    subject: str | None, identifier: Sequence[str], quasi: Sequence[str], columns: Sequence[str]
+) -> tuple[list[str], bool]:
+    """Say which columns tell people apart, and whether they name them."""
+    named = [subject] if subject is not None else [name for name in identifier if name in columns]
+    return (named, True) if named else (list(quasi), False)
+
+
+def _folder() -> Path:
+    return state_folder() / "people"
+
+
+def _named(release: Path) -> str:
+    return hmac.new(private_key(), str(release.absolute()).encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def _read(path: Path) -> tuple[dict[str, object], Fingerprints] | None:
+    """Read what an earlier release left; a file that was cut off counts as not there."""
+    try:
+        head, _, content = path.read_bytes().partition(b"\n")
+        about = json.loads(head)
+        hashes = np.frombuffer(content, "<u8").astype(np.uint64)
+        tag = path.name.partition("-")[0]
+        return about, Fingerprints(tag, int(about["people"]), bool(about["by_name"]), hashes)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,78 @@
+"""Ready policies by name, and the columns they describe without knowing what a table calls them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mahrem.table import role_from_word
+
+if TYPE_CHECKING:
+    from mahrem.release._policy import Policy
+
+__all__ = ["READY_POLICIES", "about_policy", "found_columns", "policy_text", "ready_policy"]
+
+READY_POLICIES = ("minimum-cell-11", "hipaa-safe-harbor", "ema-0.09", "kvkk")
+
+
+def ready_policy(name: str | Path) -> str | None:
+    """Give the text of a ready policy; None for any other name, and where a file of that name exists.
+
+    Example:
+        >>> "k = 11" in ready_policy("minimum-cell-11").splitlines()
+        True
+    """
+    return None if str(name) not in READY_POLICIES or Path(name).exists() else policy_text(str(name))
+
+
+def policy_text(name: str) -> str:
+    """Give the text of a ready policy, whatever files there are."""
+    return (files("mahrem.release") / "policies" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def about_policy(name: str) -> str:
+    """Give the first sentence of a ready policy."""
+    return policy_text(name).partition("\n")[0].lstrip("# ")
+
+
+def found_columns(policy: Policy, columns: Sequence[str]) -> dict[str, Any]:
+    """Turn ``look_for`` into settings by name, for the columns a table has.
+
+    Names are compared without case, blanks and signs: ``Birth Date`` is ``birth_date``. A column that was
+    given a role by name keeps it, and its own kind, grid and ends.
+    """
+    roles: dict[str, list[str]] = {}
+    named: dict[str, dict[str, Any]] = {"kind": {}, "grid": {}, "top": {}, "bottom": {}}
+    declared = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
+    for entry in policy.look_for:
+        wanted = {_bare(name) for name in entry["names"]}
+        role = role_from_word(str(entry["role"])).value
+        for column in columns:
+            if _bare(column) not in wanted:
+                continue
+            if column not in declared and column != policy.subject:
+                roles.setdefault(role, []).append(column)
+                declared.add(column)
+            for key, found in named.items():
+                if key in entry and column not in getattr(policy, key) and column not in policy.hierarchy:
+                    found[column] = entry[key]
+    settings: dict[str, Any] = {
+        key: {**getattr(policy, key), **found} for key, found in named.items() if found
+    }
+    for role, names in roles.items():
+        said = getattr(policy, role)
+        settings[role] = (
+            {**said, **{name: {} for name in names}} if isinstance(said, Mapping) else (*said, *names)
+        )
+    for key in named:  # what is said of a column that is left out would be about nothing
+        if key in settings:
+            gone = {*policy.identifier, *roles.get("identifier", ())}
+            settings[key] = {name: value for name, value in settings[key].items() if name not in gone}
+    return settings
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold())

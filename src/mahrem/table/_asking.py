@@ -1,0 +1,119 @@
+"""Ask a database itself: aggregates over a table, without reading the table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mahrem.check import extra
+from mahrem.errors import InvalidInput
+from mahrem.table._databases import (
+    LISTING,
+    choose_table,
+    is_postgresql,
+    postgresql_driver,
+    postgresql_reader,
+    postgresql_table,
+    postgresql_type,
+    quoted,
+    refused_query,
+)
+from mahrem.table._files import is_duckdb
+from mahrem.table._reading import Reading, name_columns
+
+__all__ = ["Database", "asking"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    """A table in a database that answers SQL about itself.
+
+    Attributes:
+        dialect: Whose SQL it speaks.
+        label: Kind and name for messages.
+        types: The database's own name for the type of each column.
+        table: What stands behind FROM.
+        ask: Run a SELECT and give its rows.
+    """
+
+    dialect: Literal["duckdb", "postgresql"]
+    label: str
+    types: Mapping[str, str]
+    table: str
+    ask: Callable[[str], Sequence[tuple[Any, ...]]]
+
+
+@contextmanager
+def asking(source: object, reading: Reading) -> Iterator[Database | None]:
+    """Open a database read-only; None if the source is no database.
+
+    Guarantees:
+        - Nothing is written, and no row is read before it is asked for.
+    """
+    if isinstance(source, str) and is_postgresql(source):
+        with _asking_postgresql(source, reading) as database:
+            yield database
+    elif isinstance(source, str | os.PathLike) and is_duckdb(Path(os.fsdecode(source))):
+        with _asking_duckdb(Path(os.fsdecode(source)), reading) as database:
+            yield database
+    else:
+        yield None
+
+
+@contextmanager
+def _asking_duckdb(path: Path, reading: Reading) -> Iterator[Database]:
+    try:
+        import duckdb
+    except ImportError:
+        raise extra("sql", needed_for="DuckDB files") from None
+    label = f"DuckDB file {path.name!r}"
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        raise InvalidInput(
+            f"{label} cannot be opened ({type(error).__name__}); is it broken, or open in another program?"
+        ) from None
+    with connection:
+        try:
+            if reading.query is None:
+                table = quoted(*choose_table(connection.execute(LISTING).fetchall(), reading.table, label))
+            else:
+                table = f"({reading.query.strip().rstrip(';')}) AS asked"
+            described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
+            name_columns([row[0] for row in described], label)
+            yield Database(
+                dialect="duckdb",
+                label=label,
+                types={row[0]: str(row[1]).upper() for row in described},
+                table=table,
+                ask=lambda sql: connection.execute(sql).fetchall(),
+            )
+        except duckdb.Error as error:
+            telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
+            words = str(error) if isinstance(error, telling) else ""
+            raise refused_query(label, type(error).__name__, words) from None
+
+
+@contextmanager
+def _asking_postgresql(uri: str, reading: Reading) -> Iterator[Database]:
+    driver = postgresql_driver()
+    label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
+    with postgresql_reader(driver, uri) as cursor:
+
+        def ask(sql: str) -> Sequence[tuple[Any, ...]]:
+            cursor.execute(sql)
+            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+            return rows
+
+        try:
+            table, schema, label = postgresql_table(cursor, reading, label)
+            types = {field.name: (postgresql_type(field) or str(field.type)).upper() for field in schema}
+            yield Database(dialect="postgresql", label=label, types=types, table=table, ask=ask)
+        except driver.Error as error:
+            state = error.sqlstate or ""
+            words = str(error) if state.startswith("42") else ""
+            raise refused_query(label, f"SQLSTATE {state or 'unknown'}", words) from None

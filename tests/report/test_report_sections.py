@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from mahrem.attacks import not_done
+from mahrem.report import LANGUAGES, render_html
+
+FINDING = {
+    "attack": "homogeneity",
+    "rate": 0.25,
+    "baseline": 0.0,
+    "interval": [0.2, 0.3],
+    "successes": 250,
+    "trials": 1000,
+    "meaning": "english sentence",
+    "confidence": 0.95,
+    "skipped": None,
+    "details": {"column": "illness"},
+    "alarming": True,
+}
+LINKAGE = {
+    **FINDING,
+    "attack": "linkage",
+    "rate": 0.15,
+    "interval": [0.13, 0.18],
+    "details": {"known": 2, "noise": 0.0, "promised": 0.2},
+}
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    content = {
+        "holds": True,
+        "promises": [{"model": "k-anonymity", "column": None, "wanted": 5, "reached": 5, "holds": True}],
+        "columns": {"age": {"role": "quasi"}, "zip": {"role": "quasi"}, "illness": {"role": "sensitive"}},
+        "settings": {"k": 5},
+        "risk": {
+            "highest": 0.2,
+            "average": 0.1,
+            "share_at_risk": 0.0,
+            "unique_share": 0.0,
+            "threshold": 0.2,
+            "marketer": 0.01,
+            "journalist": {"highest": 0.02, "average": 0.01, "share_at_risk": 0.0, "threshold": 0.2},
+            "population_uniques": {"population": 20_000, "share": 0.0},
+            "before": {
+                "highest": 1.0,
+                "average": 0.4,
+                "share_at_risk": 0.3,
+                "unique_share": None,
+                "below": 0.005,
+                "journalist": {"highest": 0.3},
+                "population_uniques": {"share": 0.12},
+            },
+            "unique_columns": {
+                "share": 0.05,
+                "rows": 900,
+                "sampled": True,
+                "complete": False,
+                "sets": [{"columns": ["age", "zip"], "share": 0.7}],
+            },
+        },
+        "relations": [
+            {"columns": ["age", "zip"], "before": 0.4, "after": 0.35},
+            {"columns": ["age", "illness"], "before": -0.2, "after": None},
+        ],
+        "learning": {
+            "target": "illness",
+            "rows": 4000,
+            "sampled": True,
+            "entropy_loss": 0.4,
+            "entropy_loss_cells": 0.1,
+            "scores": {"gaussian_nb": {"accuracy": [0.8, 0.75], "macro_f1": [0.7, 0.6], "auc": [0.9, 0.8]}},
+        },
+        "red_team": {"rows": 900, "sampled": True, "findings": [FINDING, LINKAGE]},
+    }
+    return {**content, **changes}
+
+
+def text_of(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_section_is_told_in_every_language(language: str) -> None:
+    page = render_html(report(), language)
+    text = text_of(page)
+    assert not re.search(r"\{[a-z_]+\}", text)
+    assert "english sentence" not in text, "findings are said in the language of the page"
+    assert page.count("<figure") == page.count("<figcaption>") == page.count("<svg") == 5
+    assert all(len(caption) > 40 for caption in re.findall(r"<figcaption>(.*?)</figcaption>", page))
+
+
+def test_a_hidden_share_is_shown_as_its_bound() -> None:
+    assert "< 0.5 %" in text_of(render_html(report())).replace("&lt;", "<")
+
+
+def test_linkage_within_the_promise_is_not_called_alarming() -> None:
+    alone = report(red_team={"rows": 9, "sampled": False, "findings": [LINKAGE]})
+    assert "within the promise" in text_of(render_html(alone))
+    assert "worth a look" not in text_of(render_html(alone))
+    worse = {**LINKAGE, "interval": [0.3, 0.5], "rate": 0.4}
+    assert "worth a look" in text_of(render_html(report(red_team={"rows": 9, "findings": [worse]})))
+
+
+def test_a_rate_of_few_people_is_hidden() -> None:
+    few = {**FINDING, "rate": None, "interval": None, "successes": None, "below": 0.005, "alarming": False}
+    text = text_of(render_html(report(red_team={"rows": 9, "findings": [few]}))).replace("&lt;", "<")
+    assert "< 0.5 %" in text
+
+
+def test_an_attack_that_was_not_tried_says_why_in_the_language() -> None:
+    skipped = not_done("skewness", "there was no time left").as_dict()
+    page = text_of(render_html(report(red_team={"rows": 9, "findings": [skipped]}), "de"))
+    assert "nicht versucht: die Zeit reichte nicht" in page
+
+
+def test_a_known_warning_is_translated_and_another_stays() -> None:
+    known = "No k was asked for: rows may be singled out."
+    page = text_of(render_html(report(warnings=[known, "something else"]), "tr"))
+    assert "k istenmedi" in page
+    assert "something else" in page
+
+
+def test_the_marketer_is_only_told_apart_where_there_is_a_population() -> None:
+    risk = {key: value for key, value in report()["risk"].items() if key != "journalist"}
+    assert "Rows found at once" not in text_of(render_html(report(risk=risk)))
+    assert "Rows found at once" in text_of(render_html(report()))
+
+
+def test_small_counts_of_words_are_marked_in_the_picture() -> None:
+    counts = {"kind": "words", "labels": ["a", "b", None], "before": [9, 0, 0], "after": [9.0, 8.0, 0.0]}
+    rest = {"unknown": [0, 0], "hidden": [3, 0], "small": [[1], []], "floor": 5}
+    columns = {"sex": {"role": "quasi", "distribution": {**counts, **rest}}}
+    picture = re.findall(r"<svg.*?</svg>", render_html({"holds": True, "columns": columns}), flags=re.S)[-1]
+    assert "&lt; 5" in picture
