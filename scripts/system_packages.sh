@@ -7,6 +7,8 @@ compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || missing+=(postgresql
 java="${JAVA_HOME:+$JAVA_HOME/bin/}java"
 version="$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)" || true
 [ "${version:-0}" -ge 17 ] || missing+=(openjdk-17-jre-headless)
+# The report is looked at in a real browser.
+command -v chromium >/dev/null || missing+=(chromium)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mahrem.datasets import patients as demo_patients
+    from mahrem.dp import Ledger
     from mahrem.errors import Infeasible, MahremError, PrivacyWarning
     from mahrem.pipeline import (
         Audit,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         compare,
         inspect,
         make_hierarchy,
+        query,
     )
     from mahrem.release import Policy
 
@@ -37,6 +39,7 @@ __all__ = [
     "Comparison",
     "Infeasible",
     "Inspection",
+    "Ledger",
     "MahremError",
     "Policy",
     "PrivacyWarning",
@@ -49,6 +52,7 @@ __all__ = [
     "demo_patients",
     "inspect",
     "make_hierarchy",
+    "query",
 ]
 
 _HOMES = {
@@ -56,6 +60,7 @@ _HOMES = {
     "Comparison": "mahrem.pipeline",
     "Infeasible": "mahrem.errors",
     "Inspection": "mahrem.pipeline",
+    "Ledger": "mahrem.dp",
     "MahremError": "mahrem.errors",
     "Policy": "mahrem.release",
     "PrivacyWarning": "mahrem.errors",
@@ -68,6 +73,7 @@ _HOMES = {
     "demo_patients": "mahrem.datasets:patients",
     "inspect": "mahrem.pipeline",
     "make_hierarchy": "mahrem.pipeline",
+    "query": "mahrem.pipeline",
 }
 
 

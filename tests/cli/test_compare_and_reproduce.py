@@ -94,8 +94,11 @@ def test_anonymize_says_which_method_auto_chose(run: Run, patients: Path, tmp_pa
 
 
 @pytest.mark.data
-def test_reproduce_prints_published_and_ours(run: Run, benchmark_data: Path, tmp_path: Path) -> None:
+def test_reproduce_prints_published_and_ours(
+    run: Run, benchmark_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert benchmark_data.is_dir()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # what needs Spark is then said, not run
     files = ("--csv", tmp_path / "rows.csv", "-o", tmp_path / "out")
     code, out, err = run("reproduce", "canbay2019", "--table", "4.15", "--table", "7.6", "--quick", *files)
     assert (code, err) == (0, "")
@@ -105,7 +108,8 @@ def test_reproduce_prints_published_and_ours(run: Run, benchmark_data: Path, tmp
     assert (tmp_path / "out" / "canbay2019-published-and-ours.svg").is_file()
 
 
-def test_reproduce_prints_one_json_list(run: Run) -> None:
+def test_reproduce_prints_one_json_list(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     code, out, _ = run("reproduce", "canbay2019", "--table", "7.6", "--json")
     assert code == 0
     assert {

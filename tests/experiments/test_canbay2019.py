@@ -56,7 +56,10 @@ def test_canon_with_random_vantage_points_is_within_five_percent(benchmark_data:
             assert abs(row.difference or 0) <= 0.05 * row.published
 
 
-def test_what_needs_a_cluster_is_said_and_counted() -> None:
+def test_what_needs_a_cluster_is_said_and_counted_where_there_is_no_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     rows = reproduce("canbay2019", ["7.1", "7.6"])
     assert [(row.published, row.ours) for row in rows] == [(5, None), (10, None)]
     assert all("Spark" in row.note for row in rows)

@@ -52,6 +52,29 @@ def test_every_classifier_learns_from_anonymised_rows(people: pl.DataFrame, name
     assert set(score.as_dict()) >= {*FIGURES, "accuracy_std", "accuracy_interval"}
 
 
+def test_several_jobs_give_the_same_figures(people: pl.DataFrame) -> None:
+    said: list[str] = []
+
+    def found(jobs: int) -> list[float]:
+        scores = evaluate(
+            people,
+            target="rich",
+            quasi=["age"],
+            anonymise=coarse(people),
+            classifiers=["extra_trees"],
+            splits=3,
+            tune=False,
+            jobs=jobs,
+            progress=said.append,
+        )
+        return scores["extra_trees"].figures["auc"].tolist()
+
+    assert found(1) == found(2)
+    assert said[-1] == "split 3 of 3"
+    with pytest.raises(InvalidParameter, match="jobs"):
+        found(0)
+
+
 def test_the_same_seed_gives_the_same_figures_and_another_does_not(people: pl.DataFrame) -> None:
     def found(seed: int, threads: int = 1) -> list[float]:
         scores = evaluate(

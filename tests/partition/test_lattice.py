@@ -468,3 +468,31 @@ def test_a_table_of_which_rows_are_hidden_is_compared_with_what_is_shown() -> No
     assert not admits(rows, offsets).any()  # half and half against a third
     among: Admits = admits.among(np.arange(6) < 4)
     assert among(rows, offsets).all()
+
+
+FOUR = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"], ["d", "y"]])
+TWO = Hierarchy.from_rows([["p"], ["q"]])
+
+
+@pytest.mark.parametrize("name", OPTIMAL)
+def test_closeness_with_suppression_is_not_pruned(name: str) -> None:
+    """Above a node that holds lies one that does not: merged classes drag good rows with them."""
+    points = np.column_stack([np.array([3, 0, 0, 0, 0, 3, 3, 2]) / 3, [0.0, 0, 0, 0, 1, 0, 0, 0]])
+    disease = Values("disease", np.array([1, 1, 0, 0, 0, 0, 1, 1], np.int32), 2)
+    admits = Admission(((KAnonymity(2), None), (EqualCloseness(0.2), disease)), rows=8)
+    found = METHODS[name](hierarchies=(FOUR, TWO), suppression_limit=0.5)(points, admits)
+    assert found.how.loss == pytest.approx(0.25)
+
+
+def test_bottom_up_takes_the_step_that_saves_most_for_its_cost() -> None:
+    points = np.array([[0, 0], [0, 1 / 3], [1, 2 / 3], [1, 1]])
+    found = METHODS["bottom-up"](hierarchies=(TWO, FOUR))(points, AtLeast(2))
+    assert found.how.levels == (0, 1)
+
+
+def test_top_down_takes_the_step_that_wins_most() -> None:
+    """The first column could go down first, but then no other could."""
+    rows = ["apn", "bqn", "bqn", "bqm", "cpn", "cpm", "dpm", "dqm"]
+    points = np.array([["abcd".index(x) / 3, "pq".index(y), "mn".index(z)] for x, y, z in rows])
+    found = METHODS["top-down"](hierarchies=(FOUR, TWO, TWO))(points, AtLeast(2))
+    assert found.how.levels == (2, 0, 0)

@@ -80,7 +80,9 @@ def report(**changes: Any) -> dict[str, Any]:
 
 
 def text_of(page: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S)))
+    return re.sub(
+        r"\s+", " ", re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL))
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -134,5 +136,7 @@ def test_small_counts_of_words_are_marked_in_the_picture() -> None:
     counts = {"kind": "words", "labels": ["a", "b", None], "before": [9, 0, 0], "after": [9.0, 8.0, 0.0]}
     rest = {"unknown": [0, 0], "hidden": [3, 0], "small": [[1], []], "floor": 5}
     columns = {"sex": {"role": "quasi", "distribution": {**counts, **rest}}}
-    picture = re.findall(r"<svg.*?</svg>", render_html({"holds": True, "columns": columns}), flags=re.S)[-1]
+    picture = re.findall(r"<svg.*?</svg>", render_html({"holds": True, "columns": columns}), flags=re.DOTALL)[
+        -1
+    ]
     assert "&lt; 5" in picture

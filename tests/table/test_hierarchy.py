@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, OutputFailed
-from mahrem.table import Hierarchy, hierarchy_facts, read_hierarchy
+from mahrem.table import Hierarchy, hierarchy_facts, mask_hierarchy, read_hierarchy
 
 ROWS = [
     ("cold", "lung", "body", "*"),
@@ -261,3 +261,10 @@ def test_days_and_moments_are_compared_alike() -> None:
         ("2024-02-02T00:00:00", "[2024-01-01, 2024-02-01]"),
     ]
     assert hierarchy_facts(Hierarchy.from_rows(rows)).misplaced == 1
+
+
+def test_a_value_that_looks_like_a_label_is_no_circle() -> None:
+    tree = mask_hierarchy(pl.Series(["0**", "*", "01"]))
+    assert Hierarchy.from_rows(tree.rows()) == tree
+    with pytest.raises(InvalidInput, match="2 labels stand in a circle"):
+        Hierarchy.from_rows([["a", "b"], ["b", "a"]])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
     from mahrem.arrays._grow import grow
-    from mahrem.arrays._itemsets import apriori_sets, eclat_sets, join_sets
+    from mahrem.arrays._itemsets import apriori_sets, eclat_sets, join_sets, outdone_sets
     from mahrem.arrays._lattice import Keys, Lift, cell_penalties, class_figures, nearest_finer, regroup
     from mahrem.arrays._layout import Split
     from mahrem.arrays._leftovers import group_nearest, join_least, merge_refused
@@ -101,6 +101,7 @@ __all__ = [
     "merge_refused",
     "nearest_finer",
     "normals_first",
+    "outdone_sets",
     "pack_bits",
     "plant",
     "polish",
@@ -171,6 +172,7 @@ _HOMES = {
     "merge_refused": "_leftovers",
     "nearest_finer": "_lattice",
     "normals_first": "_normals",
+    "outdone_sets": "_itemsets",
     "pack_bits": "_bits",
     "plant": "_mosaic_trees",
     "polish": "_polish",

@@ -16,12 +16,18 @@ from mahrem.arrays import (
     Rounds,
     Tally,
     Vantage,
+    apriori_sets,
     branch_out,
     cell_penalties,
     class_extremes,
     class_figures,
+    count_sets,
+    cover_first,
+    cover_marked,
     descend,
+    eclat_sets,
     extended_groups,
+    fp_growth_sets,
     group_nearest,
     groups_from_centres,
     groups_from_labels,
@@ -39,6 +45,8 @@ from mahrem.arrays import (
     merge_refused,
     nearest_finer,
     normals_first,
+    outdone_sets,
+    pack_bits,
     plant,
     polish,
     regroup,
@@ -56,7 +64,8 @@ from mahrem.types import Points
 def main() -> None:
     """Compile all kernels into the cache."""
     shuffled(3)
-    hash_texts(np.zeros(9, np.uint8), np.array([0, 9]), np.zeros(2, np.uint64))
+    read_only = np.frombuffer(bytes(16), np.uint8)  # as texts are handed over
+    hash_texts(read_only, np.array([0, 16]), read_only.view(np.uint64))
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))
@@ -76,6 +85,7 @@ def main() -> None:
         _outliers(points)
         _balls(points)
     _trees()
+    _rules()
     _lattice()
     _trees_of_cuts(np.array(points))
     _microaggregation(np.array(points))
@@ -87,6 +97,21 @@ def _trees() -> None:
     two, shares = np.array([2]), np.array([0.0, 0.0, 1.0, 1.0])
     branches = branch_out(Forest(np.array([0]), two, two.copy(), np.array([0, 1, 0, 0]), shares))
     grow(np.array([[0.0], [0.0], [1.0], [1.0]]), 2, branches=branches)
+
+
+def _rules() -> None:
+    """Compile what classifiers of rules need."""
+    codes, target = np.array([[0, 2], [1, 2], [0, 3]], np.int32), np.array([0, 1, 0])
+    places = np.array([0, 0, 1, 1], np.int32)
+    table = pack_bits(codes, 4, target, 2)
+    sets, counts = eclat_sets(table, places, 1, 2)
+    apriori_sets(table, places, 1, 2)
+    fp_growth_sets(codes, target, table, 1, 2)
+    count_sets(table, sets)
+    right = counts.argmax(axis=1).astype(np.int32)
+    outdone_sets(sets, right, np.arange(len(sets)), 2)
+    cover_first(table, sets, right)
+    cover_marked(table, sets, right)
 
 
 def _lattice() -> None:

@@ -63,7 +63,7 @@ def popcount(word: np.uint64) -> int:
     word -= (word >> _ONE) & _U(0x5555555555555555)
     word = (word & _U(0x3333333333333333)) + ((word >> _U(2)) & _U(0x3333333333333333))
     word = (word + (word >> _U(4))) & _U(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * _U(0x0101010101010101)) >> _U(56))
+    return int(np.int64((word * _U(0x0101010101010101)) >> _U(56)))
 
 
 @njit(cache=True, nogil=True)

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 
 from mahrem.arrays._bits import Bits, ItemMatrix, Words, count_items, count_sets, popcount
-from mahrem.types import Codes, Integers
+from mahrem.types import Codes, Integers, Mask
 
-__all__ = ["apriori_sets", "eclat_sets", "in_canonical_order", "join_sets"]
+__all__ = ["apriori_sets", "eclat_sets", "in_canonical_order", "join_sets", "outdone_sets"]
 
 _ROOM = 1 << 15  # sets that are made room for at first
 
@@ -147,21 +147,20 @@ def eclat_sets(
 
 
 @njit(cache=True, nogil=True)
-def _is_there(level: ItemMatrix, wanted: Codes) -> bool:
-    """Look a set up among sets in lexicographic order."""
-    low, high = 0, len(level)
+def _find(level: ItemMatrix, low: int, high: int, wanted: Codes) -> int:
+    """Look a set up among some sets in lexicographic order; -1 if it is not there."""
     while low < high:
         middle = (low + high) // 2
         place = 0
         while place < len(wanted) and level[middle, place] == wanted[place]:
             place += 1
         if place == len(wanted):
-            return True
+            return middle
         if level[middle, place] < wanted[place]:
             low = middle + 1
         else:
             high = middle
-    return False
+    return -1
 
 
 @njit(cache=True, nogil=True)
@@ -191,7 +190,7 @@ def join_sets(level: ItemMatrix, columns: Codes) -> ItemMatrix:  # noqa: C901 - 
                 for place in range(size):
                     at = place if place < without else place + 1
                     part[place] = level[left, at] if at < size else last
-                if not _is_there(level, part):
+                if _find(level, 0, many, part) < 0:
                     whole = False
                     break
             if whole:
@@ -233,3 +232,37 @@ def apriori_sets(
     if not sets:
         return np.empty((0, 0), np.int32), np.empty((0, table.classes), np.int64)
     return np.concatenate(sets), np.concatenate(all_counts)
+
+
+@njit(cache=True, nogil=True)
+def outdone_sets(sets: ItemMatrix, right: Codes, rank: Integers, classes: int) -> Mask:
+    """Say which rules stand behind a rule of the same class whose left side is a part of theirs.
+
+    Such a rule is never kept: what it is right about, the other one is right about before.
+
+    Args:
+        sets: ``(m, longest)`` sets by size, then by items.
+        right: ``(m,)`` class of the rule of each set.
+        rank: ``(m,)`` its place among the rules; ``m`` for a set that is no rule.
+        classes: How many classes there are.
+    """
+    many, longest = sets.shape
+    best = np.full((many, classes), many, np.int64)  # the first rule of each class on the set or a part of it
+    outdone = np.zeros(many, np.bool_)
+    starts = np.zeros(longest + 2, np.int64)
+    for number in range(many):
+        size = 0
+        while size < longest and sets[number, size] >= 0:
+            size += 1
+        starts[size + 1] = number + 1
+        part = np.empty(max(0, size - 1), np.int32)
+        for without in range(size if size > 1 else 0):
+            for place in range(size - 1):
+                part[place] = sets[number, place if place < without else place + 1]
+            found = _find(sets, starts[size - 1], starts[size], part)
+            if found >= 0:
+                for group in range(classes):
+                    best[number, group] = min(best[number, group], best[found, group])
+        outdone[number] = best[number, right[number]] < rank[number]
+        best[number, right[number]] = min(best[number, right[number]], rank[number])
+    return outdone

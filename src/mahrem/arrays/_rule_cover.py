@@ -39,6 +39,8 @@ def _first_match(bits: Words, everyone: Words, left: ItemMatrix, found: NDArray[
     active = np.arange(len(everyone))
     many = len(everyone)
     for rule in range(len(left)):
+        if many == 0:
+            break
         kept = 0
         for place in range(many):
             word = active[place]
@@ -56,12 +58,16 @@ def _first_correct(
     bits: Words, everyone: Words, starts: Integers, left: ItemMatrix, right: Codes, found: NDArray[np.int32]
 ) -> None:
     left_over = everyone.copy()
+    ends = starts[1:].copy()  # words behind the end of a class are done
     for rule in range(len(left)):
-        for word in range(starts[right[rule]], starts[right[rule] + 1]):
+        group = right[rule]
+        for word in range(starts[group], ends[group]):
             if left_over[word] != _U(0):
                 hit = _covered(bits, left[rule], word, left_over[word])
                 _assign(found, word, hit, rule)
                 left_over[word] ^= hit
+        while ends[group] > starts[group] and left_over[ends[group] - 1] == _U(0):
+            ends[group] -= 1
 
 
 def first_match(table: Bits, left: ItemMatrix) -> NDArray[np.int32]:
@@ -139,7 +145,7 @@ def cover_first(table: Bits, left: ItemMatrix, right: Codes) -> tuple[Mask, Inte
 @njit(cache=True, nogil=True)
 def _shows(bits: Words, left: Codes, place: int) -> bool:
     word, bit = place >> 6, _ONE << _U(place & 63)
-    return _covered(bits, left, word, bit) != _U(0)
+    return bool(_covered(bits, left, word, bit) != _U(0))
 
 
 @njit(cache=True, nogil=True)

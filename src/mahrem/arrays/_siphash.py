@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -10,8 +12,9 @@ from mahrem.types import Offsets
 
 __all__ = ["hash_texts"]
 
-Words = NDArray[np.uint64]
-Bytes = NDArray[np.uint8]
+Word: TypeAlias = np.uint64
+Words: TypeAlias = NDArray[np.uint64]
+Bytes: TypeAlias = NDArray[np.uint8]
 
 _LEFT = (np.uint64(13), np.uint64(32), np.uint64(16), np.uint64(21), np.uint64(17), np.uint64(32))
 _START = (
@@ -26,23 +29,23 @@ _LAST = np.uint64(0xFF)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _turn(word: np.uint64, by: np.uint64) -> np.uint64:
+def _turn(word: Word, by: Word) -> Word:
     return (word << by) | (word >> (_BITS - by))
 
 
-@njit(cache=True, nogil=True)
-def _mix(state: Words, rounds: int) -> None:
-    for _ in range(rounds):
-        state[0] += state[1]
-        state[2] += state[3]
-        state[1] = _turn(state[1], _LEFT[0]) ^ state[0]
-        state[3] = _turn(state[3], _LEFT[2]) ^ state[2]
-        state[0] = _turn(state[0], _LEFT[1])
-        state[2] += state[1]
-        state[0] += state[3]
-        state[1] = _turn(state[1], _LEFT[4]) ^ state[2]
-        state[3] = _turn(state[3], _LEFT[3]) ^ state[0]
-        state[2] = _turn(state[2], _LEFT[5])
+@njit(cache=True, nogil=True, inline="always")
+def _mix(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word]:
+    a += b
+    c += d
+    b = _turn(b, _LEFT[0]) ^ a
+    d = _turn(d, _LEFT[2]) ^ c
+    a = _turn(a, _LEFT[1])
+    c += b
+    a += d
+    b = _turn(b, _LEFT[4]) ^ c
+    d = _turn(d, _LEFT[3]) ^ a
+    c = _turn(c, _LEFT[5])
+    return a, b, c, d
 
 
 @njit(cache=True, nogil=True)
@@ -58,10 +61,9 @@ def hash_texts(content: Bytes, offsets: Offsets, key: Words) -> Words:
         Aumasson, Bernstein: SipHash: a fast short-input PRF, 2012.
     """
     hashes = np.empty(len(offsets) - 1, np.uint64)
-    state = np.empty(4, np.uint64)
     for text in range(len(hashes)):
-        for part in range(4):
-            state[part] = _START[part] ^ key[part % 2]
+        a, b = _START[0] ^ key[0], _START[1] ^ key[1]
+        c, d = _START[2] ^ key[0], _START[3] ^ key[1]
         length = offsets[text + 1] - offsets[text]
         for word in range(length // 8 + 1):
             first = offsets[text] + 8 * word
@@ -70,10 +72,12 @@ def hash_texts(content: Bytes, offsets: Offsets, key: Words) -> Words:
                 block |= np.uint64(content[first + place]) << (_BYTE * np.uint64(place))
             if word == length // 8:
                 block |= np.uint64(length & 255) << np.uint64(56)
-            state[3] ^= block
-            _mix(state, 2)
-            state[0] ^= block
-        state[2] ^= _LAST
-        _mix(state, 4)
-        hashes[text] = state[0] ^ state[1] ^ state[2] ^ state[3]
+            d ^= block
+            for _ in range(2):
+                a, b, c, d = _mix(a, b, c, d)
+            a ^= block
+        c ^= _LAST
+        for _ in range(4):
+            a, b, c, d = _mix(a, b, c, d)
+        hashes[text] = a ^ b ^ c ^ d
     return hashes

@@ -66,6 +66,8 @@ class Inference:
         if len(np.unique(codes[rows])) < 2:
             return not_done("inference", "the release shows fewer than two sensitive values")
         rows = rng.permutation(rows)[:_ROWS]
+        if 2 * len(np.unique(codes[rows])) > len(rows):  # a price to the cent: nobody says it exactly
+            return not_done("inference", "the sensitive column has a value of its own for most rows")
         matching = match(release, people)
         model = forest.RandomForestClassifier(
             n_estimators=self.trees, min_samples_leaf=3, random_state=self.seed, n_jobs=1

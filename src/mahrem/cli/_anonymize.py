@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
-from mahrem.cli._print import print_dry_run, print_json, print_report, stages
+from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ def anonymize(
         bool,
         typer.Option("--dry-run", help="Only say what to expect, from samples: classes, loss, time, memory."),
     ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="With --engine spark: only cut, and print the plan.")
+    ] = False,
     force: Force = False,
     html: Html = True,
     json: JSON = False,
@@ -64,7 +67,8 @@ def anonymize(
 ) -> None:
     """Anonymise a table: read it, sort rows into classes, publish ranges and sets, verify, report.
 
-    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI; with --engine spark a CSV or
+    Parquet file or folder, also on the cluster's file system, or a table of its catalogue.
 
     mahrem anonymize patients.csv --qi age,zip --sensitive disease --rest drop -k 5 -l 3 -o release/
     """
@@ -72,6 +76,9 @@ def anonymize(
 
     if dry_run:
         _estimate(source, policy, settings, html=html, json=json, quiet=quiet)
+        return
+    if explain:
+        _explain(source, policy, settings, json=json, quiet=quiet)
         return
     if output is None:
         raise InvalidParameter("output=None: say where the release goes with -o DIR, or try --dry-run")
@@ -125,6 +132,22 @@ def _estimate(
         print_json(found)
     elif not quiet:
         print_dry_run(found)
+
+
+def _explain(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
+    """Print how a cluster would go about it."""
+    from mahrem.pipeline._anonymize import policy_from
+    from mahrem.pipeline._on_spark import explain
+
+    said = policy_from(policy, settings)
+    if said.engine != "spark":
+        raise InvalidParameter("explain: only a cluster makes a plan; add --engine spark")
+    with stages(quiet=quiet) as progress:
+        plan = explain(source, said, progress=progress)
+    if json:
+        print_json(plan)
+    elif not quiet:
+        print_table(("plan", "value"), [(name.replace("_", " "), f"{value}") for name, value in plan.items()])
 
 
 def demo(

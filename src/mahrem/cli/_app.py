@@ -20,8 +20,10 @@ from mahrem.cli._compare import compare
 from mahrem.cli._data import data
 from mahrem.cli._hierarchy import hierarchy
 from mahrem.cli._inspect import inspect
+from mahrem.cli._ledger import ledger
 from mahrem.cli._policies import policies
 from mahrem.cli._print import while_read
+from mahrem.cli._query import query
 from mahrem.cli._report import report
 from mahrem.cli._reproduce import reproduce
 from mahrem.errors import MahremError
@@ -38,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     epilog="Begin with: mahrem demo. Exit codes: 0 it holds, 1 it does not, 2 usage, 3 infeasible, "
-    "4 tampered, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
+    "4 tampered, 5 budget exceeded, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
 )
 
 
@@ -53,9 +55,23 @@ def _top(
         raise typer.Exit
 
 
-for _command in (demo, anonymize, audit, inspect, compare, report, reproduce, data, attack, apply, policies):
+for _command in (
+    demo,
+    anonymize,
+    audit,
+    inspect,
+    compare,
+    report,
+    reproduce,
+    data,
+    attack,
+    apply,
+    policies,
+    query,
+):
     app.command()(_command)
 app.add_typer(hierarchy)
+app.add_typer(ledger)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -88,8 +88,7 @@ def _print(report: Mapping[str, Any]) -> None:
     )
     for finding in done:
         low, high = finding["interval"]
-        column = finding["details"].get("column")
-        name = finding["attack"] + (f" ({column})" if column else "")
+        name = _name(finding)
         mark = "!" if finding["alarming"] else " "
         typer.echo(
             f"{mark} {name}: {_share(finding['rate'])} of {finding['trials']:,}, "
@@ -104,6 +103,17 @@ def _print(report: Mapping[str, Any]) -> None:
     for warning in report["warnings"]:
         typer.echo(fill(f"note: {warning}", _WIDTH))
     typer.echo("\n! better than the baseline beyond doubt. What each attack measures: docs/theory/attacks.md")
+
+
+def _name(finding: Mapping[str, Any]) -> str:
+    """Name an attack and what tells it from others of its kind."""
+    details = finding["details"]
+    about = [str(details["column"])] if "column" in details else []
+    if "known" in details:
+        about.append(f"knowing {details['known']}")
+    if details.get("noise"):
+        about.append(f"{details['noise']:.0%} of it wrong")
+    return str(finding["attack"]) + (f" ({', '.join(about)})" if about else "")
 
 
 def _share(value: float) -> str:

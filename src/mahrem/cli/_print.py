@@ -98,14 +98,17 @@ def while_read() -> Iterator[None]:
 
 @contextmanager
 def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show on stderr which stage a long job is in; nothing when nobody watches."""
+    """Show on stderr which stage a long job is in, and since when; nothing when nobody watches."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda stage: status.update(f"{stage} …")
+    columns = SpinnerColumn(), TextColumn("{task.description} …", markup=False), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        job = shown.add_task("starting")
+        yield lambda stage: shown.update(job, description=stage)
 
 
 def _risk_rows(risk: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -1,5 +1,131 @@
-"""Differential privacy."""
-from mahrem.dp._relation import *
-from mahrem.dp._sensitivity import *
-from mahrem.dp._mechanisms import *
-from mahrem.dp._calibrate import *
+"""Differential privacy: one ledger, mechanisms on integers, queries with error bars, neighbour tests.
+
+Needs the extra ``dp``. Everything private spends from a :class:`Ledger`; what is not public is never read
+without paying.
+"""
+
+from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of
+from mahrem.dp._answer import Answer, answer_query, foretell_query
+from mahrem.dp._calibrate import (
+    discrete_gaussian_delta,
+    discrete_gaussian_sigma,
+    gaussian_delta,
+    gaussian_multiplier,
+    laplace_scale,
+    rho_for,
+    zcdp_delta,
+)
+from mahrem.dp._events import (
+    Approximate,
+    Composed,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Event,
+    Foreign,
+    Gaussian,
+    Laplace,
+    Pure,
+    Repeated,
+    event_from_dict,
+    event_to_dict,
+    foreign,
+)
+from mahrem.dp._facts import Facts, PublicColumn
+from mahrem.dp._grammar import parse_query
+from mahrem.dp._ledger import Ledger
+from mahrem.dp._mechanisms import (
+    Exponential,
+    GaussianNoise,
+    IntegerNoise,
+    LaplaceNoise,
+    PermuteAndFlip,
+    gaussian_integers,
+    laplace_integers,
+)
+from mahrem.dp._neighbours import Evidence, NotPrivate, assert_dp
+from mahrem.dp._plan import Plan, plan_query
+from mahrem.dp._queries import (
+    Bounds,
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Query,
+    Range,
+    SmoothMedian,
+    Sum,
+    Variance,
+)
+from mahrem.dp._relation import Relation, Unit
+from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity, global_sensitivity, smooth_median
+from mahrem.dp._smooth import SmoothLaplace
+from mahrem.dp._tally import Condition
+from mahrem.dp._tape import Tape, listening
+
+__all__ = [
+    "Answer",
+    "Approximate",
+    "Bounds",
+    "Composed",
+    "Condition",
+    "Cost",
+    "Count",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Event",
+    "Evidence",
+    "Exponential",
+    "Facts",
+    "Foreign",
+    "Gaussian",
+    "GaussianNoise",
+    "GlobalSensitivity",
+    "Histogram",
+    "IntegerNoise",
+    "Laplace",
+    "LaplaceNoise",
+    "Ledger",
+    "Mean",
+    "Median",
+    "NotPrivate",
+    "PermuteAndFlip",
+    "Plan",
+    "PublicColumn",
+    "Pure",
+    "Quantiles",
+    "Query",
+    "Range",
+    "Relation",
+    "Repeated",
+    "SmoothLaplace",
+    "SmoothMedian",
+    "SmoothSensitivity",
+    "Spend",
+    "Sum",
+    "Tape",
+    "Unit",
+    "Variance",
+    "answer_query",
+    "assert_dp",
+    "composed_cost",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_sigma",
+    "epsilon_of",
+    "event_from_dict",
+    "event_to_dict",
+    "foreign",
+    "foretell_query",
+    "gaussian_delta",
+    "gaussian_integers",
+    "gaussian_multiplier",
+    "global_sensitivity",
+    "laplace_integers",
+    "laplace_scale",
+    "listening",
+    "parse_query",
+    "plan_query",
+    "rho_for",
+    "smooth_median",
+    "zcdp_delta",
+]

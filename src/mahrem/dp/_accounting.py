@@ -27,8 +27,9 @@ from mahrem.dp._extra import accounting
 from mahrem.dp._relation import Relation
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Cost", "Spend", "composed_cost", "epsilon_of"]
+__all__ = ["Cost", "Spend", "composed_cost", "epsilon_of", "plain_sum"]
 
+LOOSE = 100.0  # above, nothing is promised that would be worth a distribution of millions of points
 LARGEST_SENSITIVITY = 1 << 14  # above, a discrete Laplace event is composed as any pure one
 
 
@@ -86,15 +87,23 @@ def composed_cost(
     if not spends:
         return Cost(epsilon=0.0, delta=delta, pld=0.0, basic=0.0, rdp=0.0 if cross_check else None)
     basic = _basic(spends, delta)
-    events = Counter(event for spend in spends for event in _flat(spend.event))
     if delta == 0:
         if basic is None:
             raise InvalidParameter("delta=0: an event that needs a delta cannot be composed without one")
         return Cost(epsilon=basic, delta=0.0, pld=None, basic=basic)
-    pld = float(_distribution(frozenset(events.items()), relation).get_epsilon_for_delta(delta))
-    rdp = _renyi(events, delta, relation) if cross_check else None
+    if basic is not None and basic > LOOSE:
+        return Cost(epsilon=basic, delta=delta, pld=None, basic=basic)
+    events = tuple(spend.event for spend in spends)
+    pld = float(_whole(events, relation).get_epsilon_for_delta(delta))
+    rdp = _renyi(_counted(events), delta, relation) if cross_check else None
     best = pld if basic is None else min(pld, basic)
     return Cost(epsilon=best, delta=delta, pld=pld, basic=basic, rdp=rdp)
+
+
+def plain_sum(spends: Sequence[Spend], delta: float) -> float:
+    """Add up what each spend costs alone; infinite where the deltas do not fit."""
+    basic = _basic(spends, delta)
+    return math.inf if basic is None else basic
 
 
 def epsilon_of(event: Event, delta: float, relation: Relation) -> float:
@@ -104,8 +113,7 @@ def epsilon_of(event: Event, delta: float, relation: Relation) -> float:
         return pure
     if delta <= 0:
         raise InvalidParameter(f"delta={delta!r} must be above 0 for noise that is not pure")
-    events = Counter(_flat(event))
-    return float(_distribution(frozenset(events.items()), relation).get_epsilon_for_delta(delta))
+    return float(_distribution((event,), relation).get_epsilon_for_delta(delta))
 
 
 def _basic(spends: Sequence[Spend], delta: float) -> float | None:
@@ -122,18 +130,39 @@ def _flat(event: Event) -> Iterator[Event]:
         yield event
 
 
-@lru_cache(maxsize=64)
-def _distribution(events: frozenset[tuple[Event, int]], relation: Relation) -> Any:
-    parts = [(_single(event, relation), times) for event, times in sorted(events, key=repr)]
+def _counted(events: Iterable[Event]) -> Counter[Event]:
+    return Counter(one for event in events for one in _flat(event))
+
+
+_NEWEST: dict[tuple[tuple[Event, ...], Relation], Any] = {}  # a ledger grows by one event at a time
+_KEPT = 8
+
+
+def _whole(events: tuple[Event, ...], relation: Relation) -> Any:
+    """Compose all events; where all but the last were composed just before, only the last is added."""
+    found = _NEWEST.pop((events, relation), None)
+    if found is None:
+        before = _NEWEST.get((events[:-1], relation))
+        last = _distribution(events[-1:], relation)
+        found = _distribution(events, relation) if before is None else before.compose(last)
+    _NEWEST[events, relation] = found
+    while len(_NEWEST) > _KEPT:
+        _NEWEST.pop(next(iter(_NEWEST)), None)
+    return found
+
+
+def _distribution(events: tuple[Event, ...], relation: Relation) -> Any:
+    """Compose events from scratch; equal ones are composed with themselves at once."""
     whole = None
-    for part, times in parts:
-        repeated = part if times == 1 else part.self_compose(times)
+    for event, times in _counted(events).items():
+        one = _single(event, relation)
+        repeated = one if times == 1 else one.self_compose(times)
         whole = repeated if whole is None else whole.compose(repeated)
     return whole
 
 
 @lru_cache(maxsize=256)
-def _single(event: Event, relation: Relation) -> Any:
+def _single(event: Event, relation: Relation) -> Any:  # noqa: PLR0911 - one line per event
     """Make the privacy loss distribution of one event."""
     home = accounting()
     make, parameters = home.distributions, home.parameters
@@ -153,7 +182,7 @@ def _single(event: Event, relation: Relation) -> Any:
         case DiscreteGaussian(sigma, sensitivity):
             return make.from_discrete_gaussian_mechanism(sigma, sensitivity=sensitivity)
         case Repeated(inner, times):
-            return _distribution(frozenset(Counter(_flat(inner)).items()), relation).self_compose(times)
+            return _distribution((inner,), relation).self_compose(times)
         case Foreign():
             return _foreign_distribution(event, relation)
     raise InvalidParameter("an event cannot be composed")
@@ -174,10 +203,10 @@ def _neighbours(relation: Relation) -> Any:
     return kinds.ADD_OR_REMOVE_ONE if relation is Relation.ADD_REMOVE else kinds.REPLACE_ONE
 
 
-def _renyi(events: Iterable[Event] | Counter[Event], delta: float, relation: Relation) -> float | None:
+def _renyi(events: Counter[Event], delta: float, relation: Relation) -> float | None:
     """Compose by Renyi divergences; None where an event has none."""
     accountant = accounting().rdp.RdpAccountant(neighboring_relation=_neighbours(relation))
-    for event, times in Counter(events).items():
+    for event, times in events.items():
         known = _renyi_event(event)
         if known is None or not accountant.supports(known):
             return None
@@ -185,7 +214,7 @@ def _renyi(events: Iterable[Event] | Counter[Event], delta: float, relation: Rel
     return float(accountant.get_epsilon(delta))
 
 
-def _renyi_event(event: Event) -> Any:
+def _renyi_event(event: Event) -> Any:  # noqa: PLR0911 - one line per event
     """Write an event as one that an RDP accountant knows; pure DP is epsilon**2/2-zCDP."""
     home = accounting().events
     match event:

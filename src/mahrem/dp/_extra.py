@@ -20,9 +20,7 @@ def opendp() -> Any:
     except ImportError:
         raise extra("dp", needed_for="private answers") from None
     enable_features("contrib")
-    return SimpleNamespace(
-        domains=domains, measurements=measurements, measures=measures, metrics=metrics
-    )
+    return SimpleNamespace(domains=domains, measurements=measurements, measures=measures, metrics=metrics)
 
 
 @cache

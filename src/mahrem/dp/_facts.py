@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from mahrem.errors import InvalidParameter
 __all__ = ["Facts", "PublicColumn"]
 
 MOST_CATEGORIES = 10_000
+LARGEST = 1e50  # far from where products of floats overflow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +43,10 @@ class PublicColumn:
             raise InvalidParameter("bounds need both ends: lower and upper")
         if self.lower is not None and self.upper is not None:
             low, high = check.finite(lower=self.lower), check.finite(upper=self.upper)
-            if not low < high or not math.isfinite(high - low):
+            if not low < high:
                 raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
+            if max(abs(low), abs(high)) > LARGEST or high - low < 1 / LARGEST:
+                raise InvalidParameter(f"bounds {low:g}:{high:g} must lie within {LARGEST:g} and apart")
             object.__setattr__(self, "lower", low)
             object.__setattr__(self, "upper", high)
         if self.missing is not None:

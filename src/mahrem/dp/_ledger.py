@@ -1,4 +1,4 @@
-"""One ledger per data set: what is public, what was spent, what is left. Everything private spends from it."""
+"""One ledger per data set: what is public, what was spent, what is left. All private work pays from it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from mahrem import check
-from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of
+from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum
 from mahrem.dp._events import Event, event_from_dict, event_to_dict, pure_epsilon
 from mahrem.dp._facts import Facts, PublicColumn
 from mahrem.dp._fingerprint import fingerprint, refuse_other
 from mahrem.dp._memory import MemoryStore
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._store import Record, Store, create_store, open_store
+from mahrem.dp._tape import paid
 from mahrem.errors import BudgetExceeded, InvalidParameter, PrivacyWarning, Tampered
 from mahrem.table import Reading
 
@@ -64,6 +65,7 @@ class Ledger:
     def __init__(self, store: Store | MemoryStore) -> None:
         self._store = store
         state = self._state(store.records())
+        self._data = state.header["data"]
         self.relation = Relation(state.header["relation"])
         self.unit = Unit.from_dict(state.header["unit"])
         self.epsilon = float(state.header["epsilon"])
@@ -98,7 +100,7 @@ class Ledger:
             relation: ``add-remove`` or ``replace``.
             subject: The column that says whose row it is; None protects single rows.
             rows_per_person: So many rows of a person are used at most.
-            columns: Public facts: ``{"cost": {"lower": 0, "upper": 10_000}, "sex": {"categories": ["f", "m"]}}``.
+            columns: Public facts: ``{"cost": {"lower": 0, "upper": 9000}, "sex": {"categories": ["f"]}}``.
             rows: How many rows there are, if that is public.
             reading: How to read the source.
         """
@@ -148,8 +150,7 @@ class Ledger:
     def refuse_other(self, source: object, reading: Reading, columns: Sequence[str]) -> None:
         """Refuse data this ledger was not made for."""
         if isinstance(self._store, Store):
-            noted = self._store.records()[0].body["data"]
-            refuse_other(noted, source, reading, columns, self._store.key)
+            refuse_other(self._data, source, reading, columns, self._store.key)
 
     def spend(self, event: Event, *, what: str, delta: float = 0.0, epsilon: float | None = None) -> Record:
         """Pay for one event, before anything is computed.
@@ -171,14 +172,17 @@ class Ledger:
         def decide(records: list[Record]) -> Mapping[str, Any]:
             before = self._state(records).spends
             self._refuse_overspend(before, new)
-            body = {"what": what, "epsilon": alone, "delta": own, "event": event_to_dict(event)}
-            return body
+            return {"what": what, "epsilon": alone, "delta": own, "event": event_to_dict(event)}
 
-        return self._store.append("spend", decide)
+        record = self._store.append("spend", decide)
+        paid(new)
+        return record
 
     def _refuse_overspend(self, before: Sequence[Spend], new: Spend) -> None:
         if self.delta == 0 and new.delta > 0:
             raise BudgetExceeded("delta=0 is this ledger's total; only pure noise (laplace) can be used")
+        if plain_sum([*before, new], self.delta) <= self.epsilon * (1 + ROUNDING):
+            return  # the finer bound can only be smaller
         cost = composed_cost([*before, new], self.delta, self.relation)
         if cost.epsilon > self.epsilon * (1 + ROUNDING):
             spent = composed_cost(before, self.delta, self.relation).epsilon
@@ -223,7 +227,8 @@ class Ledger:
         state = self._state(records)
         cost = composed_cost(state.spends, self.delta, self.relation, cross_check=self.delta > 0)
         curve = {
-            f"{delta:g}": composed_cost(state.spends, delta, self.relation).epsilon for delta in sorted(deltas)
+            f"{delta:g}": composed_cost(state.spends, delta, self.relation).epsilon
+            for delta in sorted(deltas)
         }
         return {
             "relation": str(self.relation),

@@ -6,7 +6,7 @@ A mechanism here is a frozen dataclass of public numbers; calling it draws. ``ev
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -58,7 +58,7 @@ class IntegerNoise:
         whole = [check.whole(value=value) for value in values]
         if any(abs(value) > LARGEST for value in whole):
             raise InvalidParameter("a total is too large for 64 bits; use wider steps")
-        draw = _integer_sampler(self.kind, self.scale)
+        draw = integer_sampler(self.kind, self.scale)
         return noised(f"discrete-{self.kind}", whole, self.sensitivity, self.event, lambda: draw(whole))
 
     def half_width(self, miss: float) -> int:
@@ -116,7 +116,8 @@ def _integer_measurement(kind: str, scale: float) -> Any:
     return home.measurements.make_gaussian(domain, home.metrics.l2_distance(T="f64"), scale=scale)
 
 
-def _integer_sampler(kind: str, scale: float) -> Any:
+def integer_sampler(kind: str, scale: float) -> Callable[[Sequence[int]], list[int]]:
+    """Give the function that adds noise of this scale to integers."""
     measurement = _integer_measurement(kind, scale)
 
     def draw(values: Sequence[int]) -> list[int]:
@@ -251,12 +252,8 @@ def _selection(kind: str, scale: float) -> Any:
     domain = home.domains.vector_domain(home.domains.atom_domain(T="i64"))
     # Gumbel noise, OpenDP's choice for zCDP, makes exactly the exponential mechanism.
     measures = home.measures
-    measure = (
-        measures.zero_concentrated_divergence() if kind == "exponential" else measures.max_divergence()
-    )
-    return home.measurements.make_noisy_max(
-        domain, home.metrics.linf_distance(T="i64"), measure, scale=scale
-    )
+    measure = measures.zero_concentrated_divergence() if kind == "exponential" else measures.max_divergence()
+    return home.measurements.make_noisy_max(domain, home.metrics.linf_distance(T="i64"), measure, scale=scale)
 
 
 def _normal_quantile(tail: float) -> float:

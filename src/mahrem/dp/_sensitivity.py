@@ -12,7 +12,7 @@ from mahrem.dp._relation import Relation, Unit
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers
 
-__all__ = ["GlobalSensitivity", "SmoothSensitivity", "global_sensitivity", "smooth_median"]
+__all__ = ["GlobalSensitivity", "SmoothSensitivity", "coarsened", "global_sensitivity", "smooth_median"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +66,33 @@ def global_sensitivity(
         )
     if not grouped:
         most = rows * swap
-        return GlobalSensitivity(
-            relation=relation, l1=most, l2_squared=most**2, linf=most, single=True
-        )
+        return GlobalSensitivity(relation=relation, l1=most, l2_squared=most**2, linf=most, single=True)
     return GlobalSensitivity(
         relation=relation,
         l1=rows * max(swap, 2 * alone),
         l2_squared=rows**2 * max(swap**2, 2 * alone**2),
         linf=rows * swap,
+        single=False,
+    )
+
+
+def coarsened(fine: GlobalSensitivity, bits: int, entries: int) -> GlobalSensitivity:
+    """Bound the change after every entry was divided by ``2**bits`` and rounded to a whole number.
+
+    An entry that moves by at most d moves by at most ``ceil(d / 2**bits)`` then; ``entries`` may move.
+    """
+    step = 1 << bits
+    whole = -(-fine.l1 // step)
+    if fine.single:
+        return GlobalSensitivity(
+            relation=fine.relation, l1=whole, l2_squared=whole**2, linf=whole, single=True
+        )
+    length = math.sqrt(fine.l2_squared) / step + math.sqrt(entries)
+    return GlobalSensitivity(
+        relation=fine.relation,
+        l1=whole + entries,
+        l2_squared=math.ceil(length**2 * (1 + 1e-12)),
+        linf=-(-fine.linf // step),
         single=False,
     )
 

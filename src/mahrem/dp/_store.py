@@ -170,7 +170,11 @@ def _checked(line: bytes, key: bytes, number: int, previous: str) -> Record | No
         seal = said.pop("seal")
         true = _seal(key, said, previous)
         same = said["format"] == FORMAT and said["sequence"] == number and isinstance(seal, str)
-        if not same or not hmac.compare_digest(seal, true) or _written({**said, "seal": seal}) + b"\n" != line:
+        if (
+            not same
+            or not hmac.compare_digest(seal, true)
+            or _written({**said, "seal": seal}) + b"\n" != line
+        ):
             return None
         return _parse(line)
     except (ValueError, KeyError, TypeError, AttributeError):

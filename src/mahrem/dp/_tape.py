@@ -11,10 +11,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from mahrem.dp._accounting import Spend
 from mahrem.dp._events import Event
-from mahrem.dp._sensitivity import GlobalSensitivity
+from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 
-__all__ = ["Step", "Tape", "listening", "noised"]
+__all__ = ["Step", "Tape", "listening", "noised", "paid"]
 
 Drawn = TypeVar("Drawn")
 
@@ -25,7 +26,7 @@ class Step:
 
     mechanism: str
     values: tuple[int, ...] = field(repr=False)
-    sensitivity: GlobalSensitivity
+    sensitivity: GlobalSensitivity | SmoothSensitivity
     event: Event | None
     output: Any = field(repr=False)
 
@@ -36,14 +37,13 @@ class Tape:
 
     replay: Sequence[Step] | None = None
     steps: list[Step] = field(default_factory=list)
+    spends: list[Spend] = field(default_factory=list)
 
     def take(self, step: Step, draw: Callable[[], Any]) -> Any:
         """Note a step and give its output."""
         place = len(self.steps)
-        if self.replay is not None and place < len(self.replay):
-            output = self.replay[place].output
-        else:
-            output = draw()
+        known = self.replay is not None and place < len(self.replay)
+        output = self.replay[place].output if self.replay is not None and known else draw()
         self.steps.append(Step(step.mechanism, step.values, step.sensitivity, step.event, output))
         return output
 
@@ -64,7 +64,7 @@ def listening(tape: Tape) -> Iterator[Tape]:
 def noised(
     mechanism: str,
     values: Sequence[int],
-    sensitivity: GlobalSensitivity,
+    sensitivity: GlobalSensitivity | SmoothSensitivity,
     event: Event | None,
     draw: Callable[[], Drawn],
 ) -> Drawn:
@@ -74,3 +74,10 @@ def noised(
         return draw()
     output: Drawn = tape.take(Step(mechanism, tuple(values), sensitivity, event, None), draw)
     return output
+
+
+def paid(spend: Spend) -> None:
+    """Note what a ledger paid for."""
+    tape = _TAPE.get()
+    if tape is not None:
+        tape.spends.append(spend)

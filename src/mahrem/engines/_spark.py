@@ -28,7 +28,7 @@ from mahrem.engines._spark_session import start, stop
 from mahrem.engines._spark_tally import Count, Survey, merge
 from mahrem.errors import Infeasible
 from mahrem.models import PrivacyModel
-from mahrem.partition import Mondrian, Partitioner, UtilityAware, merge_patterns
+from mahrem.partition import ManagedRounds, Mondrian, Partitioner, UtilityAware, merge_patterns
 from mahrem.recode import Recoding
 from mahrem.types import Floats, Integers
 
@@ -58,6 +58,13 @@ class Labelled:
 
     frame: Any = field(repr=False)  # column ``class``, cells or quasi-identifiers, everything else
     plans: tuple[Plan, ...]  # one; with rounds one for each
+    rounds: ManagedRounds | None = None  # what every round of a u-model did
+    kept: tuple[Any, ...] = field(repr=False, default=())  # frames that were kept; let go of them at the end
+
+    def let_go(self) -> None:
+        """Let go of what was kept on the cluster; the frame must have been used by then."""
+        for frame in self.kept:
+            frame.unpersist()
 
 
 @dataclass(frozen=True)

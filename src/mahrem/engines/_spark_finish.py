@@ -71,12 +71,12 @@ class Finish:
             table = table.take(pa.array(order))
             points, codes = points[order], [code[order] for code in codes]
         partition = self.classes(points, codes)
-        order = arrays.shuffled(table.num_rows) if self.shuffled else None
+        mixed = arrays.shuffled(table.num_rows) if self.shuffled else None
         labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
-        cells = self.cells(table, partition.labels, partition.classes, order)
+        cells = self.cells(table, partition.labels, partition.classes, mixed)
         carried = table.select(range(self._leaf + 1, table.num_columns))
-        if order is not None:
-            labels, carried = labels[order], carried.take(pa.array(order))
+        if mixed is not None:
+            labels, carried = labels[mixed], carried.take(pa.array(mixed))
         columns = [pa.array(labels), *cells, *carried.columns]
         names = ["class", *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
         return pa.Table.from_arrays(columns, names=names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,11 @@ import numpy as np
 
 from mahrem.engines._spark_finish import CLASS_BITS, Finish
 from mahrem.engines._spark_frame import Placed, scaled
+from mahrem.engines._spark_publish import Figures, class_figures
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.partition import (
     Admits,
+    ManagedRounds,
     Partition,
     Partitioner,
     UtilityAware,
@@ -76,6 +78,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
     rest = frame
     kept: list[tuple[Any, Any]] = []
     plans: list[Plan] = []
+    log = _Log()
     shares: tuple[Floats, ...] = ()
     for turn in range(wish.rounds + 1):
         last = turn == wish.rounds
@@ -85,8 +88,9 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
         except Infeasible:
             if not kept:
                 raise
+            frames = tuple(done for done, _ in kept)
             kept, joined = _settle(kept, rest, bare, plain=_plain(task))
-            return Labelled(_together(kept, joined), tuple(plans))
+            return Labelled(_together(kept, joined), tuple(plans), log.rounds(), frames)
         step: Partitioner = _Leftovers() if last else _Round(wish)
         made = engine.plan(rest, task, judge, sizes, roots)
         plans.append(made)
@@ -96,9 +100,38 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
         spare = _numbered(finished(rest, bare, judge, made, again), turn)
         kept.append((done, spare))
         rest = done.where("class < 0").drop("class")
-        if last or rest.isEmpty():
+        log.add(class_figures(done.where("class >= 0"), task.quasi), sum(sizes), last=last)
+        if last or not log.outliers[-1]:
             break
-    return Labelled(_together(kept, None), tuple(plans))
+    return Labelled(_together(kept, None), tuple(plans), log.rounds(), tuple(done for done, _ in kept))
+
+
+@dataclass
+class _Log:
+    """What rounds did, as they go by."""
+
+    figures: list[Figures] = field(default_factory=list)
+    outliers: list[int] = field(default_factory=list)
+    leftovers: Figures | None = None
+
+    def add(self, figures: Figures, rows: int, *, last: bool) -> None:
+        """Take note of a round; the last one has made classes of what no round took."""
+        if last:
+            self.leftovers = figures
+        else:
+            self.figures.append(figures)
+            self.outliers.append(rows - figures.rows)
+
+    def rounds(self) -> ManagedRounds:
+        """Give the log in the form that one machine gives."""
+        return ManagedRounds(
+            normal=np.array([one.rows for one in self.figures], np.int64),
+            outliers=np.array(self.outliers, np.int64),
+            classes=np.array([one.classes for one in self.figures], np.int64),
+            gcp_sum=np.array([one.gcp_sum for one in self.figures], np.float64),
+            leftovers=self.outliers[-1] if self.outliers else 0,
+            leftover_classes=0 if self.leftovers is None else self.leftovers.classes,
+        )
 
 
 def _plain(task: Task) -> bool:

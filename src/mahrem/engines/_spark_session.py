@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mahrem import check
+from mahrem.engines._spark_errors import worker_error
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
 __all__ = ["OLDEST_JAVA", "is_remote", "java_version", "probe", "start", "stop"]
@@ -110,7 +111,7 @@ def probe(session: Any, wait: float) -> None:
     except InvalidInput:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a worker may raise
-        raise _worker_error(str(error)) from None
+        raise worker_error(str(error)) from None
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     for row in rows:
         if row.python != python:
@@ -130,20 +131,6 @@ def _describe(batches: Iterator[Any]) -> Iterator[Any]:
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     ours = "yes" if importlib.util.find_spec("mahrem") else ""
     yield pa.RecordBatch.from_pydict({"python": [python], "mahrem": [ours]})
-
-
-def _worker_error(told: str) -> Exception:
-    """Say in our words why a worker could not work; Spark's own words may hold data."""
-    if "PYTHON_VERSION_MISMATCH" in told:
-        return InvalidInput("workers run another Python than this; set PYSPARK_PYTHON to one of this version")
-    missing = re.search(r"No module named '?([\w.]+)", told)
-    if missing:
-        return MissingExtra(f"workers have no {missing.group(1)}; install mahrem[spark] for PYSPARK_PYTHON")
-    if "pyarrow" in told.lower() or "PyArrow" in told:
-        return MissingExtra("workers have no usable pyarrow; install mahrem[spark] for PYSPARK_PYTHON")
-    if "Cannot run program" in told:
-        return InvalidInput("workers cannot start Python; set PYSPARK_PYTHON to a path that they have")
-    return InvalidInput("workers could not run a first small job; see Spark's log")
 
 
 def _usable_java() -> None:
@@ -203,6 +190,7 @@ def _start_here(sessions: Any, master: str, memory: str, settings: Mapping[str, 
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet.as_uri()}",
         "spark.driver.maxResultSize": "512m",
         "spark.network.timeout": "120s",
+        **(_on_one_machine(master) if master.startswith("local") else {}),
         **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if here else {}),
         **{f"spark.executorEnv.{name}": os.environ[name] for name in _PASSED_ON if name in os.environ},
     }
@@ -222,6 +210,13 @@ def _start_here(sessions: Any, master: str, memory: str, settings: Mapping[str, 
 
 
 _PASSED_ON = ("NUMBA_CACHE_DIR",)
+
+
+def _on_one_machine(master: str) -> dict[str, str]:
+    """With a few cores, planning a query anew after each of its stages costs more than it gains."""
+    told = re.fullmatch(r"local\[(\d+)\]", master)
+    cores = int(told.group(1)) if told else 1 if master == "local" else os.cpu_count() or 1
+    return {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(2 * cores)}
 
 
 def _await_workers(session: Any, master: str, wait: float) -> None:

@@ -18,6 +18,7 @@ from mahrem.types import Floats, Integers, Sizes
 __all__ = ["ClusterVerdict", "verify_on_spark"]
 
 _NONE = np.zeros(0, np.int64)
+_KINDS = {"bigint": "int64", "double": "float64", "boolean": "bool_", "string": "string"}
 _SCHEMA = (
     "promise bigint, reached double, holds boolean, violating_classes bigint, violating_rows bigint, "
     "classes bigint, rows bigint, place bigint, cell string"
@@ -63,10 +64,9 @@ class _Check:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import StructType
 
-        kinds = to_arrow_schema(StructType.fromDDL(_SCHEMA))
+        named = [entry.split() for entry in _SCHEMA.split(", ")]
+        kinds = pa.schema([(name, getattr(pa, _KINDS[kind])()) for name, kind in named])
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -142,7 +142,7 @@ def verify_on_spark(
         raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
     hidden = _hidden(table) if hides else None
     suppressed = 0 if hidden is None else table.where(hidden).count()
-    shown = table.where(~hidden) if suppressed else table
+    shown = table if hidden is None or not suppressed else table.where(~hidden)
     coded, frame = _coded(shown, sensitive, decimal)
     classes = _classes(frame, quasi, list(coded), subject)
     asked = tuple(promises) or (Promise(KAnonymity(1)),)

@@ -1,4 +1,8 @@
-"""Saleh: classifiers trained on anonymised rows and tested on untouched ones, kept run by run."""
+"""Saleh: classifiers trained on anonymised rows, kept run by run.
+
+Learnt groups are judged as the source seems to do it: all rows are anonymised together, then split. Intervals
+and sets are judged as a release is used: training rows are anonymised, test rows untouched.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,13 @@ import numpy as np
 import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
-from mahrem.learning import Published, evaluate
+from mahrem.learning import Protocol, Published, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
 
-__all__ = ["CLASSIFIERS", "Learnt", "learnt"]
+__all__ = ["CLASSIFIERS", "PROTOCOLS", "Learnt", "learnt"]
+
+PROTOCOLS: Mapping[Recoding, Protocol] = {"groups": "published", "intervals": "untouched"}
 
 CLASSIFIERS = (
     "extra_trees",
@@ -67,6 +73,7 @@ def learnt(
         "table": name,
         "model": model,
         "recoding": recoding if model else None,
+        "protocol": PROTOCOLS[recoding] if model else None,
         "classifiers": classifiers,
         "splits": splits,
         "seed": SEED,
@@ -107,8 +114,10 @@ def _run(
         quasi=what.quasi,
         anonymise=None if model is None else anonymise,
         classifiers=classifiers,
+        protocol=PROTOCOLS[recoding],
         splits=splits,
         seed=SEED,
+        tune=not quick,
         jobs=min(splits, available_threads()) if not quick else 1,
         progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
     )

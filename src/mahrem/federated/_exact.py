@@ -35,6 +35,8 @@ class ExactSettings:
       union explodes where clients are small or differ, and the server learns what is frequent where.
     - ``most``: a client names at most so many sets; those it leaves out may make the model inexact.
     - ``least_count``: what the clients' own minimum count is; above 1 the model is not exact.
+    - ``recount``: where single counts are hidden and a client is lost after it was counted, count again
+      without it. The difference of the two sums is then that client's counts; so the run stops unless asked.
     - ``least_clients``: fewer than this and there is no model.
     """
 
@@ -42,6 +44,7 @@ class ExactSettings:
     candidates: Candidates = "levels"
     most: int | None = None
     least_count: int = 1
+    recount: bool = False
     least_clients: int = 1
 
     def __post_init__(self) -> None:
@@ -80,6 +83,7 @@ class _Run:
     classes: list[str] = field(default_factory=list)
     pairs: list[tuple[int, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
+    summed: bool = False  # a sum over exactly these clients is known
 
     def question(self, kind: str, body: Mapping[str, Any]) -> Message:
         self.rounds[kind] = self.rounds.get(kind, 0) + 1
@@ -107,7 +111,7 @@ class _Run:
             )
 
     def add(self, kind: str, body: Mapping[str, Any], classes: int, rows: int) -> Integers:
-        """Ask for counts and add them up; raises :class:`_Fewer` if a client was lost on the way."""
+        """Ask for counts and add them up; raises :class:`_Fewer` if one that was counted is lost."""
         length = rows * classes if kind == "counts" else rows + (rows + 1) * classes
         found = self.adder(
             self.grid,
@@ -115,14 +119,18 @@ class _Run:
             self.question(kind, body),
             lambda numbers: _fault(kind, numbers, length, classes),
         )
-        if set(found.nodes) != set(self.nodes):
-            self.leave_out(
-                {
-                    node: found.failures.get(node, "no answer in time")
-                    for node in set(self.nodes) - set(found.nodes)
-                }
-            )
+        lost = set(self.nodes) - set(found.nodes)
+        self.leave_out({node: found.failures.get(node, "no answer in time") for node in lost})
+        if lost and self.summed:
+            if self.adder.hides and not self.settings.recount:
+                raise Infeasible(
+                    f"clients={len(self.nodes)}: {len(lost)} were lost after they had been counted; a sum "
+                    f"without them would tell their counts; allow it with recount=True or start again later",
+                    reached=len(self.nodes),
+                )
+            self.summed = False
             raise _Fewer
+        self.summed = True
         return found.total
 
 
@@ -138,7 +146,7 @@ def _fault(kind: str, numbers: Integers, length: int, classes: int) -> str | Non
         return "a count is below 0"
     if kind == "counts":
         table = numbers.reshape(-1, classes)
-        if (table > table[0]).any():
+        if (table.max(axis=0) > table[0]).any():
             return "a set has more rows than the table"
     return None
 
@@ -180,10 +188,10 @@ def learn_exact(
     run.leave_out({})
     if chosen.least_count > 1:
         run.why.append(f"counts below {chosen.least_count} are sent as 0")
-    sets = _candidates(run)
+    first = _candidates(run)
     while True:
         try:
-            sets, counts, totals = _counted(run, sets)
+            sets, counts, totals = _counted(run, first)  # fewer clients may have other frequent sets
             model = _model(run, sets, counts, totals)
         except _Fewer:
             continue
@@ -315,6 +323,7 @@ def _model(run: _Run, sets: ItemMatrix, counts: Integers, totals: Integers) -> R
         confidence=settings.confidence,
         minimum=settings.least_rule(int(totals.sum())),
         prune=settings.prune,
+        lean=True,
     )
     classes = len(run.classes)
 

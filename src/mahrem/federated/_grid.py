@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
-from mahrem.errors import InvalidInput, InvalidParameter, MahremError
+from mahrem.errors import InvalidParameter, MahremError
 from mahrem.federated._message import Failure, Message, pack_message, unpack_message
 
-__all__ = ["Answerer", "Grid", "LocalGrid", "Replies", "Traffic"]
+__all__ = ["Answerer", "Grid", "LocalGrid", "Replies", "Traffic", "ask_all", "sorted_out"]
 
 Replies: TypeAlias = Mapping[str, "Message | Failure"]
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 class Answerer(Protocol):
@@ -39,7 +41,8 @@ class Traffic:
     sent: dict[str, int] = field(default_factory=dict)  # bytes from the server to each client
     received: dict[str, int] = field(default_factory=dict)
     rounds: int = 0
-    client_seconds: float = 0.0  # all clients together
+    client_seconds: float = 0.0  # all clients' answers together
+    wire_seconds: float = 0.0  # writing messages to bytes and reading them, on both sides
 
     def add(self, node: str, sent: int, received: int) -> None:
         """Count one exchange."""
@@ -84,30 +87,34 @@ class LocalGrid:
         packed: dict[int, bytes] = {}
         replies: dict[str, Message | Failure] = {}
         for node, message in messages.items():
+            if node not in self.clients:
+                raise InvalidParameter(f"client={node!r} is not on the grid")
             if id(message) not in packed:  # one message to all is written once
-                packed[id(message)] = pack_message(message)
+                packed[id(message)] = self._timed(pack_message, message)
             replies[node] = self._ask(node, message, packed[id(message)])
         return replies
 
     def _ask(self, node: str, message: Message, data: bytes) -> Message | Failure:
-        if node not in self.clients:
-            raise InvalidParameter(f"client={node!r} is not on the grid")
         lost = self.lost is not None and self.lost(node, message)
+        there = self._timed(unpack_message, data)
         start = time.perf_counter()
         try:
-            answer = pack_message(self.clients[node].answer(unpack_message(data)))
+            answer = self.clients[node].answer(there)
         except MahremError as error:
             self.traffic.add(node, len(data), 0)
             return Failure(str(error))
         finally:
             self.traffic.client_seconds += time.perf_counter() - start
-        self.traffic.add(node, len(data), 0 if lost else len(answer))
-        if lost:
-            return Failure("no answer in time")
+        back = self._timed(pack_message, answer)
+        self.traffic.add(node, len(data), 0 if lost else len(back))
+        return Failure("no answer in time") if lost else self._timed(unpack_message, back)
+
+    def _timed(self, work: Callable[[Given], Made], given: Given) -> Made:
+        start = time.perf_counter()
         try:
-            return unpack_message(answer)
-        except InvalidInput as error:
-            return Failure(str(error))
+            return work(given)
+        finally:
+            self.traffic.wire_seconds += time.perf_counter() - start
 
 
 def ask_all(grid: Grid, nodes: Iterable[str], message: Message) -> tuple[dict[str, Message], dict[str, str]]:

@@ -12,7 +12,16 @@ import polars as pl
 from mahrem.arrays import Bits, count_sets, eclat_sets, first_correct, first_match, pack_bits
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated._message import Message
-from mahrem.learning import CbaSettings, Items, RuleList, as_cells, cba, learn_items, least_rows
+from mahrem.learning import (
+    CbaSettings,
+    Items,
+    RuleList,
+    as_cells,
+    cba,
+    learn_items,
+    least_rows,
+    number_classes,
+)
 from mahrem.types import Codes, Integers
 
 __all__ = ["Silo", "Table", "cover_counts"]
@@ -24,7 +33,7 @@ Protect = Callable[[RuleList], RuleList]
 class Table:
     """A client's rows as items, classes and bits."""
 
-    cells: pl.DataFrame = field(repr=False)
+    columns: tuple[pl.Series, ...] = field(repr=False)
     target: pl.Series = field(repr=False)
     items: Items = field(repr=False)
     codes: Codes = field(repr=False)
@@ -40,16 +49,15 @@ class Table:
             raise InvalidInput(f"target={target!r} is not a column of this table")
         if cells[target].null_count():
             cells = cells.filter(pl.col(target).is_not_null())
-        labels = cells[target]
-        cells = cells.drop(target)
-        if not cells.width:
+        labels = cells.get_column(target)
+        columns = tuple(column for column in cells.get_columns() if column.name != target)
+        if not columns:
             raise InvalidInput("columns=0: a table needs at least one besides the target")
-        names = labels.unique().sort()
-        codes_of_class = labels.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
-        items, codes = learn_items(cells)
+        names, codes_of_class = number_classes(labels)
+        items, codes = learn_items(columns)
         bits = pack_bits(codes, len(items), codes_of_class, len(names))
         number = {pair: item for item, pair in enumerate(items.pairs())}
-        return cls(cells, labels, items, codes, tuple(names.to_list()), bits, number)
+        return cls(columns, labels, items, codes, tuple(names), bits, number)
 
 
 @dataclass
@@ -71,6 +79,7 @@ class Silo:
     protect: Protect | None = field(default=None, repr=False)
     least_count: int = 1
     _table: Table | None = field(default=None, repr=False)
+    _last: tuple[list[Any], Bits, Integers] | None = field(default=None, repr=False)
 
     @property
     def table(self) -> Table:
@@ -143,28 +152,35 @@ class Silo:
 
     def _asked(self, body: Mapping[str, Any]) -> tuple[Bits, Integers]:
         """Give the table with the run's items, and the run's number of each of our classes."""
-        self._same_schema(body)
+        named = [body[name] for name in ("columns", "places", "cells", "classes")]
+        if self._last is None or self._last[0] != named:  # rounds of a run ask about the same items
+            self._same_schema(body)
+            self._last = named, *self._chosen(*named)
+        return self._last[1:]
+
+    def _chosen(
+        self, columns: list[str], places: list[int], cells: list[str], classes: list[str]
+    ) -> tuple[Bits, Integers]:
         table = self.table
         place = {name: number for number, name in enumerate(table.items.columns)}
-        ours = [place[name] for name in body["columns"]]
-        asked = [
-            table.number.get((ours[column], cell), -1)
-            for column, cell in zip(body["places"], body["cells"], strict=True)
+        ours = [place[name] for name in columns]
+        items = [
+            table.number.get((ours[column], cell), -1) for column, cell in zip(places, cells, strict=True)
         ]
-        number = {label: code for code, label in enumerate(body["classes"])}
-        missing = len(number)
-        return table.bits.chosen(np.array(asked, np.int64)), np.array(
-            [number.get(label, missing) for label in table.classes], np.int64
-        )
+        number = {label: code for code, label in enumerate(classes)}
+        known = [number.get(label, len(classes)) for label in table.classes]
+        return table.bits.chosen(np.array(items, np.int64)), np.array(known, np.int64)
 
     def _counts(self, body: Mapping[str, Any]) -> Integers:
         """Count all rows, then those of each set, by class."""
         bits, number = self._asked(body)
         sets = _sets(body["sets"], len(bits.items))
-        found = np.zeros((len(sets) + 1, len(body["classes"]) + 1), np.int64)
-        found[0, number] = bits.totals()
-        found[1:, number] = count_sets(bits, sets, ordered=True)  # quick if neighbours share items
-        return found[:, :-1].ravel()
+        counts = count_sets(bits, sets, ordered=True)  # quick if neighbours share items
+        found = np.zeros((len(sets) + 1, len(body["classes"])), np.int64)
+        known = number < len(body["classes"])
+        found[0, number[known]] = bits.totals()[known]
+        found[1:, number[known]] = counts[:, known]
+        return found.ravel()
 
     def _cover(self, body: Mapping[str, Any]) -> Integers:
         bits, number = self._asked(body)
@@ -175,7 +191,7 @@ class Silo:
         """Train CBA here and give its rules."""
         self._same_schema(body)
         settings = CbaSettings(**body["settings"])
-        found = cba(self.table.cells.select(body["columns"]), self.table.target, settings)
+        found = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
         found = self.protect(found) if self.protect else found
         return {"rules": found.to_json().encode()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -28,7 +28,11 @@ class Summed:
 
 
 class Adder(Protocol):
-    """How counts of many clients become one sum."""
+    """How counts of many clients become one sum; ``hides`` says that the server sees nothing but the sum."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether single clients' counts stay hidden."""
 
     def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
         """Ask all clients the question and add up what they count."""
@@ -37,6 +41,8 @@ class Adder(Protocol):
 @dataclass(frozen=True)
 class PlainSum:
     """Counts go to the server as they are: it sees each client's, and refuses those that cannot be."""
+
+    hides: ClassVar[bool] = False
 
     def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
         """See :class:`Adder`."""

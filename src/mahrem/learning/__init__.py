@@ -26,7 +26,7 @@ from mahrem.learning._evaluate import (
     target_codes,
 )
 from mahrem.learning._features import Encoder, Features, fit_encoder
-from mahrem.learning._items import Items, as_cells, covered_bits, learn_items, lookup
+from mahrem.learning._items import Items, as_cells, covered_bits, learn_items, number_classes
 from mahrem.learning._rule_list import Rule, RuleList, item_matrix
 from mahrem.learning._scores import FIGURES, Score, Scores
 
@@ -65,8 +65,8 @@ __all__ = [
     "item_matrix",
     "learn_items",
     "least_rows",
-    "lookup",
     "mine_sets",
+    "number_classes",
     "pessimistic_error",
     "rules_as_text",
     "supervised_cuts",

@@ -84,7 +84,8 @@ class QuantileBins(_Bins):
         if len(values) == 0:
             return np.empty(0)
         cuts = np.unique(np.quantile(values, np.arange(1, bins) / bins, method="higher"))
-        return cuts[cuts > values.min()]
+        kept: Floats = cuts[cuts > values.min()]
+        return kept
 
 
 @dataclass

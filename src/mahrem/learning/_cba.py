@@ -21,7 +21,7 @@ from mahrem.learning._class_rules import (
     mine_sets,
 )
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._items import Items, as_cells, learn_items
+from mahrem.learning._items import Items, as_cells, learn_items, number_classes
 from mahrem.learning._rule_list import Rule, RuleList
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Mask
@@ -89,13 +89,8 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
     """
     labels = pl.Series(target, dtype=pl.String)
     if cells.height == 0 or len(labels) != cells.height:
-        raise InvalidInput(
-            f"rows={cells.height}, classes={len(labels)}: every row needs a class"
-        )
-    if labels.null_count():
-        raise InvalidInput(f"classes missing in {labels.null_count()} rows; leave these rows out")
-    names = labels.unique().sort()
-    codes_of_class = labels.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+        raise InvalidInput(f"rows={cells.height}, classes={len(labels)}: every row needs a class")
+    names, codes_of_class = number_classes(labels)
     items, codes = learn_items(cells)
     table = pack_bits(codes, len(items), codes_of_class, len(names))
     sets, counts = mine_sets(
@@ -117,7 +112,7 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
     )
     cover = cover_first if settings.cover == "m1" else cover_marked
     kept, covered = cover(table, ranked.left, ranked.right)
-    return cut_list(ranked, kept, covered, table.totals(), items, names.to_list())
+    return cut_list(ranked, kept, covered, table.totals(), items, names)
 
 
 def cut_list(
@@ -228,7 +223,8 @@ class CBA(Estimator):
 
     def predict(self, X: Any) -> Any:
         """Give the class that the first matching rule says."""
-        return self.classes_[self._said.decide(self._first(X))]
+        first = self._first(X)
+        return self.classes_[self._said.decide(first)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Give the shares of the classes among the training rows of the first matching rule."""

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from mahrem import check
-from mahrem.arrays import Bits, ItemMatrix, apriori_sets, eclat_sets, fp_growth_sets
+from mahrem.arrays import Bits, ItemMatrix, apriori_sets, eclat_sets, fp_growth_sets, outdone_sets
 from mahrem.types import Codes, Floats, Integers, Mask
 
 __all__ = [
@@ -118,7 +118,13 @@ def pessimistic_error(wrong: Integers, rows: Integers) -> Floats:
 
 
 def class_rules(
-    sets: ItemMatrix, counts: Integers, *, confidence: float, minimum: int = 1, prune: bool = False
+    sets: ItemMatrix,
+    counts: Integers,
+    *,
+    confidence: float,
+    minimum: int = 1,
+    prune: bool = False,
+    lean: bool = False,
 ) -> ClassRules:
     """Make rules of frequent sets and rank them: by confidence, then support, then size, then items.
 
@@ -128,8 +134,11 @@ def class_rules(
         confidence: Least share of the rows that must have the rule's class.
         minimum: Least rows that must show the whole rule.
         prune: Leave out a rule whose pessimistic error is above that of the rule without one of its items.
+        lean: Leave out rules that can never be kept: a rule before them with the same class and a part
+            of their left side is right about all they are right about.
 
     Guarantees:
+        - ``lean`` does not change which rules a classifier keeps.
         - One rule for a set: that of its most frequent class, of equal ones the first.
         - Equal counts give equal rules in equal order, whoever counted.
 
@@ -149,6 +158,10 @@ def class_rules(
         kept &= ~_worse_than_a_part(sets, counts, right)
     order = np.flatnonzero(kept)
     order = order[np.lexsort((-hits[order], -sure[order]))]
+    if lean and len(order):
+        rank = np.full(len(sets), len(sets), np.int64)
+        rank[order] = np.arange(len(order))
+        order = order[~outdone_sets(sets, right, rank, counts.shape[1])[order]]
     return ClassRules(np.ascontiguousarray(sets[order]), right[order], np.ascontiguousarray(counts[order]))
 
 

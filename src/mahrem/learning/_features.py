@@ -18,7 +18,6 @@ __all__ = ["Encoder", "Features", "fit_encoder"]
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
 MOST = 60  # values of a column that get a place of their own
 _DAY = 86_400_000_000  # microseconds
-GROUPS = 40  # nodes of a tree over numbers that get a place of their own
 LETTERS = 120  # beginnings of a code that get a place of their own
 
 
@@ -44,38 +43,12 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class _Nodes:
-    """The nodes of one level of a tree over numbers: a learnt group says more than the middle of its values."""
-
-    tree: Hierarchy
-    level: int
-    frequency: Floats  # (leaves + 1,) how often each value seems to occur; the last one is missing
-
-    def shares(self, cells: pl.Series) -> Floats:
-        """Give for each cell how much of it lies under each node; a number is its nearest leaf."""
-        cover = _over_leaves(cells, self.tree)
-        held = np.concatenate([[0.0], np.cumsum(self.frequency[:-1])])
-        nodes = np.arange(len(self.tree.labels[self.level]))
-        under = self.tree.nodes[self.level]
-        first = np.searchsorted(under, nodes)
-        last = np.searchsorted(under, nodes, side="right")
-        low = np.maximum(np.minimum(cover.first, self.tree.leaves)[:, None], first[None, :])
-        high = np.minimum(np.minimum(cover.last + 1, self.tree.leaves)[:, None], last[None, :])
-        part = np.where(high > low, held[high] - held[np.minimum(low, high)], 0.0)
-        shares = np.zeros((cover.cells, len(nodes)))
-        np.add.at(shares, cover.cell, part)
-        total = shares.sum(axis=1, keepdims=True)
-        return np.divide(shares, total, out=shares, where=total > 0)
-
-
-@dataclass(frozen=True)
 class _Numbers(_Column):
     mean: float
     low: float
     high: float
     gaps: bool  # some values of the training rows are missing
     tree: Hierarchy | None = None
-    groups: _Nodes | None = None
 
     def block(self, cells: pl.Series) -> tuple[Floats, Floats, Floats]:
         low, high, middle = _numbers(cells, self.tree)
@@ -84,8 +57,6 @@ class _Numbers(_Column):
         middle = np.where(dark, self.mean, middle)
         width = np.where(dark & ~missing, self.high - self.low, np.where(dark, 0.0, high - low))
         flags = missing[:, None].astype(np.float64)[:, : int(self.gaps)]
-        if self.groups is not None:
-            flags = np.hstack([flags, self.groups.shares(cells)])
         return middle[:, None], flags, width[:, None]
 
 
@@ -238,41 +209,10 @@ def _fit_numbers(cells: pl.Series, counts: Floats, tree: Hierarchy | None) -> _N
     low, high, middle = _numbers(cells, tree)
     seen = ~np.isnan(low)
     gaps = bool(_missing(cells).any())
-    groups = None if tree is None else _fit_nodes(cells, counts, tree)
     if not seen.any():
-        return _Numbers(0.0, 0.0, 0.0, gaps, tree, groups)
+        return _Numbers(0.0, 0.0, 0.0, gaps, tree)
     mean = float(np.average(middle[seen], weights=counts[seen]))
-    return _Numbers(mean, float(low[seen].min()), float(high[seen].max()), gaps, tree, groups)
-
-
-def _fit_nodes(cells: pl.Series, counts: Floats, tree: Hierarchy) -> _Nodes | None:
-    """Take the lowest level with few enough nodes; none where the tree is of ranges, whose middles say it all."""
-    levels = [level for level in range(1, tree.levels - 1) if 1 < len(tree.labels[level]) <= GROUPS]
-    if not levels or np.isfinite(_ends(tree.cells(levels[0]))[0]).all():
-        return None
-    frequency = _frequency(_over_leaves(cells, tree), counts)
-    return _Nodes(tree, levels[0], frequency)
-
-
-def _over_leaves(cells: pl.Series, tree: Hierarchy) -> Cover:
-    """Say which leaves each cell covers; a number that is no leaf is the nearest one."""
-    cover = cover_words(cells, tree.labels[0], tree)
-    low, high = _ends(cells)
-    numbers = _ends(pl.Series(tree.labels[0], dtype=pl.String))[0]
-    known = np.flatnonzero(~np.isnan(numbers))
-    lone = np.flatnonzero((low == high) & ~np.isin(cells.to_list(), tree.labels[0]))
-    if len(known) == 0 or len(lone) == 0:
-        return cover
-    order = known[np.argsort(numbers[known], kind="stable")]
-    right = np.clip(np.searchsorted(numbers[order], low[lone]), 0, len(order) - 1)
-    left = np.maximum(right - 1, 0)
-    nearer = np.abs(numbers[order[left]] - low[lone]) <= np.abs(numbers[order[right]] - low[lone])
-    leaf = order[np.where(nearer, left, right)]
-    rest = ~np.isin(cover.cell, lone)
-    cell = np.concatenate([cover.cell[rest], lone])
-    first, last = (np.concatenate([ends[rest], leaf]) for ends in (cover.first, cover.last))
-    by_cell = np.argsort(cell, kind="stable")
-    return Cover(cell[by_cell], first[by_cell], last[by_cell], cover.cells, cover.values)
+    return _Numbers(mean, float(low[seen].min()), float(high[seen].max()), gaps, tree)
 
 
 def _numbers(cells: pl.Series, tree: Hierarchy | None) -> tuple[Floats, Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from mahrem.table import (
 )
 from mahrem.types import Codes, Integers, Mask
 
-__all__ = ["Items", "as_cells", "covered_bits", "learn_items", "lookup"]
+__all__ = ["Items", "as_cells", "covered_bits", "learn_items", "number_classes"]
 
-_FEW = 4096  # rows below which ranks are quicker than an enumeration
+_FEW = 4096  # rows below which a dictionary is quicker than an enumeration
 SAYS_NOTHING = ("", "*")  # cells that are no item
 
 
@@ -75,10 +76,12 @@ def as_cells(table: Any, columns: Sequence[str] | None = None) -> pl.DataFrame:
     chosen = frame if columns is None else frame.select(columns)
     if not chosen.width:
         raise InvalidInput("columns=0: a table needs at least one")
+    if all(kind == pl.String for kind in chosen.schema.values()):
+        return chosen
     return chosen.select(pl.all().cast(pl.String))
 
 
-def learn_items(cells: pl.DataFrame) -> tuple[Items, Codes]:
+def learn_items(cells: pl.DataFrame | Sequence[pl.Series]) -> tuple[Items, Codes]:
     """Number the items of a table.
 
     Gives the items and ``(n, d)`` the item of each row in each column. A missing cell and ``*`` are -1:
@@ -89,24 +92,44 @@ def learn_items(cells: pl.DataFrame) -> tuple[Items, Codes]:
         >>> items.pairs(), codes.tolist()
         ([(0, '[20, 29]'), (1, 'f'), (1, 'm')], [[0, 1], [-1, 2]])
     """
-    said = cells.with_columns(pl.when(~pl.all().is_in(SAYS_NOTHING)).then(pl.all()))
-    listed = [values or [] for values in said.select(pl.all().drop_nulls().unique().sort().implode()).row(0)]
-    sizes = [len(values) for values in listed]
-    if cells.height < _FEW:
-        ranks = said.select(pl.all().rank("dense").cast(pl.Int32) - 1)
-    else:
-        ranks = pl.DataFrame(
-            [
-                column.cast(pl.Enum(values)).to_physical().cast(pl.Int32)
-                for column, values in zip(said.get_columns(), listed, strict=True)
-            ]
-        )
-    codes: Codes = ranks.select(pl.all().fill_null(-1)).to_numpy()
+    columns = cells.get_columns() if isinstance(cells, pl.DataFrame) else cells
+    numbered = [_number(column) for column in columns]
+    sizes = [len(values) for values, _ in numbered]
+    codes = np.stack([ranks for _, ranks in numbered], axis=1)
     first = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
     codes = np.where(codes >= 0, codes + first, -1).astype(np.int32)
-    place = np.repeat(np.arange(cells.width, dtype=np.int32), sizes)
-    text = tuple(value for values in listed for value in values)
-    return Items(tuple(cells.columns), place, text), codes
+    place = np.repeat(np.arange(len(columns), dtype=np.int32), sizes)
+    text = tuple(value for values, _ in numbered for value in values)
+    return Items(tuple(column.name for column in columns), place, text), codes
+
+
+def number_classes(labels: pl.Series) -> tuple[list[str], Integers]:
+    """Give the sorted classes, and the number of each row's class.
+
+    Raises:
+        InvalidInput: If a class is missing.
+    """
+    if labels.null_count():
+        raise InvalidInput(f"classes missing in {labels.null_count()} rows; leave these rows out")
+    names = sorted(labels.unique().to_list()) if len(labels) >= _FEW else sorted({*labels.to_list()})
+    if len(labels) >= _FEW:
+        return names, labels.cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
+    number = dict(zip(names, range(len(names)), strict=True))
+    return names, np.fromiter(map(number.get, labels.to_list()), np.int64, len(labels))
+
+
+def _number(column: pl.Series) -> tuple[list[str], Codes]:
+    """Give the sorted cells of a column that say something, and which of them each row shows."""
+    if len(column) < _FEW:  # a dictionary is quicker than waking threads
+        shown = column.to_list()
+        values = sorted({*shown} - {None, *SAYS_NOTHING})
+        number = dict(zip(values, range(len(values)), strict=True))
+        return values, np.fromiter(map(number.get, shown, repeat(-1)), np.int32, len(shown))
+    known = column.unique()
+    known = known.filter(known.is_not_null() & ~known.is_in(SAYS_NOTHING)).sort()
+    said = column.set(column.is_in(SAYS_NOTHING).fill_null(value=False), None)
+    ranks = said.cast(pl.Enum(known)).to_physical().cast(pl.Int32).fill_null(-1)
+    return known.to_list(), ranks.to_numpy()
 
 
 def covered_bits(
@@ -187,7 +210,7 @@ def _begins(text: str | None, beginning: str) -> bool:
 
 def _values(text: str | None, nodes: Mapping[str, frozenset[str | None]]) -> frozenset[str | None]:
     """Give the values a cell may stand for; none for a cell that says nothing."""
-    if text in nodes:
+    if text is not None and text in nodes:
         return nodes[text]
     match read_cell(text):
         case Members(members):
@@ -200,16 +223,12 @@ def _values(text: str | None, nodes: Mapping[str, frozenset[str | None]]) -> fro
 def _nodes(tree: Hierarchy | None) -> dict[str, frozenset[str | None]]:
     """Give the leaves under each cell that a tree can show."""
     found: dict[str, frozenset[str | None]] = {}
-    for height in range(0 if tree is None else tree.levels):
+    if tree is None:
+        return found
+    for height in range(tree.levels):
         leaves: dict[int, set[str | None]] = {}
         for leaf, node in zip(tree.labels[0], tree.nodes[height].tolist(), strict=True):
             leaves.setdefault(node, set()).add(leaf)
         for node, cell in enumerate(tree.cells(height).to_list()):
             found.setdefault(cell, frozenset(leaves[node]))
     return found
-
-
-def lookup(items: Items, pairs: Sequence[tuple[int, str]]) -> Integers:
-    """Give the number of each pair of column and cell; -1 for one that is not there."""
-    known = {pair: number for number, pair in enumerate(items.pairs())}
-    return np.array([known.get(pair, -1) for pair in pairs], np.int64)

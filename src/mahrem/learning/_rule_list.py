@@ -18,6 +18,8 @@ from mahrem.types import Floats, Integers
 
 __all__ = ["Rule", "RuleList", "item_matrix"]
 
+ROUNDING = 1e-9  # of figures that were merged
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -147,7 +149,7 @@ class RuleList:
         for number, rule in enumerate(self.rules, 1):
             if not rule.left or not {column for column, _ in rule.left} <= set(self.columns):
                 raise InvalidInput(f"rule={number} has no left side or a column that is not listed")
-            if not 0 <= rule.support <= rule.confidence <= 1:
+            if not 0 <= rule.support <= rule.confidence + ROUNDING or not rule.confidence <= 1 + ROUNDING:
                 raise InvalidInput(
                     f"rule={number} must have 0 <= support <= confidence <= 1; "
                     f"no rule covers more rows than there are"

@@ -123,7 +123,7 @@ def counts_of(
     if labels.max(initial=-1) >= classes or codes.max(initial=-1) >= size:
         raise InvalidParameter(f"classes={classes}, size={size} must be above every label and every code")
     counted = (labels >= 0) & (codes >= 0)
-    keys, count = np.unique(labels[counted] * size + codes[counted], return_counts=True)
+    keys, count = _distinct(labels[counted] * size + codes[counted], classes * size)
     group, value = np.divmod(keys, max(size, 1))
     shown = np.bincount(codes[counted], minlength=size)
     return Counts(
@@ -134,3 +134,13 @@ def counts_of(
         table=shown / max(int(shown.sum()), 1),
         ancestors=ancestors,
     )
+
+
+def _distinct(keys: Integers, most: int) -> tuple[Integers, Integers]:
+    """Give distinct keys below ``most``, ascending, and how often each occurs; without sorting where few."""
+    if most > 4 * len(keys) + 1024:
+        found, count = np.unique(keys, return_counts=True)
+        return found, count
+    times = np.bincount(keys, minlength=most)
+    found = np.flatnonzero(times)
+    return found, times[found]

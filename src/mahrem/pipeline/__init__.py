@@ -8,6 +8,7 @@ from mahrem.pipeline._compare import Comparison, compare
 from mahrem.pipeline._dry_run import DryRun, dry_run
 from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
 from mahrem.pipeline._inspect import Inspection, inspect
+from mahrem.pipeline._query import query
 from mahrem.pipeline._report import redraw
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "dry_run",
     "inspect",
     "make_hierarchy",
+    "query",
     "redraw",
 ]

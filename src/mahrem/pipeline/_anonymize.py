@@ -19,10 +19,12 @@ from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import prepare, reading_of
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._recipe import RECIPE, recipe_of
+from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import (
     Policy,
     Settings,
+    earlier_seconds,
     input_fingerprint,
     keep_record,
     read_policy,
@@ -36,6 +38,7 @@ from mahrem.verify import Verdict
 
 __all__ = ["Progress", "Release", "anonymize", "policy_from", "publish"]
 
+_WORTH_SAYING = 3.0  # seconds
 Progress = Callable[[str], None]  # called with the name of each stage as it begins
 
 
@@ -95,16 +98,8 @@ def policy_from(
     policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
 ) -> Policy:
     """Put a policy (file, mapping or object) and settings together; settings win."""
-    match policy:
-        case None:
-            base = None
-        case Policy():
-            base = policy
-        case Mapping():
-            base = Policy.of(policy)
-        case _:
-            base = Policy.of(read_policy(policy))
-    return Policy.of(settings, over=base)
+    given = read_policy(policy) if isinstance(policy, str | Path) else policy
+    return Policy.of(settings, over=given)
 
 
 def anonymize(
@@ -123,7 +118,8 @@ def anonymize(
     """Anonymise a table and verify what comes out.
 
     Args:
-        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI.
+        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI; a
+            Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
         to: Also write the published table into this database, before the folder gets its name.
@@ -152,13 +148,21 @@ def anonymize(
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)
     check.one_of(LANGUAGES, language=said.language)
+    if said.engine == "spark" or is_spark_frame(source):
+        if to is not None or target is not None:
+            raise InvalidParameter("to and target are for engine='local'; leave out --engine spark")
+        from mahrem.pipeline._on_spark import anonymize_on_spark
+
+        return anonymize_on_spark(
+            source, said, output=output, force=force, html=html, progress=progress, began=began
+        )
     if output is not None:
         _keys_stay_outside(said, Path(output))
     step("reading")
     opened = open_source(source, reading_of(said))
     said = said.for_columns(opened.columns)
     prepared = prepare(opened, said)
-    step("anonymising")
+    step(_stage(prepared.rows, said))
     made = draft(prepared, said)
     if output is not None:
         database = None if to is None else (to, to_table)
@@ -181,6 +185,14 @@ def anonymize(
     if to is not None:
         release.write(to, to_table, replace=force)
     return release
+
+
+def _stage(rows: int, policy: Policy) -> str:
+    """Name the long stage, and how long runs like this one took."""
+    expected = earlier_seconds(policy.method, rows, len(policy.quasi))
+    if expected is None or expected < _WORTH_SAYING:
+        return "anonymising"
+    return f"anonymising {rows:,} rows, by earlier runs about {expected:.0f} s in all"
 
 
 def publish(
@@ -230,14 +242,12 @@ def _save(
         progress("writing and verifying")
         verdict = checked_file(made, folder)
         progress("reporting")
-        report = summarise(
-            made, verdict, seconds=time.perf_counter() - began, pictures=html, target=target
-        )
+        report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html, target=target)
         _write_words(folder, made, report, html=html)
         if database is not None:
             progress("writing to the database")
             checked_database(made, *database, replace=force)
-    _keep_record(made, verdict, output, given)
+    _keep_record(made, verdict, output, given, time.perf_counter() - began)
     _remember(made, output)
     return Release(report=report, folder=output, _draft=made, _given=given, _target=target)
 
@@ -255,7 +265,7 @@ def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: 
         (folder / "report.html").write_text(render_html(report, made.policy.language), encoding="utf-8")
 
 
-def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object) -> None:
+def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object, seconds: float) -> None:
     file = Path(given) if isinstance(given, str | Path) else None
     record = {
         "mahrem": version("mahrem"),
@@ -266,6 +276,8 @@ def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object) -> 
         "seed": made.policy.seed,
         "policy": made.policy.public(),
         "classes": len(verdict.sizes),
+        "rows": verdict.rows,
+        "seconds": round(seconds, 3),
     }
     keep_record(record)
 

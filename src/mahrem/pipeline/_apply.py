@@ -156,7 +156,8 @@ def _draft(
     rows = raw.filter(pl.Series(part))
     labels, shown = assign(recipe, rows.select(list(recipe.cells)), trees)
     unplaced = int(np.count_nonzero(labels < 0))
-    labels, refused = _standing(prepared, policy, labels)
+    labels = _second_choice(recipe, prepared, policy, rows, labels, trees)
+    refused = int(np.count_nonzero(labels < 0)) - unplaced
     labels, classes = _renumbered(labels)
     shown = shown[classes]
     everyone = np.full(prepared.rows, -1, np.int64)
@@ -187,9 +188,29 @@ def _draft(
     )
 
 
-def _standing(prepared: Prepared, policy: Policy, labels: Labels) -> tuple[Labels, int]:
+def _second_choice(
+    recipe: Recipe,
+    prepared: Prepared,
+    policy: Policy,
+    rows: pl.DataFrame,
+    labels: Labels,
+    trees: Mapping[str, Hierarchy],
+) -> Labels:
+    """Suppress classes that do not keep the promise; their rows may join one that does and holds them."""
+    stands = _standing(prepared, policy, labels)
+    left = np.flatnonzero((labels >= 0) & (stands < 0))
+    if recipe.classes is None or not len(left) or not (stands >= 0).any():
+        return stands
+    again = rows.select(list(recipe.cells))[left]
+    joined = stands.copy()
+    joined[left], _ = assign(recipe, again, trees, only=np.unique(stands[stands >= 0]))
+    joined = _standing(prepared, policy, joined)
+    return joined if np.count_nonzero(joined >= 0) > np.count_nonzero(stands >= 0) else stands
+
+
+def _standing(prepared: Prepared, policy: Policy, labels: Labels) -> Labels:
     """Suppress classes until all that are left keep the promise among themselves."""
-    labels, before = labels.copy(), int(np.count_nonzero(labels >= 0))
+    labels = labels.copy()
     admits = admission(prepared, policy)
     while (labels >= 0).any():
         rows = np.flatnonzero(labels >= 0)
@@ -200,7 +221,7 @@ def _standing(prepared: Prepared, policy: Policy, labels: Labels) -> tuple[Label
         if stands.all():
             break
         labels[rows[~np.repeat(stands, np.diff(offsets))]] = -1
-    return labels, before - int(np.count_nonzero(labels >= 0))
+    return labels
 
 
 def _renumbered(labels: Labels) -> tuple[Labels, Labels]:

@@ -17,7 +17,7 @@ __all__ = ["assign", "recipe_cells"]
 
 
 def assign(
-    recipe: Recipe, batch: pl.DataFrame, hierarchies: Mapping[str, Hierarchy]
+    recipe: Recipe, batch: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], only: Labels | None = None
 ) -> tuple[Labels, pl.DataFrame]:
     """Give each row the narrowest class of the recipe whose cells hold all of its values.
 
@@ -25,6 +25,7 @@ def assign(
         recipe: Of an earlier release.
         batch: ``(n, d)`` the quasi-identifiers of later rows, as text that compares with cells.
         hierarchies: What labels in cells mean.
+        only: The classes to choose from; all if None. Full-domain recipes have no choice.
 
     Returns:
         The class of each row, -1 where no class holds it, and what each class shows.
@@ -47,7 +48,7 @@ def assign(
         return labels[of_row], _shown(recipe, found)
     shown = _shown(recipe, recipe.classes)
     matching = _matching(shown, distinct, hierarchies)
-    return _first_fitting(matching, _widths(matching))[of_row], shown
+    return _first_fitting(matching, _widths(matching), only)[of_row], shown
 
 
 def _shown(recipe: Recipe, classes: Integers) -> pl.DataFrame:
@@ -83,8 +84,10 @@ def _widths(matching: Matching) -> Floats:
     return widths
 
 
-def _first_fitting(matching: Matching, widths: Floats) -> Integers:
+def _first_fitting(matching: Matching, widths: Floats, only: Labels | None = None) -> Integers:
     order = np.argsort(widths, kind="stable")
+    if only is not None:
+        order = order[np.isin(order, only)]
     codes = matching.codes
     labels = np.full(len(codes), -1, np.int64)
     for part, fits in matching.masks(codes):

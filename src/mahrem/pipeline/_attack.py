@@ -162,10 +162,10 @@ def _target(
             said = policy_from(None, {**_own_roles(folder), **_given(settings)})
         if (folder / RECIPE).is_file():
             hierarchies = dict(read_recipe(folder).hierarchies)
-    if not said.quasi:
-        raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
     hierarchies |= {name: hierarchy_of(name, tree) for name, tree in said.hierarchy.items()}
     opened = open_source(given, reading_of(said))
+    if not said.quasi:
+        raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
     check.columns_exist([*said.quasi, *said.sensitive], opened.columns)
     shown = opened.scan(opened.columns)
     frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()

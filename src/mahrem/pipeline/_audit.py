@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,7 +21,9 @@ from mahrem.models import KAnonymity, Promise
 from mahrem.partition import FULL_DOMAIN
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._prepare import column_of, hierarchy_of, reading_of, subjects_of
+from mahrem.pipeline._recipe import BY_RECIPE
 from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
+from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins
@@ -85,6 +87,12 @@ def audit(
     check.between(0, 1, threshold=threshold)
     if said.population is not None and said.fraction is not None:
         raise InvalidParameter("population and fraction: give at most one of them")
+    if said.engine == "spark" or is_spark_frame(given):
+        from mahrem.pipeline._audit_spark import audit_on_spark
+
+        hides = _suppresses(source)
+        found = audit_on_spark(given, said, threshold=threshold, hides=hides, progress=progress)
+        return Audit(report={**found, "seconds": round(time.perf_counter() - began, 3)})
     opened = open_source(given, reading_of(said))
     quasi = list(said.quasi)
     check.columns_exist([*quasi, *said.sensitive, *said.hierarchy], opened.columns)
@@ -92,21 +100,24 @@ def audit(
     table = opened.scan([*quasi, *said.sensitive])
     table = table.with_columns(restored_cells(table.collect_schema()))
     subjects = subjects_of(opened, said) if said.subject in opened.columns else None
+    passes = 0 if subjects is not None or said.population is not None else _passes(table, said, memory)
+    if not passes:
+        table = table.collect().lazy()  # read once; what follows looks at it many times
     everyone = None if said.population is None else open_source(said.population, reading_of(said))
     verdict = verify(
         table,
         quasi=quasi,
         promises=said.promises() or (Promise(KAnonymity(1), None),),
-        sensitive=_sensitive(said, table),
+        sensitive=_sensitive(said, table, passes),
         subjects=subjects,
         suppressed=_meant_to_be_suppressed(source, table),
         population=None if everyone is None else everyone.take(quasi),
         decimal=said.decimal,
-        passes=0 if subjects is not None else _passes(table, said, memory),
+        passes=passes,
     )
     step("measuring")
     counted = subjects is not None
-    report = _report(verdict, said, opened, table, people=counted)
+    report = _report(verdict, said, opened, table, passes, people=counted)
     report["risk"] = _risk(verdict, said, table, everyone, threshold)
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
@@ -148,12 +159,18 @@ def _own_policy(folder: Path) -> dict[str, Any]:
 
 def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
     """In a release of ours that suppressed rows, whatever shows nothing was meant to."""
+    if not _suppresses(source):
+        return None
+    return np.ones(table.select(pl.len()).collect().item(), np.bool_)
+
+
+def _suppresses(source: object) -> bool:
+    """Say whether a source is a release of ours that may hold suppressed rows."""
     folder = _folder(source)
     said = {} if folder is None else read_policy(folder / "policy.toml")
     by_method = said.get("method") in FULL_DOMAIN and said.get("suppression_limit", 0) > 0
-    if said.get("missing") != "suppress" and not by_method:
-        return None
-    return np.ones(table.select(pl.len()).collect().item(), np.bool_)
+    by_method |= said.get("method") == BY_RECIPE
+    return bool(said.get("missing") == "suppress" or by_method)
 
 
 def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
@@ -169,21 +186,21 @@ def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
     return max(1, -(-rows * _BYTES_A_ROW // max(memory - _READER, memory // 4)))
 
 
-def _sensitive(policy: Policy, table: pl.LazyFrame) -> dict[str, Column]:
+def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Column]:
     hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
     found = {}
     for name in policy.sensitive:
-        values = table.select(name).unique().collect(engine="streaming")[name]
+        values = table.select(name).unique().collect(engine="streaming" if passes else "auto")[name]
         shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
         found[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
     return found
 
 
 def _report(
-    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, *, people: bool
+    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, passes: int, *, people: bool
 ) -> dict[str, Any]:
     utility, columns = published_loss(
-        {name: _tally(table, name) for name in policy.quasi},
+        _tallies(table, policy.quasi, passes),
         sizes=verdict.sizes,
         rows=verdict.rows,
         suppressed=verdict.suppressed,
@@ -224,7 +241,12 @@ def _risk(
     return {**found, **risk_of(verdict.people, threshold=threshold), "marketer": found["marketer"]}
 
 
-def _tally(table: pl.LazyFrame, name: str) -> pl.DataFrame:
-    """Count how often each cell is shown in one column."""
-    cell = pl.col(name).cast(pl.String).alias("cell")
-    return table.select(cell).group_by("cell").agg(pl.len().alias("rows")).collect(engine="streaming")
+def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:
+    """Count how often each cell is shown, column by column; all at once where the table is in memory."""
+    counted = [
+        table.select(pl.col(name).cast(pl.String).alias("cell")).group_by("cell").agg(pl.len().alias("rows"))
+        for name in names
+    ]
+    if passes:
+        return {name: one.collect(engine="streaming") for name, one in zip(names, counted, strict=True)}
+    return dict(zip(names, pl.collect_all(counted), strict=True))

@@ -45,7 +45,7 @@ from mahrem.table import (
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
-__all__ = ["Draft", "admission", "beside", "draft"]
+__all__ = ["Draft", "admission", "beside", "draft", "recoding_of"]
 
 _ROUNDING = 1e-9
 
@@ -176,7 +176,7 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
     levels = partition.how.levels if isinstance(partition.how, Levels) else (None,) * len(prepared.axes)
     recodings = {
-        axis.name: _recoding(axis, policy, level) for axis, level in zip(prepared.axes, levels, strict=True)
+        axis.name: recoding_of(axis, policy, level) for axis, level in zip(prepared.axes, levels, strict=True)
     }
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
@@ -207,7 +207,8 @@ def _refuse_for_levels(policy: Policy, method: str) -> None:
             )
 
 
-def _recoding(axis: Axis, policy: Policy, level: int | None) -> Recoding:
+def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
+    """Give how a column is written; with a level, as the nodes of that level."""
     if axis.name in policy.suppress:
         return Whole()
     if level is not None:

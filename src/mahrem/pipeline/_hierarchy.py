@@ -35,7 +35,7 @@ from mahrem.table import (
 __all__ = ["check_hierarchy", "make_hierarchy"]
 
 
-def make_hierarchy(
+def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases too; here it is any table
     source: object,
     column: str,
     *,

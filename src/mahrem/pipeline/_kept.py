@@ -86,6 +86,9 @@ def _fingerprint(prepared: Prepared, policy: Policy, beside: Sequence[Any]) -> s
         check = zlib.crc32(axis.positions.tobytes(), check)
     for values in prepared.values.values():
         check = zlib.crc32(values.codes.tobytes(), check)
+    if prepared.automatic is not None:  # what groups were learnt from is no part of the public policy
+        for axis in (axis for found in prepared.automatic.axes.values() for axis in found):
+            check = zlib.crc32(axis.positions.tobytes(), check)
     if prepared.subjects is not None:
         check = zlib.crc32(prepared.subjects.tobytes(), check)
     said = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]

@@ -44,6 +44,7 @@ __all__ = [
     "plain_text",
     "prepare",
     "reading_of",
+    "roles_of",
     "subjects_of",
 ]
 
@@ -138,7 +139,7 @@ def column_of(
 def prepare(given: object, policy: Policy) -> Prepared:
     """Read what the policy names and turn it into arrays."""
     source = given if isinstance(given, Source) else open_source(given, reading_of(policy))
-    leave_out = _roles(source, policy)
+    leave_out = roles_of(source.columns, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])
     others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
@@ -224,14 +225,14 @@ def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataF
     return pl.DataFrame(read)
 
 
-def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
+def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
     """Check every column's role and give those that are not published."""
     named = {*policy.quasi, *policy.sensitive, *policy.insensitive}
     hidden = [*policy.identifier, *policy.pseudonym]
     if policy.subject is not None and policy.subject not in named:
         hidden.append(policy.subject)
     roles = assign_roles(
-        source.columns,
+        columns,
         quasi=policy.quasi,
         sensitive=tuple(policy.sensitive),
         identifier=tuple(dict.fromkeys(hidden)),
@@ -240,7 +241,7 @@ def _roles(source: Source, policy: Policy) -> tuple[str, ...]:
     )
     spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
     spoken += [*policy.top, *policy.bottom]
-    check.columns_exist(spoken, source.columns)
+    check.columns_exist(spoken, columns)
     return tuple(
         name
         for name, role in roles.items()

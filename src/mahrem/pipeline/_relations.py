@@ -39,12 +39,12 @@ def relations(draft: Draft, *, floor: int) -> list[dict[str, Any]]:
     for name, values in _sensitive_numbers(draft, rows).items():
         before[name] = values
         after[name] = np.where(labels >= 0, values, np.nan)
-    found = []
+    found: list[dict[str, Any]] = []
     for first, second in combinations(list(before)[:_COLUMNS], 2):
         both = [_pearson(side[first], side[second], max(floor, _FEWEST)) for side in (before, after)]
         if both[0] is not None:
             found.append({"columns": [first, second], "before": both[0], "after": both[1]})
-    return sorted(found, key=lambda pair: -abs(pair["before"]))[:_PAIRS]
+    return sorted(found, key=lambda pair: -abs(float(pair["before"])))[:_PAIRS]
 
 
 def _middles(cells: Cells) -> Floats:

@@ -144,8 +144,10 @@ def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict) -> dict[s
     domain, shown = quasi.domain, verdict.rows - verdict.suppressed
     if isinstance(domain, Numbers | Moments):
         ncp, exact = _widths(tally["cell"], quasi)
+        iloss = ncp
     elif isinstance(domain, Words) and domain.prefixes:
         ncp, exact = _beginnings(tally["cell"], domain)
+        iloss = np.where(ncp > 0, ncp - 1 / max(len(domain.labels), 1), 0.0)
     else:
         trees = {} if isinstance(domain, Words) else {quasi.name: domain.hierarchy}
         utility, found = published_loss(
@@ -155,10 +157,11 @@ def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict) -> dict[s
     times = tally["rows"].to_numpy()
     hidden = (tally["cell"] == "*").fill_null(value=False).to_numpy()
     lost = float(np.where(hidden, 1.0, ncp) @ times)
+    whole = 1.0 if isinstance(domain, Numbers | Moments) else 1 - 1 / max(len(domain.labels), 1)
     return {
         "ncp_sum": lost,
         "gcp": lost / max(shown, 1),
-        "iloss": lost,
+        "iloss": float(np.where(hidden, whole, iloss) @ times),
         "generalised_cells": int(times[~exact & ~hidden].sum()),
         "suppressed_cells": int(times[hidden].sum()),
     }

@@ -29,6 +29,7 @@ def render(cells: Cells, labels: Labels, how: Form, name: str) -> list[pl.Series
 
     Guarantees:
         - A suppressed row shows ``*`` as text and null as ends or middle.
+        - The middle of a cell that is open on one side is its other end; of one open on both sides, null.
 
     Example:
         >>> cells = Cells(
@@ -66,5 +67,8 @@ def _middle(low: pl.Series, high: pl.Series) -> pl.Series:
         first, last = low.to_physical().cast(pl.Int64), high.to_physical().cast(pl.Int64)
         return (first + (last - first) // 2).cast(low.to_physical().dtype).cast(low.dtype)
     first, last = low.cast(pl.Float64), high.cast(pl.Float64)
+    if first.is_infinite().any() or last.is_infinite().any():  # an open cell is shown by its other end
+        first, last = first.zip_with(first.is_finite(), last), last.zip_with(last.is_finite(), first)
+        first, last = (end.zip_with(end.is_finite(), end.clear(len(end))) for end in (first, last))
     middle = (first + last) / 2
     return middle.zip_with(middle.is_finite(), first / 2 + last / 2)  # the sum of two huge ends overflows

@@ -11,7 +11,7 @@ from mahrem.release._folder import (
 from mahrem.release._people import told_apart_by, watch_people
 from mahrem.release._policy import Policy, read_policy
 from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
-from mahrem.release._record import input_fingerprint, keep_record, state_folder
+from mahrem.release._record import earlier_seconds, input_fingerprint, keep_record, state_folder
 from mahrem.release._settings import Settings
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Settings",
     "about_policy",
     "check_hashes",
+    "earlier_seconds",
     "find_data",
     "input_fingerprint",
     "is_release",

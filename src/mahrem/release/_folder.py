@@ -63,7 +63,7 @@ def is_release(folder: Path) -> bool:
 def find_data(folder: Path) -> Path:
     """Give the data file of a release folder."""
     for name in DATA_FILES:
-        if (folder / name).is_file():
+        if (folder / name).exists():  # a cluster leaves a folder of parts there
             return folder / name
     raise InvalidInput(f"release={folder.name!r} holds no data file; expected one of {', '.join(DATA_FILES)}")
 
@@ -76,7 +76,7 @@ def check_hashes(folder: Path) -> None:
     wanted = dict(
         line.split("  ", 1)[::-1] for line in listed.read_text(encoding="utf-8").splitlines() if line
     )
-    present = {path.name for path in folder.iterdir() if path.is_file()} - {HASHES}
+    present = set(_files(folder)) - {HASHES}
     wrong = sorted(
         name
         for name in present | set(wanted)
@@ -143,8 +143,7 @@ def _swap_in(stage: Path, target: Path) -> None:
 
 
 def _write_hashes(stage: Path) -> None:
-    names = sorted(path.name for path in stage.iterdir())
-    lines = [f"{_sha256(stage / name)}  {name}\n" for name in names]
+    lines = [f"{_sha256(stage / name)}  {name}\n" for name in _files(stage)]
     (stage / HASHES).write_text("".join(lines), encoding="utf-8")
 
 
@@ -152,9 +151,14 @@ def _open_up(stage: Path) -> None:
     """Give the finished files the permissions the user's umask gives any other file."""
     umask = os.umask(0)
     os.umask(umask)
-    for path in stage.iterdir():
-        path.chmod(0o666 & ~umask)
+    for path in stage.rglob("*"):
+        path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
     stage.chmod(0o777 & ~umask)
+
+
+def _files(folder: Path) -> list[str]:
+    """List the files of a folder and of its folders, by their paths in it."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def _sha256(path: Path) -> str:

@@ -58,13 +58,17 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
     names = sorted(frame.columns)
     tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
-    rows = frame.select(pl.concat_str(texts, separator=_SEPARATOR)).to_series().unique()
+    rows = frame.select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
     words = np.frombuffer(hashlib.sha256(b"people" + key).digest()[:16], np.uint64)
-    content = np.frombuffer("".join(rows.to_list()).encode(), np.uint8)
-    lengths = rows.str.len_bytes().to_numpy().astype(np.int64)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    hashes = np.unique(arrays.hash_texts(content, offsets, words))
-    return Fingerprints(tag, len(rows), by_name, hashes[:KEPT])
+    content = np.frombuffer((rows.str.join("").item() or "").encode(), np.uint8)
+    offsets = np.concatenate(
+        [np.zeros(1, np.int64), np.cumsum(rows.str.len_bytes().to_numpy(), dtype=np.int64)]
+    )
+    hashes = pl.Series(arrays.hash_texts(content, offsets, words)).unique().to_numpy(writable=True)
+    people = len(hashes)
+    if people > KEPT:
+        hashes = np.partition(hashes, KEPT)[:KEPT]
+    return Fingerprints(tag, people, by_name, np.sort(hashes))
 
 
 def _warn_of_overlap(made: Fingerprints, release: Path) -> int:

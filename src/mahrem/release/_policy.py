@@ -73,9 +73,15 @@ class Policy:
     look_for: tuple[Mapping[str, Any], ...] = ()  # what columns with such names are, where there are any
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], *, over: Policy | None = None) -> Policy:
-        """Make a policy from settings by name; what is not said comes from ``over``."""
+    def of(cls, settings: Mapping[str, Any], *, over: Policy | Mapping[str, Any] | None = None) -> Policy:
+        """Make a policy from settings by name; what is not said comes from ``over``.
+
+        Settings in ``over`` are judged together with these: a file may ask for l of a column named later.
+        """
         plain, models = read_settings(settings)
+        if isinstance(over, Mapping):
+            first, promised = read_settings(over)
+            return cls(**{**first, **plain}, models={**promised, **models})
         base = over if over is not None else cls()
         return replace(base, **plain, models={**base.models, **models})
 
@@ -87,7 +93,7 @@ class Policy:
         check.one_of(("grid", "exact"), bounds=self.bounds)
         check.one_of(("text", "pairs", "midpoint", "centroid"), cells=self.cells)
         check.one_of(("csv", "tsv", "parquet", "arrow"), format=self.format)
-        check.one_of(("local",), engine=self.engine)
+        check.one_of(("local", "spark"), engine=self.engine)
         check.one_of((".", ","), decimal=self.decimal or ".")
         if self.suppression_limit is not None:
             check.between(0, 1, suppression_limit=self.suppression_limit)
@@ -132,6 +138,10 @@ class Policy:
                     )
         else:  # groups have neither ends nor a middle
             check.one_of(("text",), **{"cells (with automatic)": self.cells})
+
+    def __str__(self) -> str:
+        """Say what was decided; of a population only that there is one, for it may be a table."""
+        return repr(self) if self.population is None else f"{self!r} with a population"
 
     def _check_presence(self) -> None:
         if self.population is None:

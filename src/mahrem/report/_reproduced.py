@@ -141,7 +141,7 @@ def lines_svg(
                         "field": "ours",
                         "type": "quantitative",
                         "scale": height,
-                        "axis": {"title": names[1], "tickCount": 5, "format": "~g"},
+                        "axis": {"title": names[1], "tickCount": 5, "format": "~g" if ratios else "~f"},
                     },
                     "color": {
                         "field": "method",

@@ -196,7 +196,8 @@ def red_team(report: Mapping[str, Any], quasi: Sequence[str], catalogue: Catalog
 
 
 def _height(finding: Mapping[str, Any]) -> float | None:
-    return finding["below"] if finding.get("rate") is None else finding["rate"]
+    height: float | None = finding["below"] if finding.get("rate") is None else finding["rate"]
+    return height
 
 
 def _finding(finding: Mapping[str, Any], columns: int, catalogue: Catalogue) -> dict[str, Any]:

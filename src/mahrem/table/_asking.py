@@ -82,7 +82,7 @@ def _asking_duckdb(path: Path, reading: Reading) -> Iterator[Database]:
             if reading.query is None:
                 table = quoted(*choose_table(connection.execute(LISTING).fetchall(), reading.table, label))
             else:
-                table = f"({reading.query.strip().rstrip(';')}) AS asked"
+                table = f"(\n{reading.query.strip().rstrip(';')}\n) AS asked"
             described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
             name_columns([row[0] for row in described], label)
             yield Database(

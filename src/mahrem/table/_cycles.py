@@ -10,18 +10,16 @@ from mahrem.errors import InvalidInput
 
 __all__ = ["refuse_cycles"]
 
-ROOT = "*"
-
 
 def refuse_cycles(columns: Sequence[Sequence[str]], name: str) -> None:
     """Refuse rows in which climbing from a label can lead back to it.
 
     A label is the same wherever it stands, in whatever row and level: ``a;x;y;*`` and ``b;y;x;*`` together
     make ``x`` its own ancestor. A label repeated from one level to the next is a branch that ends early, and
-    no cycle. A value that reads ``*`` is a leaf like any other.
+    no cycle.
 
     Args:
-        columns: For each level, the label of every leaf.
+        columns: For each level, the label of every leaf; the leaves themselves as they are published.
         name: What errors call the tree.
     """
     inner = {label for column in columns[1:] for label in set(column)}
@@ -29,7 +27,7 @@ def refuse_cycles(columns: Sequence[Sequence[str]], name: str) -> None:
     for level, (children, ancestors) in enumerate(pairwise(columns)):
         for child, parent in set(zip(children, ancestors, strict=True)):
             # A leaf that stands nowhere else can be nobody's ancestor.
-            if child == parent or (level == 0 and (child == ROOT or child not in inner)):
+            if child == parent or (level == 0 and child not in inner):
                 continue
             parents.setdefault(child, set()).add(parent)
     try:

@@ -22,6 +22,8 @@ __all__ = ["is_duckdb", "open_file"]
 
 def open_file(path: Path, reading: Reading) -> Source:
     """Open a file by its ending, or by its first bytes where the ending says nothing."""
+    if path.is_dir() and any(path.glob("*.parquet")):
+        return _open_polars(path, reading, "Parquet folder", _scan_parts)
     head = _first_bytes(path)
     kind = _kind(path, head)
     if kind != "duckdb" and (reading.query is not None or reading.table is not None):
@@ -49,6 +51,11 @@ def open_file(path: Path, reading: Reading) -> Source:
 def is_duckdb(path: Path) -> bool:
     """Say whether a file is a DuckDB database, by its first bytes or else its ending."""
     return _kind(path, _first_bytes(path)) == "duckdb"
+
+
+def _scan_parts(folder: Path, *, glob: bool) -> pl.LazyFrame:
+    """Read the parts that a cluster wrote as one table."""
+    return pl.scan_parquet(sorted(folder.glob("*.parquet")), glob=glob)
 
 
 def _first_bytes(path: Path) -> bytes:

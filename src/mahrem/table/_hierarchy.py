@@ -65,7 +65,8 @@ class Hierarchy:
             raise InvalidInput(f"{name} is empty: it needs one row per value, its ancestors after it")
         columns = list(zip(*paths, strict=True))
         _check_parents(columns, name)
-        refuse_cycles(columns, name)
+        shown = write_labels(pl.Series(columns[0], dtype=pl.String)).to_list()
+        refuse_cycles([shown, *columns[1:]], name)  # the value 0** is not the beginning 0**
         return cls.from_columns([pl.Series(column, dtype=pl.String) for column in columns])
 
     @classmethod

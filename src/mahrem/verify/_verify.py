@@ -105,12 +105,13 @@ def verify(
     if suppressed is not None:
         asked = asked.with_columns(pl.Series(meant, suppressed))
         hidden &= pl.col(meant)
-    rows, left_out = asked.select(pl.len(), hidden.sum().alias("hidden")).collect(engine="streaming").row(0)
+    counted = asked.select(pl.len(), hidden.sum().alias("hidden"))
+    rows, left_out = counted.collect(engine="streaming" if passes else "auto").row(0)
     shown = asked.filter(~hidden) if left_out else asked
     if not passes:
-        shown = shown.collect(engine="streaming").lazy()
+        shown = shown.collect().lazy()
     coded = {
-        name: _code(shown, sensitive[name], code, decimal)
+        name: _code(shown, sensitive[name], code, decimal, passes)
         for name, code in zip(sensitive, codes, strict=True)
     }
 
@@ -127,9 +128,11 @@ def verify(
             else people_per_class(part.labels, part.rows[person].to_numpy(), len(part.sizes))
         )
         persons.append(people)
-        outcomes.append([judge(promise, _counts(promise, part, coded, people)) for promise in by_class])
+        counts = {name: _counts(name, part, coded, people) for name in {one.column for one in by_class}}
+        outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
         if population is not None and by_person:
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
+        del part, counts, people  # before the next part is read, or two would be in memory
     found = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, found, strict=True)]
     merged += [judge_presence(promise, chance) for promise in by_person]
@@ -142,9 +145,9 @@ def verify(
     )
 
 
-def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None) -> _Coded:
+def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, passes: int) -> _Coded:
     name = column.name
-    found = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming")
+    found = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming" if passes else "auto")
     values = encode_sensitive(found[name], column, decimal=decimal)
     times = np.zeros(values.size)
     np.add.at(times, values.codes, found[code].to_numpy())  # two spellings may be one number
@@ -177,11 +180,11 @@ def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     return found[known.code]
 
 
-def _counts(promise: Promise, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
-    if promise.column is None:
+def _counts(column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
+    if column is None:
         nobody = np.empty(0, np.int64)
         return Counts(people, nobody, nobody, nobody, np.empty(0))
-    known = coded[promise.column]
+    known = coded[column]
     codes = part.rows[known.code].to_numpy()
     counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
     return replace(counts, table=known.shares, sizes=people)

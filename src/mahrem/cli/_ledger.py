@@ -1,0 +1,198 @@
+"""``mahrem ledger``: make a privacy ledger, see what is left, read its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._print import print_json, print_table, while_read
+from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.errors import InvalidParameter
+
+__all__ = ["ledger"]
+
+ledger = typer.Typer(
+    name="ledger",
+    help="The privacy budget of a data set: what is public, what was spent, what is left.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+LEDGER = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
+_MANY = list[str] | None
+
+
+def _option(spelling: str, metavar: str, means: str) -> Any:
+    return typer.Option(spelling, metavar=metavar, help=means, show_default=False)
+
+
+@ledger.command("new")
+def new(
+    file: LEDGER,
+    source: Annotated[
+        str, _option("--data", "SOURCE", "The table: CSV, Parquet, Arrow, DuckDB or postgresql://.")
+    ],
+    epsilon: Annotated[float, _option("--epsilon", "X", "The total budget.")],
+    delta: Annotated[float, _option("--delta", "X", "The total delta; 0 allows only Laplace noise.")] = 0.0,
+    relation: Annotated[
+        str, typer.Option("--relation", help="Neighbours: add-remove, or replace (n is public).")
+    ] = "add-remove",
+    subject: Annotated[
+        str | None, _option("--subject", "COL", "Says whose row it is: people are protected, not rows.")
+    ] = None,
+    rows_per_person: Annotated[
+        int, typer.Option("--rows-per-person", min=1, help="Rows of a person used at most.")
+    ] = 1,
+    bounds: Annotated[_MANY, _option("--bounds", "COL=LOW:HIGH", "Public bounds; repeatable.")] = None,
+    missing: Annotated[
+        _MANY, _option("--missing", "COL=X", "What an empty cell counts as; else such rows are left out.")
+    ] = None,
+    categories: Annotated[_MANY, _option("--categories", "COL=A,B,C", "Declared values; repeatable.")] = None,
+    rows: Annotated[int | None, _option("--rows", "N", "The number of rows, if it is public.")] = None,
+    null: NULL = None,
+    delimiter: DELIMITER = None,
+    encoding: ENCODING = None,
+    decimal: DECIMAL = None,
+    table: TABLE = None,
+    sql: SQL = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+) -> None:
+    """Make a ledger for a data set. Everything declared here must be known without looking at the data.
+
+    mahrem ledger new patients.ledger --data patients.parquet --epsilon 3 --delta 1e-6
+    --bounds cost=0:10000 --categories sex=f,m
+
+    The key beside it (LEDGER.key) seals every line: keep it private, and keep both together.
+    """
+    from mahrem.dp import Ledger
+    from mahrem.table import Reading
+
+    made = Ledger.create(
+        file,
+        source,
+        epsilon=epsilon,
+        delta=delta,
+        relation=relation,
+        subject=subject,
+        rows_per_person=rows_per_person,
+        columns=_columns(bounds or (), missing or (), categories or ()),
+        rows=rows,
+        reading=Reading(
+            delimiter=delimiter,
+            encoding=encoding,
+            decimal=decimal,  # type: ignore[arg-type]
+            null=null or (),
+            table=table,
+            query=sql,
+        ),
+    )
+    if json:
+        print_json(made.data_sheet())
+    elif not quiet:
+        typer.echo(f"{file}: epsilon={made.epsilon:g}, delta={made.delta:g}, {made.relation}")
+
+
+@ledger.command("show")
+def show(file: LEDGER, *, json: JSON = False) -> None:
+    """Say what was spent and what is left; with --json the whole data sheet.
+
+    mahrem ledger show patients.ledger
+    """
+    from mahrem.dp import Ledger
+
+    sheet = Ledger.open(file).data_sheet()
+    with while_read():
+        if json:
+            print_json(sheet)
+            return
+        unit = sheet["unit"]
+        person = "row" if unit["subject"] is None else f"person ({unit['rows_per_person']} rows at most)"
+        rows = [
+            ("neighbours", sheet["relation"]),
+            ("unit of privacy", person),
+            ("total", f"epsilon={sheet['total']['epsilon']:g}, delta={sheet['total']['delta']:g}"),
+            ("spent", f"epsilon={sheet['spent']['epsilon']:.4g} in {sheet['events']} events"),
+            ("left", f"epsilon={sheet['remaining']['epsilon']:.4g}"),
+        ]
+        for name, words in (("pld", "spent by PLD"), ("rdp", "cross-check by RDP"), ("basic", "plain sum")):
+            if sheet["spent"][name] is not None:
+                rows.append((words, f"{sheet['spent'][name]:.4g}"))
+        rows += [(f"public: {name}", _known(known)) for name, known in sheet["public"]["columns"].items()]
+        print_table(("figure", "value"), rows)
+
+
+@ledger.command("history")
+def history(file: LEDGER, *, json: JSON = False) -> None:
+    """List every spend and every public fact that was added.
+
+    mahrem ledger history patients.ledger --json
+    """
+    from mahrem.dp import Ledger
+
+    lines = Ledger.open(file).history()
+    with while_read():
+        if json:
+            print_json(lines)
+            return
+        rows = [
+            (
+                str(line["sequence"]),
+                line["time"],
+                line["kind"],
+                f"{line['epsilon']:g}" if "epsilon" in line else "-",
+                f"{line['delta']:g}" if "delta" in line else "-",
+                line.get("what") or f"{line['column']}: {_known(line['known'])}",
+            )
+            for line in lines
+        ]
+        print_table(("line", "time", "kind", "epsilon", "delta", "what"), rows)
+
+
+def _known(known: dict[str, Any]) -> str:
+    parts = []
+    if known["lower"] is not None:
+        parts.append(f"{known['lower']:g} to {known['upper']:g} ({known['origin']})")
+    if known["missing"] is not None:
+        parts.append(f"missing is {known['missing']:g}")
+    if known["categories"] is not None:
+        parts.append(f"{len(known['categories'])} values")
+    return ", ".join(parts) or "nothing"
+
+
+def _columns(
+    bounds: Iterable[str], missing: Iterable[str], categories: Iterable[str]
+) -> dict[str, dict[str, Any]]:
+    columns: dict[str, dict[str, Any]] = {}
+    for text in bounds:
+        column, value = _pair("bounds", text, "cost=0:10000")
+        low, mark, high = value.partition(":")
+        if not mark:
+            raise InvalidParameter(f"bounds={text!r} must read COL=LOW:HIGH")
+        columns.setdefault(column, {}).update(lower=_number(text, low), upper=_number(text, high))
+    for text in missing:
+        column, value = _pair("missing", text, "cost=0")
+        columns.setdefault(column, {})["missing"] = _number(text, value)
+    for text in categories:
+        column, value = _pair("categories", text, "sex=f,m")
+        columns.setdefault(column, {})["categories"] = [part.strip() for part in value.split(",")]
+    return columns
+
+
+def _pair(option: str, text: str, example: str) -> tuple[str, str]:
+    column, mark, value = text.partition("=")
+    if not mark or not column or not value:
+        raise InvalidParameter(f"{option}={text!r} must read like {example}")
+    return column, value
+
+
+def _number(said: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameter(f"{said!r}: {text!r} is no number") from None

@@ -1,0 +1,235 @@
+"""Questions as text: ``mean(cost) by sex where age >= 18``. Errors point at the place.
+
+::
+
+    query      = function "(" [column {"," number}] ")" {"by" columns | "where" conditions}
+    columns    = column {"," column}
+    conditions = condition {"and" condition}
+    condition  = column ("=" | "!=" | "<" | "<=" | ">" | ">=") value | column "in" "(" value {"," value} ")"
+    column     = word | '"' anything '"'
+    value      = number | "'" text "'"
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from mahrem.dp._queries import (
+    Bounds,
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Quantiles,
+    Query,
+    Range,
+    SmoothMedian,
+    Sum,
+    Variance,
+)
+from mahrem.dp._tally import Condition
+from mahrem.errors import InvalidParameter
+
+__all__ = ["parse_query"]
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"|(?P<word>[^\W\d]\w*)"
+    r'|(?P<name>"(?:[^"]|"")+")'
+    r"|(?P<text>'(?:[^']|'')*')"
+    r"|(?P<mark><=|>=|!=|<>|=|<|>|\(|\)|,))"
+)
+_OPERATORS = {"=", "!=", "<>", "<", "<=", ">", ">="}
+_ONE = (1, 0, 0)  # columns, fewest and most numbers
+_FUNCTIONS: dict[str, tuple[Callable[..., Query], tuple[int, int, int]]] = {
+    "count": (Count, (0, 0, 0)),
+    "sum": (Sum, _ONE),
+    "mean": (Mean, _ONE),
+    "avg": (Mean, _ONE),
+    "variance": (Variance, _ONE),
+    "var": (Variance, _ONE),
+    "median": (Median, _ONE),
+    "smooth_median": (SmoothMedian, _ONE),
+    "quantile": (lambda column, *levels, **rest: Quantiles(column, levels, **rest), (1, 1, 100)),
+    "quantiles": (lambda column, *levels, **rest: Quantiles(column, levels, **rest), (1, 1, 100)),
+    "range": (Range, (1, 0, 2)),
+    "histogram": (lambda column, *bins, **rest: Histogram(column, *map(_whole, bins), **rest), (1, 0, 1)),
+    "bounds": (Bounds, _ONE),
+}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def parse_query(text: str) -> Query:
+    """Read a question.
+
+    Args:
+        text: For example ``mean(cost) by sex where age >= 18``.
+
+    Guarantees:
+        - What is no question is refused with the place marked.
+        - ``parse_query(str(query)) == query``.
+
+    Example:
+        >>> parse_query("quantile(cost, 0.9) by sex")
+        Quantiles(by=('sex',), where=(), column='cost', levels=(0.9,))
+    """
+    return _Parser(text).query()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = self._split()
+        self.place = 0
+
+    def _split(self) -> list[_Token]:
+        tokens, place = [], 0
+        while self.text[place:].strip():
+            found = _TOKEN.match(self.text, place)
+            if found is None:
+                start = place + len(self.text[place:]) - len(self.text[place:].lstrip())
+                self._fail("this cannot be read", _Token("", "", start, start + 1))
+            kind = str(found.lastgroup)
+            tokens.append(_Token(kind, found[kind], found.start(kind), found.end(kind)))
+            place = found.end()
+        return tokens
+
+    def query(self) -> Query:
+        function = self._take("word", "a function such as count() or mean(cost)")
+        name = function.text.lower()
+        if name not in _FUNCTIONS:
+            near = difflib.get_close_matches(name, _FUNCTIONS, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_FUNCTIONS)}"
+            self._fail(f"{function.text!r} is not a function; {hint}", function)
+        make, (columns, fewest, most) = _FUNCTIONS[name]
+        self._mark("(")
+        given: list[Any] = []
+        numbers: list[float] = []
+        if columns:
+            given.append(self._column())
+        while self._at(","):
+            numbers.append(self._number())
+        closing = self._mark(")")
+        if not fewest <= len(numbers) <= most:
+            wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+            self._fail(f"{name} takes {wanted} numbers behind the column", closing)
+        rest = self._rest(name)
+        if self.place < len(self.tokens):
+            self._fail("nothing may follow here; by and where come once", self._here())
+        try:
+            return make(*given, *numbers, **rest)
+        except InvalidParameter as error:
+            self._fail(str(error), function)
+
+    def _rest(self, name: str) -> dict[str, Any]:
+        rest: dict[str, Any] = {}
+        while self._at_word("by") or self._at_word("where"):
+            word = self.tokens[self.place]
+            part = word.text.lower()
+            if part in rest or name in {"bounds", "smooth_median"}:
+                self._fail(f"{part} cannot stand here", word)
+            self.place += 1
+            rest[part] = self._columns() if part == "by" else self._conditions()
+        return rest
+
+    def _columns(self) -> tuple[str, ...]:
+        names = [self._column()]
+        while self._at(","):
+            names.append(self._column())
+        return tuple(names)
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        found = [self._condition()]
+        while self._at_word("and"):
+            self.place += 1
+            found.append(self._condition())
+        return tuple(found)
+
+    def _condition(self) -> Condition:
+        column = self._column()
+        operator: Any
+        if self._at_word("in"):
+            self.place += 1
+            self._mark("(")
+            values = [self._value()]
+            while self._at(","):
+                values.append(self._value())
+            closing = self._mark(")")
+            if len({type(value) for value in values}) > 1:
+                self._fail("a list holds numbers or texts, not both", closing)
+            return Condition(column, "in", tuple(values))
+        token = self._here()
+        if token.text not in _OPERATORS:
+            self._fail("a comparison is expected: = != < <= > >= in", token)
+        self.place += 1
+        operator = "!=" if token.text == "<>" else token.text
+        return Condition(column, operator, self._value())
+
+    def _value(self) -> Any:
+        token = self._here()
+        if token.kind == "text":
+            self.place += 1
+            return token.text[1:-1].replace("''", "'")
+        if token.kind in {"word", "name"}:
+            self._fail("a number or a text in 'single quotes' is expected", token)
+        return self._number()
+
+    def _column(self) -> str:
+        token = self._here()
+        if token.kind not in {"word", "name"}:
+            self._fail('a column is expected; write odd names in "double quotes"', token)
+        self.place += 1
+        return token.text if token.kind == "word" else token.text[1:-1].replace('""', '"')
+
+    def _number(self) -> float:
+        return float(self._take("number", "a number").text)
+
+    def _take(self, kind: str, wanted: str) -> _Token:
+        token = self._here()
+        if token.kind != kind:
+            self._fail(f"{wanted} is expected", token)
+        self.place += 1
+        return token
+
+    def _mark(self, mark: str) -> _Token:
+        token = self._here()
+        if token.kind != "mark" or token.text != mark:
+            self._fail(f"{mark!r} is expected", token)
+        self.place += 1
+        return token
+
+    def _at(self, mark: str) -> bool:
+        if self._here().kind == "mark" and self._here().text == mark:
+            self.place += 1
+            return True
+        return False
+
+    def _at_word(self, word: str) -> bool:
+        return self._here().kind == "word" and self._here().text.lower() == word
+
+    def _here(self) -> _Token:
+        if self.place < len(self.tokens):
+            return self.tokens[self.place]
+        return _Token("end", "", len(self.text.rstrip()), len(self.text.rstrip()) + 1)
+
+    def _fail(self, reason: str, token: _Token) -> NoReturn:
+        line = self.text.replace("\n", " ").replace("\t", " ")
+        marks = " " * token.start + "^" * max(1, token.end - token.start)
+        raise InvalidParameter(f"query: {reason}\n  {line}\n  {marks}") from None
+
+
+def _whole(number: float) -> int:
+    if not number.is_integer():
+        raise InvalidParameter(f"bins={number:g} must be a whole number")
+    return int(number)

@@ -1,0 +1,168 @@
+"""Neighbour tests for anybody's pipeline: record it on one table, replay it on a neighbour, compare.
+
+On the neighbour every mechanism gives out what it gave on the table. A private pipeline then has no way to
+know which table it has: it must ask for the same things, its values before noise may differ by no more than
+was claimed, and what it gives back must be the same. This finds the faults of glue code (bounds, counts or
+groups read off the data, a sum that was not clipped) at once and without statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from mahrem.dp._accounting import Spend, composed_cost
+from mahrem.dp._relation import Relation
+from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
+from mahrem.dp._tape import Step, Tape, listening
+
+__all__ = ["Evidence", "NotPrivate", "assert_dp"]
+
+
+class NotPrivate(AssertionError):
+    """A pipeline told two neighbouring tables apart by other means than noise."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a neighbour test saw.
+
+    Attributes:
+        moved: For every use of a mechanism, by how much (L1) the values before noise moved.
+        claimed: By how much they were allowed to.
+        spends: What was paid for.
+    """
+
+    moved: tuple[float, ...]
+    claimed: tuple[float, ...]
+    spends: tuple[Spend, ...]
+
+    def epsilon(self, delta: float = 0.0, relation: Relation = Relation.ADD_REMOVE) -> float:
+        """Say what the pipeline paid in all."""
+        return composed_cost(self.spends, delta, relation).epsilon
+
+
+def assert_dp(
+    pipeline: Callable[[Any], Any],
+    table: object,
+    neighbour: object,
+    *,
+    same: Callable[[Any, Any], bool] | None = None,
+) -> Evidence:
+    """Check that a pipeline tells two neighbouring tables apart by noise only.
+
+    Args:
+        pipeline: Takes a table and gives back what would be published; it uses the mechanisms, queries and
+            ledgers of this package (inside it, :meth:`~mahrem.dp.Ledger.temporary`).
+        table: A table.
+        neighbour: A neighbour of it under the relation claimed.
+        same: Says whether two results are equal; by default frames, arrays, mappings and lists are compared
+            by value.
+
+    Raises:
+        NotPrivate: With the step at which the two runs part.
+
+    Guarantees:
+        - Silence proves nothing beyond these two tables; an error is always a fault (or tables that are no
+          neighbours).
+
+    References:
+        Cebere, Erb, Desfontaines, Bellet, Fitzsimons: differential privacy violations in the wild, 2026.
+
+    Example:
+        >>> import polars as pl
+        >>> from mahrem.dp import Ledger, answer_query
+        >>> def mean_age(table):
+        ...     facts = {"age": {"lower": 0, "upper": 100}}
+        ...     ledger = Ledger.temporary(epsilon=1, columns=facts)
+        ...     return answer_query(table, "mean(age)", ledger=ledger, epsilon=1).rows
+        >>> people = pl.DataFrame({"age": [30, 40, 50, 1000]})
+        >>> assert_dp(mean_age, people, people[:3]).epsilon()
+        1.0
+    """
+    with listening(Tape()) as first:
+        result = pipeline(table)
+    with listening(Tape(replay=first.steps)) as second:
+        other = pipeline(neighbour)
+    if first.spends != second.spends:
+        raise NotPrivate("what was paid for depends on the data")
+    if len(first.steps) != len(second.steps):
+        raise NotPrivate(
+            f"{len(first.steps)} mechanisms were used on the table and {len(second.steps)} on its neighbour"
+        )
+    moved = [
+        _compare(number, one, two)
+        for number, (one, two) in enumerate(zip(first.steps, second.steps, strict=True), start=1)
+    ]
+    if not (same or _same)(result, other):
+        raise NotPrivate(
+            "the result differs although every mechanism gave out the same: something else was published"
+        )
+    claimed = tuple(_allowed(step) for step in first.steps)
+    return Evidence(tuple(moved), claimed, tuple(first.spends))
+
+
+def _allowed(step: Step) -> float:
+    reach = step.sensitivity
+    return float(reach.l1 if isinstance(reach, GlobalSensitivity) else reach.value)
+
+
+def _compare(number: int, one: Step, two: Step) -> float:
+    where = f"step {number} ({one.mechanism})"
+    if (one.mechanism, one.event, len(one.values)) != (two.mechanism, two.event, len(two.values)):
+        raise NotPrivate(f"{where}: mechanism, noise or number of values depend on the data")
+    change = [abs(a - b) for a, b in zip(one.values, two.values, strict=True)]
+    if isinstance(one.sensitivity, SmoothSensitivity) or isinstance(two.sensitivity, SmoothSensitivity):
+        _compare_smooth(where, one.sensitivity, two.sensitivity, change)
+        return float(sum(change))
+    reach = one.sensitivity
+    if reach != two.sensitivity:
+        raise NotPrivate(f"{where}: the claimed sensitivity depends on the data")
+    if one.mechanism in {"exponential", "permute-and-flip"}:
+        if max(change, default=0) > reach.linf:
+            raise NotPrivate(f"{where}: a score moved by {max(change)}, more than {reach.linf} as claimed")
+        return float(max(change, default=0))
+    found = {
+        "L1": sum(change),
+        "squared L2": sum(part**2 for part in change),
+        "largest": max(change, default=0),
+    }
+    claimed = {"L1": reach.l1, "squared L2": reach.l2_squared, "largest": reach.linf}
+    for name, most in claimed.items():
+        if found[name] > most:
+            raise NotPrivate(f"{where}: values moved by {found[name]} ({name}), more than {most} as claimed")
+    if reach.single and sum(part > 0 for part in change) > 1:
+        raise NotPrivate(f"{where}: several values moved where one was claimed")
+    return float(found["L1"])
+
+
+def _compare_smooth(where: str, one: object, two: object, change: Sequence[int]) -> None:
+    if (
+        not isinstance(one, SmoothSensitivity)
+        or not isinstance(two, SmoothSensitivity)
+        or one.beta != two.beta
+    ):
+        raise NotPrivate(f"{where}: the kind of sensitivity depends on the data")
+    if max(change) > min(one.value, two.value):
+        raise NotPrivate(f"{where}: the value moved by more than its smooth sensitivity")
+    if abs(np.log(one.value / two.value)) > one.beta * (1 + 1e-9):
+        raise NotPrivate(f"{where}: the smooth sensitivity is not smooth")
+
+
+def _same(one: Any, two: Any) -> bool:  # noqa: PLR0911 - one line per kind
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, Mapping):
+        return set(one) == set(two) and all(_same(one[key], two[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
+    if isinstance(one, np.ndarray):
+        return one.dtype == two.dtype and bool(np.array_equal(one, two, equal_nan=one.dtype.kind == "f"))
+    if hasattr(one, "equals"):
+        return bool(one.equals(two))
+    if is_dataclass(one):
+        return all(_same(getattr(one, f.name), getattr(two, f.name)) for f in fields(one) if f.compare)
+    return bool(one == two or (one != one and two != two))  # noqa: PLR0124 - NaN is equal to NaN here

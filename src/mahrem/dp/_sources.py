@@ -1,0 +1,71 @@
+"""The data behind a query: a frame, a file, or a database that adds up by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from mahrem import check
+from mahrem.dp._tally import Tally
+from mahrem.dp._tally_frame import refuse_types, tally_frame
+from mahrem.dp._tally_sql import can_ask, refuse_kinds, tally_database
+from mahrem.table import Database, Reading, Source, asking, open_source
+from mahrem.types import Integers
+
+__all__ = ["Data", "column_names", "opened"]
+
+
+@dataclass
+class Data:
+    """An opened source; a database is only read whole if it cannot add up by itself."""
+
+    given: object
+    reading: Reading
+    database: Database | None
+    source: Source | None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        if self.database is not None:
+            return tuple(self.database.types)
+        return self.held().columns
+
+    def held(self) -> Source:
+        """Open the table itself."""
+        if self.source is None:
+            self.source = open_source(self.given, self.reading)
+        return self.source
+
+    def pushes(self, tally: Tally) -> bool:
+        """Say whether the database does the adding."""
+        return self.database is not None and not self.reading.null and can_ask(tally, self.database)
+
+    def refuse(self, tally: Tally) -> None:
+        """Refuse a tally that names columns that are not there or can never be numbers."""
+        check.columns_exist(tally.columns, self.columns)
+        if self.database is None:
+            refuse_types(tally, self.held())
+        else:
+            refuse_kinds(tally, self.database)
+
+    def tally(self, tally: Tally) -> Integers:
+        """Add up, wherever that is done."""
+        if self.database is not None and self.pushes(tally):
+            return tally_database(tally, self.database)
+        return tally_frame(tally, self.held())
+
+
+@contextmanager
+def opened(source: object, reading: Reading) -> Iterator[Data]:
+    """Open a source for tallies."""
+    with asking(source, reading) as database:
+        held = open_source(source, reading) if database is None else None
+        yield Data(source, reading, database, held)
+
+
+def column_names(source: object, reading: Reading) -> tuple[str, ...]:
+    """Name the columns of a source without reading it."""
+    with opened(source, reading) as data:
+        return data.columns

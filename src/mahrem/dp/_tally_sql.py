@@ -1,0 +1,192 @@
+"""Add up a tally inside a database: one SELECT over clipped integers, so that only sums travel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, Grid, Key, Tally, Term
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table import Database, quoted
+from mahrem.types import Integers
+
+__all__ = ["can_ask", "refuse_kinds", "sql_of", "tally_database"]
+
+_SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT2", "INT4", "INT8")
+_UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+_WHOLE = (*_SIGNED, *_UNSIGNED)
+_NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
+_READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
+
+
+def refuse_kinds(tally: Tally, database: Database) -> None:
+    """Refuse columns whose type can never be a number."""
+    for name in tally.numbers:
+        if not database.types[name].startswith(_READABLE):
+            raise InvalidParameter(f"column={name!r} holds {database.types[name]} values, no numbers")
+
+
+def can_ask(tally: Tally, database: Database) -> bool:
+    """Say whether the database can do it without ever failing on a value.
+
+    PostgreSQL has no cast that forgives, and a query that fails on one person's cell gives that person away.
+    """
+    if database.dialect == "duckdb":
+        return True
+    return all(_is_number(database.types[name]) for name in tally.numbers)
+
+
+def _is_number(kind: str) -> bool:
+    return kind.startswith(_NUMBERS)
+
+
+def tally_database(tally: Tally, database: Database) -> Integers:
+    """Sum up; gives ``(*shape, terms)`` integers."""
+    sums = np.zeros((*tally.shape, len(tally.terms)), dtype=np.int64)
+    groups = len(tally.keys)
+    for row in database.ask(sql_of(tally, database)):
+        if any(place is None for place in row[:groups]):
+            continue
+        where = tuple(int(place) for place in row[:groups])
+        totals = [int(total or 0) for total in row[groups:]]
+        if max(map(abs, totals)) > 1 << 62:
+            raise InvalidInput(f"{database.label} has too many rows for exact sums")
+        sums[where] = totals
+    return sums
+
+
+def sql_of(tally: Tally, database: Database) -> str:
+    """Write the SELECT; names are quoted, literals are written out by us."""
+    table = database.table
+    where = " AND ".join(_passes(one, database) for one in tally.where)
+    if tally.unit.subject is not None:
+        table, where = _capped(tally, table, where), f"mahrem_place <= {tally.unit.rows}"
+    keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
+    plain = all(term.kind == "rows" for term in tally.terms)
+    terms = [f"{_adds(term, database)} AS term_{number}" for number, term in enumerate(tally.terms)]
+    condition = f" WHERE {where}" if where else ""
+    if plain and not keys:
+        counts = ", ".join("COUNT(*)" for _ in terms)
+        return f"SELECT {counts} FROM {table}{condition}"  # noqa: S608 - names are quoted
+    inner = f"SELECT {', '.join([*keys, *terms])} FROM {table}{condition}"  # noqa: S608
+    names = [f"key_{number}" for number in range(len(keys))]
+    text = "VARCHAR" if database.dialect == "duckdb" else "text"
+    sums = [f"CAST(SUM(term_{number}) AS {text})" for number in range(len(terms))]
+    grouped = f" GROUP BY {', '.join(names)}" if names else ""
+    return f"SELECT {', '.join([*names, *sums])} FROM ({inner}) AS steps{grouped}"  # noqa: S608
+
+
+def _capped(tally: Tally, table: str, where: str) -> str:
+    """Number the rows of each person by a hash of what is used of them: others have no say in it."""
+    subject = quoted(str(tally.unit.subject))
+    columns = ", ".join(quoted(name) for name in tally.columns)
+    order = f"md5(concat_ws('|', {columns}))"
+    present = f"{subject} IS NOT NULL" + (f" AND {where}" if where else "")
+    number = f"ROW_NUMBER() OVER (PARTITION BY {subject} ORDER BY {order}) AS mahrem_place"
+    return f"(SELECT {columns}, {number} FROM {table} WHERE {present}) AS capped"  # noqa: S608
+
+
+def _number(column: str, database: Database) -> str:
+    """Read cells as numbers; what is none, NaN included, is NULL. Never fails on a value."""
+    cell, kind = quoted(column), database.types[column]
+    if database.dialect == "duckdb":
+        number = f"TRY_CAST({cell} AS DOUBLE)"
+        return number if kind.startswith(_WHOLE) else f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
+    if kind.startswith(_WHOLE):
+        return f"{cell}::float8"
+    # PostgreSQL fails on numbers too large for a float, and on products too small for one.
+    wide = f"{cell}::float8" if kind.startswith("FLOAT") else cell
+    reach = "1e60::float8" if kind.startswith("FLOAT") else "1e60::numeric"
+    near = f"LEAST(GREATEST({wide}, -{reach}), {reach})::float8"
+    return f"(CASE WHEN {cell} IS NULL OR {cell} = 'NaN' THEN NULL WHEN abs({near}) < 1e-100 THEN 0 ELSE {near} END)"
+
+
+def _clipped(of: Term | Grid, database: Database) -> str:
+    number = _number(str(of.column), database)
+    low, high = _literal(of.lower), _literal(of.upper)
+    known = number if of.missing is None else f"COALESCE({number}, {_literal(of.missing)})"
+    # LEAST and GREATEST skip NULL in both databases, so a missing value needs its own case.
+    return f"(CASE WHEN {known} IS NULL THEN NULL ELSE LEAST(GREATEST({known}, {low}), {high}) END)"
+
+
+def _adds(term: Term, database: Database) -> str:
+    if term.kind == "rows":
+        return "1"
+    value = _clipped(term, database)
+    if term.kind == "present":
+        return f"(CASE WHEN {value} IS NULL THEN 0 ELSE 1 END)"
+    centred = f"(({value} - {_literal(term.middle)}) / {_literal(term.half)})"
+    match term.kind:
+        case "value":
+            share = f"({value} / {_literal(max(abs(term.lower), abs(term.upper)))})"
+        case "centred":
+            share = centred
+        case _:
+            share = f"(2 * {centred} * {centred} - 1)"
+    least, most = term.bounds
+    steps = f"CAST(ROUND({share} * {RESOLUTION}) AS BIGINT)"
+    return f"(CASE WHEN {value} IS NULL THEN 0 ELSE LEAST(GREATEST({steps}, {least}), {most}) END)"
+
+
+def _place(key: Key, database: Database) -> str:
+    match key:
+        case Category():
+            cell = _cell(key.column, database)
+            numeric = _is_number(database.types[key.column])
+            arms = [
+                f"WHEN {cell} = {literal} THEN {place}"
+                for place, text in enumerate(key.categories)
+                if (literal := _category_literal(text, numeric=numeric)) is not None
+            ]
+            return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
+        case Grid():
+            value, low = _clipped(key, database), _literal(key.lower)
+            share = f"({value} - {low}) / {_literal(key.upper - key.lower)} * {key.steps}"
+            whole = f"CAST({'ROUND' if key.nearest else 'FLOOR'}({share}) AS BIGINT)"
+            return (
+                f"(CASE WHEN {value} IS NULL THEN NULL ELSE LEAST(GREATEST({whole}, 0), {key.size - 1}) END)"
+            )
+        case Edges():
+            number = _number(key.column, database)
+            steps = " ".join(
+                f"WHEN {number} < {_literal(edge)} THEN {place}" for place, edge in enumerate(key.edges)
+            )
+            return f"(CASE WHEN {number} IS NULL THEN NULL {steps} ELSE {len(key.edges)} END)"
+
+
+def _cell(column: str, database: Database) -> str:
+    return _number(column, database) if _is_number(database.types[column]) else _text(column, database)
+
+
+def _text(column: str, database: Database) -> str:
+    """Read cells as text; an empty one is missing, as everywhere."""
+    if database.dialect == "duckdb":
+        return f"NULLIF(CAST({quoted(column)} AS VARCHAR), '')"
+    return f"(NULLIF({quoted(column)}::text, '') COLLATE \"C\")"
+
+
+def _category_literal(text: str, *, numeric: bool) -> str | None:
+    if not numeric:
+        return _literal(text)
+    try:
+        return _literal(float(text))
+    except (ValueError, InvalidParameter):
+        return None
+
+
+def _passes(condition: Condition, database: Database) -> str:
+    value = condition.value
+    cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
+    if isinstance(value, tuple):
+        return f"({cell} IN ({', '.join(_literal(one) for one in value)}))"
+    operator = "<>" if condition.operator == "!=" else condition.operator
+    return f"({cell} {operator} {_literal(value)})"
+
+
+def _literal(value: float | str) -> str:
+    if isinstance(value, str):
+        if "\0" in value:
+            raise InvalidParameter("a text in a query must not hold NUL")
+        return "'" + value.replace("'", "''") + "'"
+    if not np.isfinite(value):
+        raise InvalidParameter(f"number={value!r} in a query must be finite")
+    return f"CAST({value!r} AS DOUBLE PRECISION)"

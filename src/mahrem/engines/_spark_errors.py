@@ -1,0 +1,54 @@
+"""What Spark and its workers raise, in our words: their own may hold data."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+from mahrem.errors import InvalidInput, MissingExtra
+
+__all__ = ["in_our_words", "worker_error"]
+
+
+def worker_error(told: str) -> Exception:
+    """Say in our words why a worker could not work; Spark's own words may hold data."""
+    if "PYTHON_VERSION_MISMATCH" in told:
+        return InvalidInput("workers run another Python than this; set PYSPARK_PYTHON to one of this version")
+    missing = re.search(r"No module named '?([\w.]+)", told)
+    if missing:
+        return MissingExtra(f"workers have no {missing.group(1)}; install mahrem[spark] for PYSPARK_PYTHON")
+    if "pyarrow" in told.lower() or "PyArrow" in told:
+        return MissingExtra("workers have no usable pyarrow; install mahrem[spark] for PYSPARK_PYTHON")
+    if "Cannot run program" in told:
+        return InvalidInput("workers cannot start Python; set PYSPARK_PYTHON to a path that they have")
+    return InvalidInput("workers could not run a first small job; see Spark's log")
+
+
+@contextlib.contextmanager
+def in_our_words() -> Iterator[None]:
+    """Turn what Spark raises into errors of ours; its own words may hold data.
+
+    Raises:
+        InvalidInput: If the source is broken, or Spark gave up for another reason.
+        MissingExtra: If workers lack something.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        told = str(error)
+    else:
+        return
+    broken = ("MALFORMED", "FAILED_READ_FILE", "CANNOT_READ", "CANNOT_MERGE", "ParquetDecodingException")
+    if any(sign in told for sign in broken):
+        raise InvalidInput(
+            "the source cannot be read: a record has more or fewer fields than the header, a cell holds a "
+            "line break, or a part is broken; Parquet knows none of this"
+        )
+    if "No module named" in told or "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
+        raise worker_error(told)
+    reason = re.search(r"\[([A-Z_.]+)\]", told)
+    named = f" ({reason.group(1)})" if reason else ""
+    raise InvalidInput(f"Spark gave up{named}; its log says why; nothing was left behind")

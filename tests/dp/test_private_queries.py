@@ -1,0 +1,418 @@
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mahrem as mh
+from mahrem.dp import (
+    Answer,
+    Bounds,
+    Condition,
+    Count,
+    Histogram,
+    Ledger,
+    Mean,
+    Median,
+    Quantiles,
+    Query,
+    Range,
+    SmoothMedian,
+    Sum,
+    Unit,
+    Variance,
+    answer_query,
+    foretell_query,
+    parse_query,
+)
+from mahrem.dp._sources import opened
+from mahrem.dp._tally import Category, Edges, Grid, Tally, Term
+from mahrem.errors import ColumnNotFound, InvalidParameter
+from mahrem.table import Reading
+
+ROWS = 3000
+COLUMNS: dict[str, Any] = {
+    "cost": {"lower": 0, "upper": 1000},
+    "age": {"lower": 0, "upper": 100, "missing": 40},
+    "sex": {"categories": ["f", "m"]},
+}
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    return pl.DataFrame(
+        {
+            "id": rng.integers(0, 900, ROWS),
+            "cost": np.clip(rng.normal(400, 120, ROWS), 0, 1000),
+            "age": rng.integers(18, 90, ROWS),
+            "sex": rng.choice(["f", "m", "x"], ROWS),
+        }
+    )
+
+
+def generous(**said: Any) -> Ledger:
+    with pytest.warns(mh.PrivacyWarning, match="next to nothing"):
+        return Ledger.temporary(**{"epsilon": 1e6, "columns": COLUMNS, **said})
+
+
+TRUTHS: dict[str, pl.Expr] = {
+    "count()": pl.len(),
+    "count() where sex = 'f'": (pl.col("sex") == "f").sum(),
+    "count() where age >= 50 and sex in ('f', 'm')": (
+        (pl.col("age") >= 50) & pl.col("sex").is_in(["f", "m"])
+    ).sum(),
+    "sum(cost)": pl.col("cost").sum(),
+    "mean(cost)": pl.col("cost").mean(),
+    "mean(age)": pl.col("age").mean(),
+    "variance(cost)": pl.col("cost").var(ddof=0),
+}
+
+
+@pytest.mark.parametrize("question", TRUTHS)
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_answers_lie_within_their_error_bars(people: pl.DataFrame, question: str, delta: float) -> None:
+    # 140 answers at 99.9999 % in all: a false alarm comes about once in 7,000 runs
+    truth = float(people.select(TRUTHS[question]).item())
+    for _ in range(10):
+        ledger = generous(delta=delta)
+        answer = answer_query(people, question, ledger=ledger, epsilon=0.5, delta=delta, confidence=1 - 1e-6)
+        (row,) = answer.rows
+        assert abs(row["value"] - truth) <= row["error"]
+
+
+def test_error_bars_are_not_wider_than_needed(people: pl.DataFrame) -> None:
+    # of 400 answers at 80 %, fewer than 60 % or more than 95 % inside comes less than once in 1e9 runs
+    ledger = generous()
+    inside = []
+    for _ in range(400):
+        answer = answer_query(people, "sum(cost)", ledger=ledger, epsilon=1.0, confidence=0.8)
+        (row,) = answer.rows
+        inside.append(abs(row["value"] - people["cost"].sum()) <= row["error"])
+    assert 0.6 < np.mean(inside) < 0.95
+
+
+@pytest.mark.parametrize("question", ["median(cost)", "quantile(cost, 0.1)", "quantile(cost, 0.99)"])
+def test_quantiles_are_as_many_ranks_off_as_they_say(people: pl.DataFrame, question: str) -> None:
+    ledger = generous()
+    level = 0.5 if "median" in question else float(question.split()[1][:-1])
+    for _ in range(20):
+        answer = answer_query(people, question, ledger=ledger, epsilon=1.0, confidence=1 - 1e-6)
+        (row,) = answer.rows
+        off = abs((people["cost"] < row["value"]).sum() - level * ROWS)
+        step = (people["cost"] - row["value"]).abs().le(1000 / 4096).sum()  # within one step of the grid
+        assert off <= row["error_rows"] + step
+
+
+def test_groups_are_the_declared_ones_whatever_the_data_holds(people: pl.DataFrame) -> None:
+    ledger = generous()
+    answer = answer_query(people.filter(pl.col("sex") != "m"), "count() by sex", ledger=ledger, epsilon=1.0)
+    assert [row["sex"] for row in answer.rows] == ["f", "m"]
+    assert abs(answer.rows[1]["value"]) < 40
+    empty = answer_query(people.clear(), "mean(cost) by sex", ledger=ledger, epsilon=1.0)
+    assert all(math.isfinite(row["value"]) and row["error"] == 1000 for row in empty.rows)
+
+
+def test_quantiles_never_cross_and_a_range_says_what_it_is(people: pl.DataFrame) -> None:
+    ledger = generous()
+    levels = tuple(np.linspace(0.1, 0.9, 9).round(1))
+    answer = answer_query(people[:20], Quantiles("cost", levels), ledger=ledger, epsilon=0.1)
+    values = [row["value"] for row in answer.rows]
+    assert values == sorted(values)
+    ranged = answer_query(people, "range(cost)", ledger=ledger, epsilon=5.0)
+    assert ranged.rows[0]["high"] - ranged.rows[0]["low"] == ranged.value
+    assert "quantile range" in ranged.notes[0]
+
+
+def test_bounds_are_found_paid_for_and_used(people: pl.DataFrame) -> None:
+    ledger = Ledger.temporary(epsilon=1.0)
+    with pytest.raises(InvalidParameter, match="no public bounds"):
+        answer_query(people, "mean(cost)", ledger=ledger, epsilon=0.1)
+    found = answer_query(people, "bounds(cost)", ledger=ledger, epsilon=0.5)
+    lower, upper = ledger.facts.bounds("cost")
+    assert lower <= people["cost"].quantile(0.02)  # type: ignore[operator]
+    assert people["cost"].quantile(0.98) <= upper <= 2048  # type: ignore[operator]
+    assert ledger.spent().epsilon == pytest.approx(0.5)
+    assert found.rows[0]["lower"] == lower
+    answer_query(people, "mean(cost)", ledger=ledger, epsilon=0.5)
+    with pytest.raises(mh.MahremError, match="does not fit"):
+        answer_query(people, "count()", ledger=ledger, epsilon=0.1)
+
+
+def test_bounds_nobody_can_see_are_not_declared(people: pl.DataFrame) -> None:
+    ledger = Ledger.temporary(epsilon=1.0)
+    answer = answer_query(people[:2], "bounds(cost)", ledger=ledger, epsilon=0.1)
+    assert answer.rows[0]["lower"] is None
+    assert "cost" not in ledger.facts.columns
+    assert ledger.spent().epsilon == pytest.approx(0.1)
+
+
+def test_a_public_number_of_rows_makes_means_cheaper(people: pl.DataFrame) -> None:
+    private, public = generous(), generous(rows=ROWS)
+    errors = [
+        answer_query(people, "mean(age)", ledger=ledger, epsilon=0.5).rows[0]["error"]
+        for ledger in (private, public)
+    ]
+    assert errors[1] < errors[0]
+    skipped = answer_query(people, "mean(cost)", ledger=public, epsilon=0.5)
+    assert not skipped.notes  # a missing cost is left out, so the number of rows would be the wrong divisor
+
+
+def test_rows_of_one_person_beyond_the_cap_are_left_out() -> None:
+    table = pl.DataFrame({"who": [1] * 1000 + [2, 3, None, None], "x": [1.0] * 1004})
+    with pytest.warns(mh.PrivacyWarning):
+        ledger = Ledger.temporary(epsilon=1e6, subject="who", rows_per_person=2)
+    answer = answer_query(table, "count()", ledger=ledger, epsilon=200.0)
+    assert answer.value == 4
+    assert "at most 2 rows" in answer.notes[0]
+
+
+def test_the_plan_foretells_the_error_without_spending(people: pl.DataFrame) -> None:
+    ledger = Ledger.temporary(epsilon=1.0, columns=COLUMNS, rows=ROWS)
+    for question in ("count()", "sum(cost)", "count() by sex", "median(cost)", "mean(age)"):
+        plan = foretell_query(question, ledger=ledger, epsilon=0.1)
+        assert not plan.spent
+        assert plan.fits
+        answer = answer_query(people, question, ledger=ledger, epsilon=0.1)
+        key = "error_rows" if question == "median(cost)" else "error"
+        assert plan.rows[0][key] == answer.rows[0][key]
+    assert not foretell_query("count()", ledger=ledger, epsilon=0.9).fits
+    parts = foretell_query("variance(cost)", ledger=ledger, epsilon=0.1).rows
+    assert [row["part"] for row in parts] == ["total of centred", "total of square", "total of present"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "reason"),
+    [
+        ("count()", {"epsilon": 0}, "epsilon"),
+        ("count()", {"epsilon": -1}, "epsilon"),
+        ("count()", {"delta": 1.0}, "delta"),
+        ("count()", {"delta": -0.1}, "delta"),
+        ("count()", {"mechanism": "gaussian"}, "delta"),
+        ("count()", {"mechanism": "laplace", "delta": 1e-6}, "laplace"),
+        ("count()", {"mechanism": "uniform"}, "mechanism"),
+        ("count()", {"confidence": 1.0}, "confidence"),
+        ("median(cost)", {"delta": 1e-6}, "pure"),
+        ("smooth_median(age)", {}, "delta"),
+        ("smooth_median(age)", {"delta": 1e-6}, "replace"),
+        ("mean(id)", {}, "no public bounds"),
+        ("count() by id", {}, "no declared values"),
+        ("count() where sex = 'z'", {}, "declared"),
+        ("histogram(sex, 3)", {}, "no public bounds"),
+    ],
+)
+def test_bad_questions_are_refused_and_cost_nothing(
+    people: pl.DataFrame, question: str, said: dict[str, Any], reason: str
+) -> None:
+    ledger = Ledger.temporary(epsilon=10.0, delta=1e-5, columns=COLUMNS)
+    with pytest.raises(InvalidParameter, match=reason):
+        answer_query(people, question, ledger=ledger, **{"epsilon": 0.5, **said})
+    assert ledger.spent().epsilon == 0
+
+
+def test_columns_that_are_not_there_or_no_numbers_cost_nothing(people: pl.DataFrame) -> None:
+    dated = people.with_columns(day=pl.date(2020, 1, 1))
+    ledger = Ledger.temporary(epsilon=1.0, columns={"gone": {"lower": 0, "upper": 1}})
+    with pytest.raises(ColumnNotFound):
+        answer_query(dated, "sum(gone)", ledger=ledger, epsilon=0.5)
+    with pytest.raises(InvalidParameter, match="no numbers"):
+        answer_query(dated, "count() where day > 3", ledger=ledger, epsilon=0.5)
+    assert ledger.spent().epsilon == 0
+
+
+def test_an_answer_is_plain_data(people: pl.DataFrame) -> None:
+    import json
+
+    answer = answer_query(people, "mean(cost) by sex", ledger=generous(), epsilon=0.5)
+    assert isinstance(answer, Answer)
+    said = json.loads(json.dumps(answer.as_dict()))
+    assert said["rows"][0]["sex"] == "f"
+    assert said["unit"] == {"kind": "row", "subject": None, "rows_per_person": 1}
+
+
+# ---- the same sums from every engine ----
+
+cost = {"column": "cost", "lower": -10.0, "upper": 55.5}
+TALLIES = [
+    Tally(terms=(Term("rows"),)),
+    Tally(terms=(Term("rows"), Term("present", **cost), Term("value", **cost), Term("centred", **cost))),
+    Tally(terms=(Term("square", **cost), Term("value", missing=3.25, **cost))),
+    Tally(terms=(Term("rows"), Term("value", **cost)), keys=(Category("sex", ("f", "m", "never")),)),
+    Tally(
+        terms=(Term("rows"),),
+        keys=(Category("sex", ("m", "f")), Grid("cost", -10.0, 55.5, 64, None, nearest=True)),
+    ),
+    Tally(terms=(Term("rows"),), keys=(Grid("cost", 0.0, 50.0, 10, 25.0, nearest=False),)),
+    Tally(terms=(Term("rows"),), keys=(Edges("cost", (-4.0, 0.0, 4.0, 50.0)),)),
+    Tally(terms=(Term("rows"),), where=(Condition("age", ">=", 40.0), Condition("sex", "in", ("f", "x")))),
+    Tally(terms=(Term("rows"),), where=(Condition("sex", "!=", "f"), Condition("age", "in", (20.0, 30.0)))),
+    Tally(terms=(Term("rows"),), where=(Condition("sex", "<", "m"),), keys=(Category("age", ("20", "30")),)),
+    Tally(terms=(Term("rows"),), unit=Unit(subject="id", rows=1)),
+]
+
+
+def awkward() -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    values = rng.normal(20, 30, 400).round(3)
+    values[:6] = [math.inf, -math.inf, math.nan, 1e308, 5e-324, -0.0]
+    costs = pl.Series("cost", values).set(pl.Series([i in {7, 9} for i in range(400)]), None)
+    return pl.DataFrame(
+        [
+            costs,
+            pl.Series("sex", rng.choice(["f", "m", "x'y", ""], 400)),
+            pl.Series("age", rng.integers(18, 40, 400)),
+            pl.Series("id", rng.integers(0, 60, 400)),
+        ]
+    )
+
+
+def totals(source: object, tally: Tally) -> Any:
+    with opened(source, Reading()) as data:
+        data.refuse(tally)
+        return data.tally(tally), data.pushes(tally)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    folder, table = tmp_path_factory.mktemp("stored"), awkward()
+    table.write_parquet(folder / "t.parquet")
+    table.write_csv(folder / "t.csv")
+    with duckdb.connect(str(folder / "t.duckdb")) as connection:
+        connection.register("given", table.to_arrow())
+        connection.execute("CREATE TABLE t AS SELECT * FROM given")
+    return {
+        "pandas": table.to_pandas(),
+        "arrow": table.to_arrow(),
+        "lazy": table.lazy(),
+        "parquet": folder / "t.parquet",
+        "csv": folder / "t.csv",
+        "duckdb": folder / "t.duckdb",
+    }
+
+
+@pytest.mark.parametrize("tally", TALLIES, ids=range(len(TALLIES)))
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "lazy", "parquet", "csv", "duckdb"])
+def test_every_engine_adds_up_the_same(stored: dict[str, object], tally: Tally, kind: str) -> None:
+    wanted, _ = totals(awkward(), tally)
+    found, pushed = totals(stored[kind], tally)
+    assert np.abs(found - wanted).max() <= 1  # a half may be rounded either way
+    assert pushed == (kind == "duckdb")
+
+
+@pytest.mark.postgres
+def test_postgresql_adds_up_the_same_by_itself(postgres: str) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    table = awkward()
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("tallied", table.to_arrow(), mode="replace")
+        cursor.execute("ALTER TABLE tallied ADD COLUMN exact numeric, ADD COLUMN words text")
+        cursor.execute("UPDATE tallied SET exact = 'NaN', words = 'no number'")
+        connection.commit()
+    how = Reading(table="tallied")
+    for tally in TALLIES:
+        with opened(postgres, how) as data:
+            assert data.pushes(tally)
+            found = data.tally(tally)
+        wanted, _ = totals(table, tally)
+        assert np.abs(found - wanted).max() <= 1
+    for column, pushed in (("exact", True), ("words", False)):
+        tally = Tally(terms=(Term("present", column, 0.0, 1.0),))
+        with opened(postgres, how) as data:
+            assert data.pushes(tally) == pushed
+            assert data.tally(tally).tolist() == [0]  # never fails on a cell
+
+
+def test_the_database_caps_the_rows_of_a_person_as_well(stored: dict[str, object]) -> None:
+    tally = Tally(terms=(Term("rows"),), keys=(Category("sex", ("f", "m")),), unit=Unit(subject="id", rows=2))
+    found, pushed = totals(stored["duckdb"], tally)
+    assert pushed
+    counts = awkward().filter(pl.col("sex") != "").group_by("id").len()["len"].clip(0, 2)
+    assert 0 < found.sum() <= int(counts.sum())
+
+
+def test_a_duckdb_file_is_asked_end_to_end(stored: dict[str, Any], tmp_path: Path) -> None:
+    facts = {"cost": {"lower": 0, "upper": 50}, "sex": {"categories": ["f", "m"]}}
+    ledger = Ledger.create(tmp_path / "L", stored["duckdb"], epsilon=20, columns=facts)
+    answer = mh.query(stored["duckdb"], "count() by sex", ledger=tmp_path / "L", epsilon=10.0)
+    truth = awkward()["sex"].value_counts()
+    for row in answer.rows:
+        assert abs(row["value"] - truth.filter(pl.col("sex") == row["sex"])["count"].item()) < 10
+    assert ledger.spent().epsilon == 10
+
+
+# ---- the grammar ----
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
+figures = st.floats(allow_nan=False, allow_infinity=False, width=32)
+conditions = st.one_of(
+    st.builds(Condition, names, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), figures | st.text()),
+    st.builds(Condition, names, st.just("in"), st.lists(figures, min_size=1, max_size=3).map(tuple)),
+    st.builds(Condition, names, st.just("in"), st.lists(st.text(), min_size=1, max_size=3).map(tuple)),
+)
+rest = {
+    "by": st.lists(names, max_size=2, unique=True).map(tuple),
+    "where": st.lists(conditions, max_size=2).map(tuple),
+}
+levels = st.lists(st.floats(0, 1), min_size=1, max_size=3, unique=True).map(
+    lambda found: tuple(sorted(found))
+)
+queries = st.one_of(
+    st.builds(Count, **rest),
+    *(st.builds(kind, names, **rest) for kind in (Sum, Mean, Variance, Median)),
+    st.builds(Quantiles, names, levels, **rest),
+    st.builds(Range, names, st.floats(0, 0.4), st.floats(0.5, 1), **rest),
+    st.builds(Histogram, names, st.none() | st.integers(1, 99), **rest),
+    st.builds(Bounds, names),
+    st.builds(SmoothMedian, names),
+)
+
+
+@given(query=queries)
+@settings(max_examples=150, deadline=None)
+def test_a_question_written_down_is_read_back(query: Query) -> None:
+    assert parse_query(str(query)) == query
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "reason"),
+    [
+        ("meen(cost) by sex", "meen", "did you mean mean"),
+        ("mean cost", "cost", r"'\(' is expected"),
+        ("mean(cost", "", r"'\)' is expected"),
+        ("mean(cost) by", "", "a column is expected"),
+        ("mean(cost) by sex by sex", "by", "by cannot stand here"),
+        ("mean(cost) sex", "sex", "nothing may follow"),
+        ("mean()", ")", "a column is expected"),
+        ("count(x)", "x", r"'\)' is expected"),
+        ("count() where sex = f", "f", "single quotes"),
+        ("count() where sex like 'f'", "like", "a comparison is expected"),
+        ("count() where age in (1, 'a')", ")", "not both"),
+        ("quantile(cost)", ")", "takes 1 to 100 numbers"),
+        ("quantile(cost, 2)", "quantile", "between 0 and 1"),
+        ("histogram(x, 2.5)", "histogram", "whole number"),
+        ("bounds(x) by sex", "by", "cannot stand here"),
+        ("mean(cost) ; drop", ";", "cannot be read"),
+        ("", "", "a function"),
+    ],
+)
+def test_errors_point_at_the_place(text: str, marked: str, reason: str) -> None:
+    with pytest.raises(InvalidParameter, match=reason) as caught:
+        parse_query(text)
+    _, line, marks = str(caught.value).split("\n")
+    start = marks.index("^")
+    assert line[start : marks.rindex("^") + 1] == marked
+
+
+def test_both_orders_of_by_and_where_mean_the_same() -> None:
+    one, two = parse_query("mean(x) by g where y > 1"), parse_query("MEAN(x) WHERE y > 1 BY g")
+    assert one == two
+    assert list(itertools.chain(one.by, two.by)) == ["g", "g"]

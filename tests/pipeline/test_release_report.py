@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mahrem as mh
+from mahrem.cli import main
+from mahrem.errors import InvalidInput, InvalidParameter, Tampered
+from mahrem.pipeline import redraw
+
+SAID = {"quasi": ["age", "zip", "height_cm", "weight_kg"], "sensitive": "diagnosis", "rest": "drop", "k": 5}
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    mh.anonymize(mh.demo_patients(400), output=tmp_path / "release", fraction=0.2, **SAID)
+    return tmp_path / "release"
+
+
+def told(folder: Path) -> dict[str, object]:
+    content: dict[str, object] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_the_report_holds_what_the_page_shows_and_no_value_of_the_data(release: Path) -> None:
+    report = told(release)
+    assert {"risk", "relations", "red_team", "utility", "columns"} <= set(report)
+    text = json.dumps({key: report[key] for key in ("risk", "relations", "red_team")})
+    patients = mh.demo_patients(400)
+    assert not any(value in text for value in patients["diagnosis"].unique())
+    assert not any(value in text for value in patients["zip"].drop_nulls().unique())
+
+
+def test_linkage_stays_below_the_promise(release: Path) -> None:
+    findings = told(release)["red_team"]["findings"]  # type: ignore[index,call-overload]
+    linked = [one for one in findings if one["attack"] == "linkage" and one["interval"]]
+    assert linked
+    assert all(one["interval"][0] <= 1 / 5 for one in linked)
+    assert {one["attack"] for one in findings} >= {"homogeneity", "skewness", "downcoding", "singling-out"}
+
+
+def test_successes_of_few_people_are_not_counted_out(release: Path) -> None:
+    for one in told(release)["red_team"]["findings"]:  # type: ignore[index,call-overload]
+        assert one["successes"] is None or one["successes"] == 0 or one["successes"] >= 5
+        assert (one["successes"] is None) == ("below" in one)
+
+
+def test_homogeneity_is_found_where_it_is_and_gone_with_diversity() -> None:
+    ages = np.repeat(np.arange(40), 10)
+    ill = np.where(ages < 20, "flu", np.where(np.arange(400) % 2 == 0, "gout", "asthma"))
+    table = pl.DataFrame({"age": ages, "ill": ill})
+    plain = mh.anonymize(table, quasi="age", sensitive="ill", k=5).report["red_team"]["findings"]
+    diverse = mh.anonymize(table, quasi="age", sensitive="ill", k=5, l=2).report["red_team"]["findings"]
+    rates = [
+        next(one["rate"] for one in found if one["attack"] == "homogeneity") for found in (plain, diverse)
+    ]
+    assert rates == [0.5, 0.0]
+
+
+def test_correlations_are_those_of_the_table() -> None:
+    rng = np.random.default_rng(7)
+    first = rng.normal(0, 1, 500)
+    table = pl.DataFrame({"a": first, "b": first + rng.normal(0, 0.5, 500), "s": -first})
+    found = mh.anonymize(table, quasi=["a", "b"], sensitive="s", k=2).report["relations"]
+    pairs = {tuple(pair["columns"]): pair for pair in found}
+    assert pairs["a", "b"]["before"] == pytest.approx(np.corrcoef(table["a"], table["b"])[0, 1], abs=0.006)
+    assert pairs["a", "s"]["before"] == -1.0
+    assert abs(pairs["a", "b"]["before"] - pairs["a", "b"]["after"]) < 0.1
+
+
+def test_columns_that_single_people_out_are_named() -> None:
+    table = pl.DataFrame({"key": np.arange(200), "sex": np.arange(200) % 2, "ward": np.arange(200) % 3})
+    found = mh.anonymize(table, quasi=["key", "sex", "ward"], k=5).report["risk"]["unique_columns"]
+    assert found["sets"] == [{"columns": ["key"], "share": 1.0}]
+    assert found["complete"]
+
+
+def test_a_brief_report_says_nothing_of_the_original() -> None:
+    report = mh.anonymize(mh.demo_patients(200), html=False, **SAID).report
+    assert not {"relations", "red_team"} & set(report)
+    assert "before" not in report["risk"]
+
+
+def test_a_target_tells_what_is_left_for_learning() -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(1)
+    ages = rng.integers(18, 90, 400)
+    table = pl.DataFrame({"age": ages, "height": rng.integers(150, 200, 400), "old": (ages > 50).astype(str)})
+    report = mh.anonymize(
+        table, quasi=["age", "height"], sensitive="old", k=5, html=False, target="old"
+    ).report
+    learnt = report["learning"]
+    assert 0 <= learnt["entropy_loss"] <= 1
+    before, after = learnt["scores"]["logistic_regression"]["accuracy"]
+    assert before > 0.9
+    assert after > 0.6
+
+
+@pytest.mark.parametrize(("language", "word"), [("tr", "raporu"), ("de", "Bericht zur")])
+def test_a_report_is_redrawn_in_another_language_and_the_folder_stays_whole(
+    release: Path, language: str, word: str
+) -> None:
+    data = (release / "data.csv").read_bytes()
+    page = redraw(release, language=language)
+    assert word in page.read_text(encoding="utf-8")
+    assert (release / "data.csv").read_bytes() == data
+    assert mh.audit(release).holds, "hashes follow the new page"
+    assert {path.name for path in release.parent.iterdir()} == {"release"}
+
+
+def test_a_redrawn_page_can_go_elsewhere(release: Path, tmp_path: Path) -> None:
+    before = (release / "SHA256SUMS").read_text(encoding="utf-8")
+    page = redraw(release, output=tmp_path / "again.html")
+    assert page.read_text(encoding="utf-8") == (release / "report.html").read_text(encoding="utf-8")
+    assert (release / "SHA256SUMS").read_text(encoding="utf-8") == before
+
+
+def test_nothing_is_drawn_from_a_changed_release(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InvalidParameter, match="language"):
+        redraw(release, language="xx")
+    with pytest.raises(InvalidInput, match="not a folder"):
+        redraw(release / "nowhere")
+    (release / "data.csv").write_text("age\n1\n", encoding="utf-8")
+    with pytest.raises(Tampered):
+        redraw(release)
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(release), "--language", "tr"])
+    assert ended.value.code == 4
+    assert "data.csv" in capsys.readouterr().err
+    (release / "SHA256SUMS").unlink()
+    with pytest.raises(Tampered, match="SHA256SUMS"):
+        redraw(release)
+
+
+def test_the_command_redraws(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(release), "--language", "tr"])
+    assert ended.value.code == 0
+    assert "report.html" in capsys.readouterr().out
+    page = (release / "report.html").read_text(encoding="utf-8")
+    assert re.search(r'<html lang="tr">', page)
+
+
+def test_the_audit_prints_every_figure_of_risk(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", str(release), "--fraction", "0.1", "--threshold", "0.09"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    for words in ("highest risk", "average risk", "rows above risk 0.09", "marketer", "journalist", "zayatz"):
+        assert words in shown
