@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -105,7 +106,7 @@ def slow_rules(cells: pl.DataFrame, labels: pl.Series, settings: CbaSettings) ->
             items.place,
             minimum,
             longest=settings.longest,
-            miner=miner,  # type: ignore[arg-type]
+            miner=miner,
             support_of=settings.support_of,
         )
         for miner in ("eclat", "apriori", "fp-growth")
@@ -146,7 +147,7 @@ def against_pyarc(options: Options) -> list[Row]:
     for name, settings, length in (("mushroom", WIDE, 23), ("adult", DEEP, 5)):
         cells, labels = load(name)
         slow_rules(cells, labels, settings)
-        best, model = shortest(lambda c=cells, y=labels, s=settings: cba(c, y, s), options.repeats)
+        best, model = shortest(partial(cba, cells, labels, settings), options.repeats)
         seconds, peers = float("nan"), 0
         if options.pyarc:
             path = Path(os.environ.get("TMPDIR", "/tmp")) / f"bench_cba_{os.getpid()}.csv"  # noqa: S108 - public data

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import dp_accounting as da
 import duckdb
@@ -79,10 +79,10 @@ def queries(folder: Path, rows: int, repeats: int) -> list[Row]:
     path = folder / "t.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(
-            "CREATE TABLE t AS SELECT i % 100 AS x, chr(CAST(97 + i % 3 AS INTEGER)) AS g "
-            f"FROM range({rows}) r(i)"
+            "CREATE TABLE t AS SELECT i % 100 AS x, chr(CAST(97 + i % 3 AS INTEGER)) AS g FROM range(?) r(i)",
+            [rows],
         )
-    facts = {"x": {"lower": 0, "upper": 100}, "g": {"categories": ["a", "b", "c"]}}
+    facts: dict[str, dict[str, Any]] = {"x": {"lower": 0, "upper": 100}, "g": {"categories": ["a", "b", "c"]}}
     ledger = Ledger.create(folder / "L", path, epsilon=20.0, delta=1e-9, columns=facts)
 
     def plain(sql: str) -> object:

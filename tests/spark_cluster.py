@@ -126,7 +126,11 @@ def spark_session(spark_cluster: Cluster) -> Iterator[Any]:
     """A session on the cluster."""
     from mahrem.engines._spark_session import start, stop
 
-    settings = {"spark.sql.shuffle.partitions": "4", "spark.executor.cores": "1"}
+    settings = {
+        "spark.sql.shuffle.partitions": "4",
+        "spark.executor.cores": "1",
+        "spark.speculation": "true",  # slow tasks are done twice, and nobody may notice
+    }
     session = start(spark_cluster.uri, memory="1g", settings=settings, wait=180)
     yield session
     stop(session)

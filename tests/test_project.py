@@ -52,6 +52,8 @@ def test_importing_mahrem_pulls_in_nothing_heavy() -> None:
         "duckdb",
         "sklearn",
         "torch",
+        "opendp",
+        "dp_accounting",
     )
     probe = f"import sys, mahrem; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -51,6 +52,24 @@ def test_a_total_of_one_pays_ten_times_a_tenth_and_not_once_more(ledger: Ledger)
 def test_a_ledger_without_delta_refuses_gaussian_noise(ledger: Ledger) -> None:
     with pytest.raises(BudgetExceeded, match="delta=0"):
         ledger.spend(Gaussian(100.0), what="x", delta=1e-9)
+
+
+@pytest.mark.parametrize(("event", "delta"), [(Pure(0.5), 0.0), (Gaussian(1.0), 1e-6)])
+def test_nobody_can_claim_less_than_an_event_costs(event: Pure | Gaussian, delta: float) -> None:
+    ledger = Ledger.temporary(epsilon=1.0, delta=1e-5)
+    with pytest.raises(InvalidParameter, match="less than the event costs"):
+        ledger.spend(event, what="cheap", epsilon=0.1, delta=delta)
+    assert ledger.spent().epsilon == 0
+
+
+def test_another_table_of_the_same_database_file_is_other_data(tmp_path: Path) -> None:
+    path = tmp_path / "two.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS x; CREATE TABLE b AS SELECT 2 AS x")
+    ledger = Ledger.create(tmp_path / "L", path, epsilon=1.0, reading=Reading(table="a"))
+    answer_query(path, "count()", ledger=ledger, epsilon=0.1, reading=Reading(table="a"))
+    with pytest.raises(InvalidInput, match="other data"):
+        answer_query(path, "count()", ledger=ledger, epsilon=0.1, reading=Reading(table="b"))
 
 
 def test_what_does_not_fit_is_refused_before_the_data_is_looked_at(
@@ -283,4 +302,3 @@ def test_columns_that_are_not_there_are_refused(table: Path, tmp_path: Path) -> 
     with pytest.raises(KeyError, match="agee"):
         Ledger.create(tmp_path / "L", table, epsilon=1, columns={"agee": {"lower": 0, "upper": 1}})
     assert not (tmp_path / "L.key").exists()
-    assert Reading().table is None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mahrem.engines._spark_errors import in_our_words, worker_error
 from mahrem.engines._spark_session import java_version, start
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
@@ -53,6 +54,43 @@ def test_a_master_that_does_not_answer_is_found_out_at_once(scheme: str) -> None
 def test_a_master_must_be_written_as_one() -> None:
     with pytest.raises(InvalidParameter, match="must be local"):
         start("mesos://127.0.0.1:5050")
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "words"),
+    [
+        ("[PYTHON_VERSION_MISMATCH] 3.9 of Jane Roe", InvalidInput, "another Python"),
+        ("ModuleNotFoundError: No module named 'mahrem'", MissingExtra, "workers have no mahrem"),
+        ("Cannot run program python7", InvalidInput, "cannot start Python"),
+        ("something about Jane Roe", InvalidInput, "first small job"),
+    ],
+)
+def test_what_a_worker_says_is_told_in_our_words(told: str, kind: type[Exception], words: str) -> None:
+    error = worker_error(told)
+    assert isinstance(error, kind)
+    assert words in str(error)
+    assert "Jane" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ("[MALFORMED_RECORD_IN_PARSING] Jane Roe", "more or fewer fields"),
+        ("[OUT_OF_SOMETHING] Jane Roe", "gave up (OUT_OF_SOMETHING)"),
+        ("Python worker: No module named 'polars'", "workers have no polars"),
+    ],
+)
+def test_what_spark_raises_names_no_value(told: str, words: str) -> None:
+    raised = type("SparkException", (Exception,), {"__module__": "pyspark.errors"})
+    with pytest.raises((InvalidInput, MissingExtra)) as caught, in_our_words():
+        raise raised(told)
+    assert words in str(caught.value)
+    assert "Jane" not in str(caught.value)
+
+
+def test_other_errors_go_through_as_they_are() -> None:
+    with pytest.raises(KeyError), in_our_words():
+        raise KeyError("ours")
 
 
 STRANGER = """

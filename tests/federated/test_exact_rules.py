@@ -260,6 +260,8 @@ def test_caps_and_least_counts_say_that_the_model_is_not_exact() -> None:
     shy = learn_exact(grid_of(frame, parts, least_count=5), columns_of(frame), ExactSettings(least_count=5))
     assert not shy.exact
     assert shy.why == ("counts below 5 are sent as 0",)
+    unsaid = learn_exact(grid_of(frame, parts, least_count=5), columns_of(frame))
+    assert unsaid.why == shy.why  # the clients say it themselves
 
 
 def test_no_count_of_fewer_people_than_allowed_leaves_a_client() -> None:

@@ -52,6 +52,21 @@ def test_every_classifier_learns_from_anonymised_rows(people: pl.DataFrame, name
     assert set(score.as_dict()) >= {*FIGURES, "accuracy_std", "accuracy_interval"}
 
 
+def test_a_limit_is_what_a_classifier_sees_at_most(people: pl.DataFrame) -> None:
+    def settings(limit: int) -> float:
+        names = ["knn", "gaussian_nb"]
+        scores = evaluate(
+            people, target="rich", classifiers=names, splits=1, tune=False, limits={"knn": limit}
+        )
+        others.add(scores["gaussian_nb"].mean("auc"))
+        return scores["knn"].mean("auc")
+
+    others: set[float] = set()
+    few, many, all_rows = settings(20), settings(10_000), settings(112)
+    assert few != many == all_rows
+    assert len(others) == 1
+
+
 def test_several_jobs_give_the_same_figures(people: pl.DataFrame) -> None:
     said: list[str] = []
 

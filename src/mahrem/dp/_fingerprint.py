@@ -86,7 +86,8 @@ def _state(source: object) -> list[int] | None:
 def _content(source: object, reading: Reading, key: bytes) -> str | None:
     if is_postgresql(source):
         return None
-    digest = hmac.new(key, digestmod=hashlib.sha256)
+    asked = f"{reading.table or ''}\0{reading.query or ''}\0"  # a database file holds several tables
+    digest = hmac.new(key, asked.encode(), hashlib.sha256)
     if isinstance(source, str | os.PathLike):
         with Path(os.fsdecode(source)).open("rb") as stream:
             while chunk := stream.read(_CHUNK):

@@ -166,7 +166,12 @@ class Ledger:
         """
         pure = pure_epsilon(event)
         own = 0.0 if pure is not None else delta
-        alone = epsilon if epsilon is not None else epsilon_of(event, own, self.relation)
+        alone = epsilon_of(event, own, self.relation)
+        if epsilon is not None:
+            slack = 1e-9 if pure is not None else 1e-2  # distributions are discretised, from above
+            if alone > epsilon * (1 + slack):
+                raise InvalidParameter(f"epsilon={epsilon:g} is less than the event costs ({alone:.4g})")
+            alone = epsilon
         new = Spend(event, alone, own)
 
         def decide(records: list[Record]) -> Mapping[str, Any]:

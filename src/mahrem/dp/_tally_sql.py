@@ -97,7 +97,8 @@ def _number(column: str, database: Database) -> str:
     wide = f"{cell}::float8" if kind.startswith("FLOAT") else cell
     reach = "1e60::float8" if kind.startswith("FLOAT") else "1e60::numeric"
     near = f"LEAST(GREATEST({wide}, -{reach}), {reach})::float8"
-    return f"(CASE WHEN {cell} IS NULL OR {cell} = 'NaN' THEN NULL WHEN abs({near}) < 1e-100 THEN 0 ELSE {near} END)"
+    absent = f"{cell} IS NULL OR {cell} = 'NaN'"
+    return f"(CASE WHEN {absent} THEN NULL WHEN abs({near}) < 1e-100 THEN 0 ELSE {near} END)"
 
 
 def _clipped(of: Term | Grid, database: Database) -> str:

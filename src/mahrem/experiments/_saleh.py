@@ -3,8 +3,8 @@
 A method by its plain name publishes the learnt groups of the source; ``(ours)`` has the same classes and
 publishes intervals and sets. Two rulers stand side by side: ``loss_cells`` counts every published cell as a
 category, as the print does; ``loss`` spreads each cell over the values it covers. Classifiers of a plain name
-are tested on anonymised rows, those of ``(ours)`` on untouched ones; the print does not say, but its figures
-fit the former.
+are tested on anonymised rows, those of ``(ours)`` on untouched ones; the print does not say, but on housing
+it fits the former.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ QUICK = ("gaussian_nb", "extra_trees")
 SPLITS, QUICK_SPLITS = 20, 2
 QUICK_ROWS = 2_000  # of larger tables
 SEED = 1
+LIMITS = {"svm": 10_000, "ann": 10_000}  # training rows of the slowest, or Adult takes hours
 # Rooms whose code decides the figures: when it changes, a kept run counts no more.
 _ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models", "metrics", "table")
 
@@ -77,6 +78,7 @@ def learnt(
         "classifiers": classifiers,
         "splits": splits,
         "seed": SEED,
+        "limits": LIMITS,
         "rows": QUICK_ROWS if quick else None,
         "code": _code(),
     }
@@ -118,6 +120,7 @@ def _run(
         splits=splits,
         seed=SEED,
         tune=not quick,
+        limits=LIMITS,
         jobs=min(splits, available_threads()) if not quick else 1,
         progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
     )

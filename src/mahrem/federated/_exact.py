@@ -10,19 +10,19 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from mahrem import check
-from mahrem.arrays import ItemMatrix, join_sets
+from mahrem.arrays import ItemMatrix
 from mahrem.errors import Infeasible, InvalidInput
+from mahrem.federated._candidates import check_sets, next_levels, union
 from mahrem.federated._coverage import cover_together
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
 from mahrem.federated._sums import Adder, PlainSum
 from mahrem.learning import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
-from mahrem.types import Codes, Integers
+from mahrem.types import Integers
 
 __all__ = ["Candidates", "ExactSettings", "Learnt", "learn_exact"]
 
 Candidates: TypeAlias = Literal["levels", "partition"]
-AHEAD = 2_000  # sets of larger sizes that are counted in the same round
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +186,6 @@ def learn_exact(
     chosen = settings or ExactSettings()
     run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes())
     run.leave_out({})
-    if chosen.least_count > 1:
-        run.why.append(f"counts below {chosen.least_count} are sent as 0")
     first = _candidates(run)
     while True:
         try:
@@ -214,53 +212,30 @@ def _candidates(run: _Run) -> ItemMatrix:
     answers, failures = ask_all(run.grid, run.nodes, run.question("frequent", body))
     parts: list[tuple[Integers, list[tuple[int, str]]]] = []
     classes: set[str] = set()
-    cut = 0
+    cut, least = 0, run.settings.least_count
     for node, reply in answers.items():
         try:
             said = reply.body
             pairs = list(zip(said["places"].tolist(), map(str, said["cells"]), strict=True))
             sets = said["sets"]
-            _check_sets(sets, pairs, len(run.columns))
+            check_sets(sets, pairs, len(run.columns))
         except (KeyError, ValueError, TypeError, AttributeError, InvalidInput):
             failures[node] = "frequent sets that cannot be read"
             continue
         parts.append((sets, pairs))
         classes.update(map(str, said["classes"]))
         cut += int(said["cut"])
+        least = max(least, int(said["least"]))
     run.leave_out(failures)
     if not classes:
         raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    if least > 1:
+        run.why.append(f"counts below {least} are sent as 0")
     if cut:
         run.why.append(f"clients left out {cut} of their frequent sets")
     run.classes = sorted(classes)
     run.pairs = sorted({pair for _, pairs in parts for pair in pairs})
-    return _union(parts, run.pairs)
-
-
-def _check_sets(sets: Any, pairs: Sequence[tuple[int, str]], columns: int) -> None:
-    if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < len(pairs)):
-        raise InvalidInput("sets name items that are not listed")
-    if any(not 0 <= place < columns for place, _ in pairs):
-        raise InvalidInput("items name columns that are not there")
-
-
-def _union(
-    parts: Sequence[tuple[Integers, list[tuple[int, str]]]], pairs: list[tuple[int, str]]
-) -> ItemMatrix:
-    """Give all clients' sets in one numbering, each once, by size and then by items."""
-    number = {pair: item for item, pair in enumerate(pairs)}
-    width = max((sets.shape[1] for sets, _ in parts), default=0)
-    if width == 0:
-        return np.empty((0, 0), np.int32)
-    mapped = []
-    for sets, named in parts:
-        table = np.array([*(number[pair] for pair in named), -1], np.int32)
-        held = np.full((len(sets), width), -1, np.int32)
-        held[:, : sets.shape[1]] = table[sets]
-        mapped.append(held)
-    whole = np.unique(np.concatenate(mapped), axis=0)
-    order = np.lexsort((*whole.T[::-1], (whole >= 0).sum(axis=1)))
-    return np.ascontiguousarray(whole[order])
+    return union(parts, run.pairs)
 
 
 def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integers]:
@@ -276,7 +251,7 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
         found.append((asked[frequent], counts[frequent]))
         if run.settings.candidates == "partition":
             break
-        asked = _next_levels(asked[frequent], place, settings.longest or len(run.columns))
+        asked = next_levels(asked[frequent], place, settings.longest or len(run.columns))
         if len(asked) == 0:
             break
     width = max(held.shape[1] for held, _ in found)
@@ -294,25 +269,6 @@ def _ask_counts(run: _Run, sets: ItemMatrix) -> tuple[Integers, Integers]:
     counts = np.empty((len(sets), classes), np.int64)
     counts[order] = table[1:]
     return counts, table[0]
-
-
-def _next_levels(frequent: ItemMatrix, place: Codes, longest: int) -> ItemMatrix:
-    """Join the longest frequent sets, and the joined ones again while they are few."""
-    sizes = (frequent >= 0).sum(axis=1)
-    size = int(sizes.max(initial=0))
-    level = np.ascontiguousarray(frequent[sizes == frequent.shape[1], :size])
-    levels: list[ItemMatrix] = []
-    total = 0
-    while len(level) > 1 and size < longest:
-        level = join_sets(level, place)
-        size += 1
-        if len(level) == 0 or (levels and total + len(level) > max(AHEAD, 2 * total)):
-            break
-        total += len(level)
-        levels.append(level)
-    width = max((held.shape[1] for held in levels), default=0)
-    padded = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held in levels]
-    return np.concatenate(padded) if padded else np.empty((0, 0), np.int32)
 
 
 def _model(run: _Run, sets: ItemMatrix, counts: Integers, totals: Integers) -> RuleList:

@@ -148,6 +148,7 @@ class Silo:
             "cells": [pairs[item][1] for item in used],
             "sets": number[sets],
             "cut": cut,
+            "least": self.least_count,
         }
 
     def _asked(self, body: Mapping[str, Any]) -> tuple[Bits, Integers]:

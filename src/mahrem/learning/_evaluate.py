@@ -55,6 +55,7 @@ def evaluate(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     threads: int | None = None,
     jobs: int = 1,
+    limits: Mapping[str, int] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Scores:
     """Measure how well classifiers predict a target when they learn from anonymised rows.
@@ -81,6 +82,7 @@ def evaluate(
         hierarchies: Trees of columns that show nodes, where ``anonymise`` does not give them.
         threads: Cores one training may use; by default at most two, with several jobs one.
         jobs: Splits that are worked on at once, each in a process of its own.
+        limits: For slow classifiers, how many of the training rows they see at most, drawn at random.
         progress: Called with a sentence before each training; with several jobs after each split.
 
     Guarantees:
@@ -113,7 +115,7 @@ def evaluate(
     cores = threads or (min(2, os.cpu_count() or 1) if jobs == 1 else 1)
     everyone = np.flatnonzero(codes >= 0)
     together = None if anonymise is None or protocol == "untouched" else anonymise(everyone)
-    plan = _Plan(work, anonymise, together, tuple(names), seed, cores, tune)
+    plan = _Plan(work, anonymise, together, tuple(names), seed, cores, tune, limits or {})
     pool = everyone if together is None else together.rows
     found = list(plan.judged(pool, splits, check.between(0.01, 0.99, test=test), jobs, progress))
     scores = {name: _score(name, [one.by_name[name] for one in found], found[-1].ratio) for name in names}
@@ -242,6 +244,7 @@ class _Plan:
     seed: int
     threads: int
     tune: bool
+    limits: Mapping[str, int]
 
     def judged(
         self, pool: Integers, splits: int, test: float, jobs: int, progress: Callable[[str], None] | None
@@ -297,11 +300,15 @@ class _Plan:
 
     def _judge(self, name: str, one: _Round, number: int) -> _Judged:
         began = time.perf_counter()
+        rows = np.arange(len(one.train))
+        if name in self.limits:
+            drawn = np.random.default_rng(self.seed + number).permutation(rows)[: self.limits[name]]
+            rows = np.sort(drawn)
         fitted = train(
             name,
-            one.train,
+            one.train[rows],
             one.amounts,
-            one.train_target,
+            one.train_target[rows],
             seed=self.seed + number,
             threads=self.threads,
             tune=self.tune,

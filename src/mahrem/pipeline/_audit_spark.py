@@ -69,7 +69,7 @@ def audit_on_spark(
             promises=promises,
             sensitive=sensitive,
             decimal=policy.decimal,
-            hides=hides,
+            hides=hides or bool(policy.sensitive),  # without one, all stars may be a class as well
         )
         return _report(verdict, policy, opened.label, threshold)
 

@@ -153,7 +153,14 @@ def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict) -> dict[s
         utility, found = published_loss(
             {quasi.name: tally}, sizes=verdict.sizes, rows=shown, suppressed=0, k=1, hierarchies=trees
         )
-        return {**found[quasi.name], "ncp_sum": utility.gcp_sum}
+        # A cell that says "anything" still says that there is a value: one of so many is not lost.
+        known = len(domain.labels) if isinstance(domain, Words) else 0
+        told = found[quasi.name]["suppressed_cells"] / known if known else 0.0
+        return {
+            **found[quasi.name],
+            "iloss": found[quasi.name]["iloss"] - told,
+            "ncp_sum": utility.gcp_sum,
+        }
     times = tally["rows"].to_numpy()
     hidden = (tally["cell"] == "*").fill_null(value=False).to_numpy()
     lost = float(np.where(hidden, 1.0, ncp) @ times)

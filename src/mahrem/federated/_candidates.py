@@ -1,0 +1,62 @@
+"""Sets that may be frequent: checked, brought into one numbering, and joined to larger ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mahrem.arrays import ItemMatrix, join_sets
+from mahrem.errors import InvalidInput
+from mahrem.types import Codes, Integers
+
+__all__ = ["check_sets", "next_levels", "union"]
+
+AHEAD = 2_000  # sets of larger sizes that are counted in the same round
+
+
+def check_sets(sets: Any, pairs: Sequence[tuple[int, str]], columns: int) -> None:
+    """Refuse sets of items or columns that are not there."""
+    if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < len(pairs)):
+        raise InvalidInput("sets name items that are not listed")
+    if any(not 0 <= place < columns for place, _ in pairs):
+        raise InvalidInput("items name columns that are not there")
+
+
+def union(
+    parts: Sequence[tuple[Integers, list[tuple[int, str]]]], pairs: list[tuple[int, str]]
+) -> ItemMatrix:
+    """Give all clients' sets in one numbering, each once, by size and then by items."""
+    number = {pair: item for item, pair in enumerate(pairs)}
+    width = max((sets.shape[1] for sets, _ in parts), default=0)
+    if width == 0:
+        return np.empty((0, 0), np.int32)
+    mapped = []
+    for sets, named in parts:
+        table = np.array([*(number[pair] for pair in named), -1], np.int32)
+        held = np.full((len(sets), width), -1, np.int32)
+        held[:, : sets.shape[1]] = table[sets]
+        mapped.append(held)
+    whole = np.unique(np.concatenate(mapped), axis=0)
+    order = np.lexsort((*whole.T[::-1], (whole >= 0).sum(axis=1)))
+    return np.ascontiguousarray(whole[order])
+
+
+def next_levels(frequent: ItemMatrix, place: Codes, longest: int) -> ItemMatrix:
+    """Join the longest frequent sets, and the joined ones again while they are few."""
+    sizes = (frequent >= 0).sum(axis=1)
+    size = int(sizes.max(initial=0))
+    level = np.ascontiguousarray(frequent[sizes == frequent.shape[1], :size])
+    levels: list[ItemMatrix] = []
+    total = 0
+    while len(level) > 1 and size < longest:
+        level = join_sets(level, place)
+        size += 1
+        if len(level) == 0 or (levels and total + len(level) > max(AHEAD, 2 * total)):
+            break
+        total += len(level)
+        levels.append(level)
+    width = max((held.shape[1] for held in levels), default=0)
+    padded = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held in levels]
+    return np.concatenate(padded) if padded else np.empty((0, 0), np.int32)
