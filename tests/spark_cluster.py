@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -31,7 +31,7 @@ class Cluster:
     """Processes of a standalone cluster; each leads a process group, so that executors go with it."""
 
     folder: Path
-    port: int = field(default_factory=_free_port)
+    port: int = field(default_factory=free_port)
     master: subprocess.Popen[bytes] | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -40,8 +40,8 @@ class Cluster:
         return f"spark://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        at = ["--host", "127.0.0.1", "--port", str(self.port), "--webui-port", str(_free_port())]
-        self.master = self._run("org.apache.spark.deploy.master.Master", *at)
+        at = ["--host", "127.0.0.1", "--port", str(self.port), "--webui-port", str(free_port())]
+        self.master = self.run("org.apache.spark.deploy.master.Master", *at)
         for _ in range(300):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -52,9 +52,9 @@ class Cluster:
 
     def add_worker(self) -> None:
         own = self.folder / f"worker{len(self.workers)}"
-        size = ["--cores", "1", "--memory", "1g", "--webui-port", str(_free_port()), "--work-dir", str(own)]
+        size = ["--cores", "1", "--memory", "1g", "--webui-port", str(free_port()), "--work-dir", str(own)]
         program = "org.apache.spark.deploy.worker.Worker"
-        self.workers.append(self._run(program, self.uri, "--host", "127.0.0.1", *size))
+        self.workers.append(self.run(program, self.uri, "--host", "127.0.0.1", *size))
 
     def kill_worker(self) -> None:
         """Kill a worker and its executors, as if its machine had lost power."""
@@ -70,7 +70,7 @@ class Cluster:
             os.killpg(process.pid, how)
         process.wait(30)
 
-    def _run(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def run(self, *arguments: str, memory: str = "256m") -> subprocess.Popen[bytes]:
         found = find_spec("pyspark")
         assert found is not None
         assert found.origin is not None
@@ -82,13 +82,14 @@ class Cluster:
             "SPARK_HOME": str(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
-            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_MEMORY": memory,
             "SPARK_DAEMON_JAVA_OPTS": f"-Dlog4j2.configurationFile={quiet.as_uri()}",
             "PYSPARK_PYTHON": sys.executable,
         }
         return subprocess.Popen(
             [str(home / "bin" / "spark-class"), *arguments],
             env=environment,
+            cwd=self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

@@ -68,9 +68,12 @@ def hash_texts(content: Bytes, offsets: Offsets, key: Words) -> Words:
         for word in range(length // 8 + 1):
             first = offsets[text] + 8 * word
             block = np.uint64(0)
-            for place in range(min(8, offsets[text + 1] - first)):
-                block |= np.uint64(content[first + place]) << (_BYTE * np.uint64(place))
-            if word == length // 8:
+            if word < length // 8:
+                for place in range(8):  # one load, as the number of bytes is known
+                    block |= np.uint64(content[first + place]) << (_BYTE * np.uint64(place))
+            else:
+                for place in range(length % 8):
+                    block |= np.uint64(content[first + place]) << (_BYTE * np.uint64(place))
                 block |= np.uint64(length & 255) << np.uint64(56)
             d ^= block
             for _ in range(2):

@@ -116,7 +116,7 @@ _HOW: Sequence[_Row] = (
     ("seed", int | None, "--seed", "N", "Seed of methods that draw; it stays out of the release."),
     ("engine", _TEXT, "--engine", "NAME", "Where it runs: local (default) or spark."),
     ("master", _TEXT, "--master", "URL", "Spark's master: local[2], spark://…, sc://…, yarn, k8s://…"),
-    ("format", _TEXT, "--format", "NAME", "Data file: csv (default), tsv, parquet or arrow."),
+    ("format", _TEXT, "--format", "NAME", "Data file: csv (default), tsv, parquet, arrow or xlsx."),
     ("shuffle", bool | None, "--shuffle/--keep-order", None, "Shuffle the rows of the file (default)."),
     ("language", _TEXT, "--language", "NAME", "Language of the report: en, tr or de."),
 )

@@ -70,7 +70,7 @@ def assert_dp(
           neighbours).
 
     References:
-        Cebere, Erb, Desfontaines, Bellet, Fitzsimons: differential privacy violations in the wild, 2026.
+        Cebere, Erb, Desfontaines, Bellet, Fitzsimons, PETS 2026 (arXiv 2602.17454).
 
     Example:
         >>> import polars as pl

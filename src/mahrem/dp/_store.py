@@ -77,6 +77,7 @@ class Store:
     def __init__(self, path: Path, key: bytes) -> None:
         self.path = path
         self.key = key
+        self._seen: tuple[bytes, tuple[Record, ...]] = (b"", ())  # lines that were checked before
 
     def records(self) -> list[Record]:
         """Read and check all lines."""
@@ -111,9 +112,13 @@ class Store:
 
     def _read(self, content: bytes) -> tuple[list[Record], int]:
         whole = content.rfind(b"\n") + 1
-        records: list[Record] = []
-        previous = START
-        for number, line in enumerate(content[:whole].splitlines(keepends=True)):
+        known, checked = self._seen
+        if not content.startswith(known):
+            known, checked = b"", ()
+        records = list(checked)
+        previous = records[-1].seal if records else START
+        fresh = content[len(known) : whole].splitlines(keepends=True)
+        for number, line in enumerate(fresh, start=len(records)):
             record = _checked(line, self.key, number, previous)
             if record is None:
                 raise Tampered(
@@ -125,6 +130,7 @@ class Store:
         if not records:
             raise Tampered(f"ledger={self.path.name!r} has lost its first line")
         check_mark(self.key, [record.seal for record in records], self.path.name)
+        self._seen = (content[:whole], tuple(records))
         return records, whole
 
     @contextmanager

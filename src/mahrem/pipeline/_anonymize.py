@@ -33,7 +33,7 @@ from mahrem.release import (
     watch_people,
 )
 from mahrem.report import LANGUAGES, render_html, to_json
-from mahrem.table import Hierarchy, Leaves, open_source
+from mahrem.table import Hierarchy, Leaves, fits_excel, open_source
 from mahrem.verify import Verdict
 
 __all__ = ["Progress", "Release", "anonymize", "policy_from", "publish"]
@@ -118,7 +118,7 @@ def anonymize(
     """Anonymise a table and verify what comes out.
 
     Args:
-        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI; a
+        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow, XLSX or DuckDB file; a PostgreSQL URI; a
             Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
@@ -162,6 +162,8 @@ def anonymize(
     opened = open_source(source, reading_of(said))
     said = said.for_columns(opened.columns)
     prepared = prepare(opened, said)
+    if output is not None and said.format == "xlsx":
+        fits_excel(prepared.rows)  # before the work, not after it
     step(_stage(prepared.rows, said))
     made = draft(prepared, said)
     if output is not None:
@@ -288,7 +290,8 @@ def _remember(made: Draft, output: Path) -> None:
     names, by_name = told_apart_by(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
-    watch_people(source.take(names).filter(pl.Series(made.prepared.keep)), output, by_name=by_name)
+    people, keep = source.take(names), made.prepared.keep
+    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
 
 
 def _keys_stay_outside(policy: Policy, target: Path) -> None:

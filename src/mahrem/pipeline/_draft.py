@@ -31,6 +31,7 @@ from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
 from mahrem.table import (
+    SPREADSHEETS,
     Axis,
     Cells,
     Leaves,
@@ -125,7 +126,7 @@ class Draft:
         shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
         table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
-        if self.policy.format in {"csv", "tsv"}:
+        if self.policy.format in SPREADSHEETS:
             return self._starred(table, order)
         return table.with_columns(
             pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum

@@ -11,7 +11,16 @@ import polars as pl
 from mahrem import arrays
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
-from mahrem.table import Reading, exported_names, open_source, restored_cells, write_database, write_table
+from mahrem.table import (
+    SPREADSHEETS,
+    Reading,
+    excel_texts,
+    exported_names,
+    open_source,
+    restored_cells,
+    write_database,
+    write_table,
+)
 from mahrem.types import Rows
 from mahrem.verify import Verdict, verify
 
@@ -32,7 +41,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     write_table(draft.table_for_file(order), path, policy.format)
     published = _read_back(path, draft)
     wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
-    if policy.format in {"csv", "tsv"}:
+    if policy.format in SPREADSHEETS:
         quoted = _true(wanted.select(pl.col(pl.String).str.starts_with("'").any()))
         wanted = wanted.with_columns(restored_cells({name: pl.String() for name in quoted}))
     if policy.null:
@@ -98,6 +107,9 @@ def _read_back(path: Path, draft: Draft) -> pl.LazyFrame:
         case ".arrow":
             published = pl.scan_ipc(path, glob=False)
             names = published.collect_schema().names()
+        case ".xlsx":
+            names, held = excel_texts(path)
+            published = held.rename(dict(zip(held.columns, draft.columns, strict=False))).lazy()
         case ending:
             mark = "\t" if ending == ".tsv" else ","
             with path.open(encoding="utf-8", newline="") as file:

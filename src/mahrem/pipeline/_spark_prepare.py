@@ -115,8 +115,8 @@ def refuse_on_spark(policy: Policy) -> None:
         raise InvalidParameter(
             f"cells={policy.cells!r}: engine='spark' writes text; engine='local' the others"
         )
-    if policy.format == "arrow":
-        raise InvalidParameter("format='arrow': engine='spark' writes csv, tsv and parquet")
+    if policy.format in {"arrow", "xlsx"}:
+        raise InvalidParameter(f"format={policy.format!r}: engine='spark' writes csv, tsv and parquet")
     if policy.shuffle is False:
         raise InvalidParameter("shuffle=False: rows on a cluster have no order to keep")
 

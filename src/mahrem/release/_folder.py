@@ -15,7 +15,7 @@ from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFai
 __all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "replace_page", "staged_release"]
 
 HASHES = "SHA256SUMS"
-DATA_FILES = tuple(f"data.{ending}" for ending in ("csv", "tsv", "parquet", "arrow"))
+DATA_FILES = tuple(f"data.{ending}" for ending in ("csv", "tsv", "parquet", "arrow", "xlsx"))
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Policy:
     decimal: Literal[".", ","] | None = None
     query: str | None = None
     table: str | None = None
-    format: Literal["csv", "tsv", "parquet", "arrow"] = "csv"
+    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"] = "csv"
     shuffle: bool | None = None
     language: str = "en"
     look_for: tuple[Mapping[str, Any], ...] = ()  # what columns with such names are, where there are any
@@ -92,7 +92,7 @@ class Policy:
         check.one_of(("strict", "relaxed"), strategy=self.strategy)
         check.one_of(("grid", "exact"), bounds=self.bounds)
         check.one_of(("text", "pairs", "midpoint", "centroid"), cells=self.cells)
-        check.one_of(("csv", "tsv", "parquet", "arrow"), format=self.format)
+        check.one_of(("csv", "tsv", "parquet", "arrow", "xlsx"), format=self.format)
         check.one_of(("local", "spark"), engine=self.engine)
         check.one_of((".", ","), decimal=self.decimal or ".")
         if self.suppression_limit is not None:

@@ -18,6 +18,7 @@ from mahrem.table._cells import Cells
 from mahrem.table._databases import is_postgresql, quoted
 from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
 from mahrem.table._encode import encode_quasi, encode_sensitive
+from mahrem.table._excel import excel_texts, fits_excel
 from mahrem.table._formulas import neutralise_formulas, restore_formulas, restored_cells
 from mahrem.table._frames import as_polars, pruned
 from mahrem.table._grammar import (
@@ -51,10 +52,11 @@ from mahrem.table._roles import assign_roles, is_role_word, role_from_word
 from mahrem.table._schema import Column, Kind, Missing, Role
 from mahrem.table._source import open_source
 from mahrem.table._values import Values
-from mahrem.table._write import Format, exported_names, write_table
+from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
 from mahrem.table._write_database import write_database
 
 __all__ = [
+    "SPREADSHEETS",
     "Axis",
     "Cell",
     "Cells",
@@ -93,7 +95,9 @@ __all__ = [
     "default_hierarchy",
     "encode_quasi",
     "encode_sensitive",
+    "excel_texts",
     "exported_names",
+    "fits_excel",
     "group_hierarchy",
     "hierarchy_facts",
     "infer_kind",

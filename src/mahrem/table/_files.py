@@ -10,6 +10,7 @@ import polars as pl
 from mahrem.errors import InvalidInput
 from mahrem.table._csv import open_csv
 from mahrem.table._databases import open_duckdb
+from mahrem.table._excel import open_excel
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import Reading, Source, name_columns
 
@@ -26,7 +27,8 @@ def open_file(path: Path, reading: Reading) -> Source:
         return _open_polars(path, reading, "Parquet folder", _scan_parts)
     head = _first_bytes(path)
     kind = _kind(path, head)
-    if kind != "duckdb" and (reading.query is not None or reading.table is not None):
+    databases = {"duckdb"} if reading.query is not None else {"duckdb", "xlsx"}  # a sheet is a table
+    if kind not in databases and (reading.query is not None or reading.table is not None):
         asked = "query" if reading.query is not None else "table"
         raise InvalidInput(f"{asked} was given, but file={path.name!r} is no database")
     match kind:
@@ -36,13 +38,15 @@ def open_file(path: Path, reading: Reading) -> Source:
             return _open_polars(path, reading, "Arrow file", pl.scan_ipc)
         case "duckdb":
             return open_duckdb(path, reading)
+        case "xlsx":
+            return open_excel(path, reading)
         case "sqlite":
             raise InvalidInput(
                 f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
             )
         case "zip":
             raise InvalidInput(
-                f"file={path.name!r} is a ZIP archive or a spreadsheet; unpack it, or save the sheet as CSV"
+                f"file={path.name!r} is a ZIP archive or another spreadsheet than .xlsx; unpack it, or save it as CSV"
             )
         case _:
             return open_csv(path, reading)
@@ -81,6 +85,7 @@ def _kind(path: Path, head: bytes) -> str:
         ("arrow", head.startswith(b"ARROW1")),
         ("duckdb", head[8:12] == b"DUCK"),
         ("sqlite", head.startswith(b"SQLite format 3")),
+        ("xlsx", head.startswith(b"PK\x03\x04") and path.suffix.lower() in {".xlsx", ".xlsm"}),
         ("zip", head.startswith(b"PK\x03\x04")),
     ]
     found = next((kind for kind, fits in by_content if fits), None)

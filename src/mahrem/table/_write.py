@@ -9,6 +9,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.table._excel import write_excel
 from mahrem.table._formulas import neutralise_formulas, neutralise_names
 from mahrem.table._reading import CONTROL, NESTED
 from mahrem.table._staged import appearing
@@ -16,17 +17,18 @@ from mahrem.table._staged import appearing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Format", "exported_names", "write_table"]
+__all__ = ["SPREADSHEETS", "Format", "exported_names", "write_table"]
 
 _CHUNK = 1 << 20
 
-Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow"]
+Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
+SPREADSHEETS = ("csv", "tsv", "xlsx")  # what spreadsheets open: text is disarmed
 
 
 def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None:  # noqa: A002 - the option's name
     """Write a table to a file that only its owner may read.
 
-    Text that a spreadsheet would run as a formula is neutralised in CSV and TSV
+    Text that a spreadsheet would run as a formula is neutralised in CSV, TSV and XLSX
     (:func:`~mahrem.table.neutralise_formulas`).
 
     Guarantees:
@@ -38,11 +40,11 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
     check.one_of(get_args(Format), format=format)
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
-    if format in {"csv", "tsv"}:
+    if format in SPREADSHEETS:
         for name, dtype in frame.schema.items():
             if isinstance(dtype, NESTED):
                 raise InvalidParameter(
-                    f"column={name!r} holds {dtype.base_type()} values, which CSV cannot; "
+                    f"column={name!r} holds {dtype.base_type()} values, which {format.upper()} cannot; "
                     f"drop it or write Parquet"
                 )
             if CONTROL.search(name):
@@ -54,6 +56,8 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
                 frame.write_parquet(stream)
             case "arrow":
                 frame.write_ipc(stream, compression="zstd")
+            case "xlsx":
+                write_excel(frame, stream, Path(path).parent)
             case _:
                 frame.write_csv(stream, separator="\t" if format == "tsv" else ",")
                 _refuse_nul(stream)
@@ -61,7 +65,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
 
 def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
     """Give the header that :func:`write_table` writes for these columns."""
-    return neutralise_names(names) if format in {"csv", "tsv"} else list(names)
+    return neutralise_names(names) if format in SPREADSHEETS else list(names)
 
 
 def _refuse_nul(stream: BinaryIO) -> None:
