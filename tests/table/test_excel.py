@@ -139,19 +139,28 @@ def test_bad_sheets_are_refused(tmp_path: Path) -> None:
 
 def test_what_a_sheet_cannot_hold_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
-    with pytest.raises(InvalidParameter, match="holds 1,048,575 rows below its header, and there are 1,048,576"):
+    with pytest.raises(
+        InvalidParameter, match="holds 1,048,575 rows below its header, and there are 1,048,576"
+    ):
         write_table(pl.select(a=pl.int_range(1_048_576)), path, "xlsx")
     with pytest.raises(InvalidParameter, match="more than 32,767 characters"):
         write_table(pl.DataFrame({"a": ["x" * 32_768]}), path, "xlsx")
     with pytest.raises(InvalidParameter, match="16,384 columns"):
         write_table(pl.DataFrame({str(at): [1] for at in range(16_385)}), path, "xlsx")
     with pytest.raises(InvalidParameter, match="1,048,575"):
-        mh.anonymize(pl.select(a=pl.int_range(1_048_576)), quasi="a", k=2, format="xlsx", output=tmp_path / "r")
+        mh.anonymize(
+            pl.select(a=pl.int_range(1_048_576)), quasi="a", k=2, format="xlsx", output=tmp_path / "r"
+        )
     assert not list(tmp_path.iterdir())
 
 
 def test_a_release_as_xlsx_is_audited_and_read_again(tmp_path: Path) -> None:
-    roles = {"quasi": ["age", "zip"], "sensitive": "diagnosis", "insensitive": ["note", "cost"], "rest": "drop"}
+    roles = {
+        "quasi": ["age", "zip"],
+        "sensitive": "diagnosis",
+        "insensitive": ["note", "cost"],
+        "rest": "drop",
+    }
     made = mh.anonymize(people(400), **roles, k=5, l=2, format="xlsx", output=tmp_path / "r", html=False)
     again = mh.audit(tmp_path / "r")
     assert again.holds

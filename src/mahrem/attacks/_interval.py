@@ -39,15 +39,23 @@ def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) ->
 
 
 def _quantile(chance: float, first: int, second: int) -> float:
-    """Find where the beta distribution reaches a chance, by halving."""
+    """Find where the beta distribution reaches a chance: Newton's steps, halving where they lead astray."""
     low, high = 0.0, 1.0
+    place = first / (first + second)
+    scale = math.lgamma(first + second) - math.lgamma(first) - math.lgamma(second)
     for _ in range(60):
-        middle = (low + high) / 2.0
-        if _beta_below(middle, first, second) < chance:
-            low = middle
+        off = _beta_below(place, first, second) - chance
+        if off < 0.0:
+            low = place
         else:
-            high = middle
-    return (low + high) / 2.0
+            high = place
+        steep = math.exp(scale + (first - 1) * math.log(place) + (second - 1) * math.log1p(-place))
+        step = place - off / steep if steep > 0.0 else low
+        new = step if low < step < high else (low + high) / 2.0
+        if not low < new < high or abs(new - place) <= 1e-15 * place:
+            break
+        place = new
+    return place
 
 
 def _beta_below(place: float, first: float, second: float) -> float:

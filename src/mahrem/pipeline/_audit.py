@@ -27,7 +27,7 @@ from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins
-from mahrem.table import Column, Missing, Role, Source, open_source, restored_cells
+from mahrem.table import Column, Missing, Role, Source, open_source, restored_cells, scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Verdict, verify
 
@@ -35,7 +35,7 @@ __all__ = ["Audit", "audit"]
 
 _BYTES_A_CELL = 40  # text in memory while it is grouped
 _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
-_READER = 300 * 2**20  # what polars' streaming reader takes for itself
+_READER = 300 * 2**20  # what the program and the reader take for themselves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +68,8 @@ def audit(
         source: A release folder, or anything :func:`mahrem.anonymize` takes.
         policy: As for :func:`mahrem.anonymize`.
         memory: Bytes to stay below; a larger file is read several times, one part of its classes each time.
+            The program itself needs about 300 MB. Parquet is read in slices; of other files polars may take
+            more.
         threshold: A row is at risk when its risk is above this.
         progress: Called with the name of each stage as it begins.
         **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported. With a
@@ -98,11 +100,11 @@ def audit(
     check.columns_exist([*quasi, *said.sensitive, *said.hierarchy], opened.columns)
     step("verifying")
     table = opened.scan([*quasi, *said.sensitive])
-    table = table.with_columns(restored_cells(table.collect_schema()))
     subjects = subjects_of(opened, said) if said.subject in opened.columns else None
     passes = 0 if subjects is not None or said.population is not None else _passes(table, said, memory)
-    if not passes:
-        table = table.collect().lazy()  # read once; what follows looks at it many times
+    # What fits is read once: what follows looks at it many times.
+    table = scan_sparingly(opened, [*quasi, *said.sensitive]) if passes else table.collect().lazy()
+    table = _restored(table)
     everyone = None if said.population is None else open_source(said.population, reading_of(said))
     verdict = verify(
         table,
@@ -121,6 +123,13 @@ def audit(
     report["risk"] = _risk(verdict, said, table, everyone, threshold)
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
+
+
+def _restored(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Undo what disarmed formulas, in columns where a cell begins with an apostrophe at all."""
+    found = table.select(pl.col(pl.String).str.starts_with("'").any()).collect(engine="streaming")
+    quoted = {name: pl.String() for name in found.columns if found[name].item()}
+    return table.with_columns(restored_cells(quoted)) if quoted else table
 
 
 def _release_or_file(

@@ -67,7 +67,9 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
 def _distinct(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Sort and drop what is there twice, faster than by hashing once more."""
     hashes.sort()
-    return hashes[np.concatenate([np.ones(min(1, len(hashes)), bool), hashes[1:] != hashes[:-1]])]
+    first = np.ones(len(hashes), np.bool_)
+    first[1:] = np.diff(hashes) != 0
+    return hashes[first]
 
 
 def _hashed(rows: pl.Series, key: NDArray[np.uint64]) -> NDArray[np.uint64]:

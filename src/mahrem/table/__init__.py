@@ -50,6 +50,7 @@ from mahrem.table._pseudonym import make_key, pseudonyms, read_key
 from mahrem.table._reading import Reading, Source
 from mahrem.table._roles import assign_roles, is_role_word, role_from_word
 from mahrem.table._schema import Column, Kind, Missing, Role
+from mahrem.table._slices import scan_sparingly
 from mahrem.table._source import open_source
 from mahrem.table._values import Values
 from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
@@ -124,6 +125,7 @@ __all__ = [
     "restore_formulas",
     "restored_cells",
     "role_from_word",
+    "scan_sparingly",
     "with_default_hierarchy",
     "write_database",
     "write_labels",

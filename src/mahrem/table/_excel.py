@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from mahrem import check
+from mahrem.check import extra
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import Reading, Source, name_columns
@@ -82,7 +82,7 @@ def write_excel(frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
     try:
         import xlsxwriter
     except ImportError as error:
-        raise check.extra("excel", needed_for="writing XLSX") from error
+        raise extra("excel", needed_for="writing XLSX") from error
     fits_excel(frame.height, frame.width)
     cells = pl.DataFrame([_cells(series) for series in frame])
     with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as waiting:
@@ -116,10 +116,10 @@ def _cells(series: pl.Series) -> pl.Series:
     """Give a column as a spreadsheet will hold it: numbers where they are safe, else text."""
     if series.dtype.is_float() and bool(series.drop_nulls().is_finite().all()):
         return series.cast(pl.Float64)
-    if series.dtype.is_integer() and -_EXACT <= int(series.min() or 0) and int(series.max() or 0) <= _EXACT:  # type: ignore[call-overload]
+    if series.dtype.is_integer() and not pl.DataFrame([series]).filter(_beyond(series)).height:
         return series
     text = pl.Series(series.name, pl.DataFrame([series]).select(_as_written(series)).to_series())
-    if (text.str.len_chars().max() or 0) > LETTERS:  # type: ignore[operator]
+    if bool((text.str.len_chars() > LETTERS).any()):
         raise InvalidParameter(
             f"column={series.name!r} has cells of more than {LETTERS:,} characters, which XLSX cannot hold; "
             f"write CSV or Parquet"
@@ -129,6 +129,12 @@ def _cells(series: pl.Series) -> pl.Series:
     if len(shown) and bool((shown.str.contains(_PLAIN) & (digits <= _DIGITS) & (shown != "-0")).all()):
         return text.cast(pl.Float64)
     return text
+
+
+def _beyond(series: pl.Series) -> pl.Expr:
+    """Say which whole numbers a spreadsheet would round."""
+    column = pl.col(series.name).cast(pl.Int128)
+    return (column > _EXACT) | (column < -_EXACT)
 
 
 def _as_written(series: pl.Series) -> pl.Expr:
@@ -155,7 +161,7 @@ def _workbook(path: Path, label: str) -> Any:
     try:
         import fastexcel
     except ImportError as error:
-        raise check.extra("excel", needed_for="reading XLSX") from error
+        raise extra("excel", needed_for="reading XLSX") from error
     return _loaded(lambda: fastexcel.read_excel(path), label)
 
 

@@ -13,6 +13,7 @@ from mahrem.table._databases import open_duckdb
 from mahrem.table._excel import open_excel
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import Reading, Source, name_columns
+from mahrem.table._slices import scan_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ def open_file(path: Path, reading: Reading) -> Source:
             )
         case "zip":
             raise InvalidInput(
-                f"file={path.name!r} is a ZIP archive or another spreadsheet than .xlsx; unpack it, or save it as CSV"
+                f"file={path.name!r} is a ZIP archive or no .xlsx spreadsheet; unpack it, or save it as CSV"
             )
         case _:
             return open_csv(path, reading)
@@ -59,7 +60,11 @@ def is_duckdb(path: Path) -> bool:
 
 def _scan_parts(folder: Path, *, glob: bool) -> pl.LazyFrame:
     """Read the parts that a cluster wrote as one table."""
-    return pl.scan_parquet(sorted(folder.glob("*.parquet")), glob=glob)
+    return pl.scan_parquet(_files(folder), glob=glob)
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -111,4 +116,11 @@ def _open_polars(path: Path, reading: Reading, kind: str, scan: Callable[..., pl
         raise InvalidInput(
             f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
         ) from None
-    return PolarsSource(lazy, label=label, reading=reading, columns=name_columns(names, label), rows=rows)
+    return PolarsSource(
+        lazy,
+        label=label,
+        reading=reading,
+        columns=name_columns(names, label),
+        rows=rows,
+        sparing=None if scan is pl.scan_ipc else lambda wanted: scan_slices(_files(path), wanted),
+    )

@@ -119,6 +119,7 @@ class PolarsSource:
         textual: bool = False,
         give: Callable[[pl.DataFrame], Any] = lambda frame: frame,
         at_once: bool = False,
+        sparing: Callable[[Sequence[str]], pl.LazyFrame | None] | None = None,
     ) -> None:
         self.label = label
         self.reading = reading
@@ -128,7 +129,15 @@ class PolarsSource:
         self._rows = rows
         self._give = give
         self._at_once = at_once  # a lazy query may answer in another order when asked again
+        self._sparing = sparing
         self._read: dict[str, pl.Series] = {}
+
+    def sliced(self, names: Sequence[str]) -> PolarsSource | None:
+        """Give a source of these columns that is scanned with little memory; None if there is none."""
+        lazy = None if self._sparing is None else self._sparing(names)
+        if lazy is None:
+            return None
+        return PolarsSource(lazy, label=self.label, reading=self.reading, columns=tuple(names))
 
     def __repr__(self) -> str:
         return f"<{self.label}, {len(self.columns)} columns>"

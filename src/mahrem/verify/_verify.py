@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
@@ -172,7 +173,19 @@ def _parts(
     numbers = shown.select(*hashes, *(known.code for known in coded.values()))
     for number in range(passes):
         rows = numbers.filter(pl.col(keys[0]) % passes == number).collect(engine="streaming")
-        yield _Part(rows, *published_classes(rows, keys))
+        yield _Part(rows.drop(keys), *_hashed_classes(*(rows[key].to_numpy() for key in keys)))
+
+
+def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tuple[Labels, Sizes]:
+    """Number rows by two hashes, by sorting: it takes a third of the memory of grouping."""
+    order = np.lexsort((second, first))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.diff(first[order]) != 0
+    new[1:] |= np.diff(second[order]) != 0
+    number = np.cumsum(new) - 1
+    labels = np.empty(len(order), np.int64)
+    labels[order] = number
+    return labels, np.bincount(number)
 
 
 def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
