@@ -118,8 +118,8 @@ def anonymize(
     """Anonymise a table and verify what comes out.
 
     Args:
-        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow, XLSX or DuckDB file; a PostgreSQL URI;
-            a Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
+        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow, XLSX or DuckDB file; a PostgreSQL
+            URI; a Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
         to: Also write the published table into this database, before the folder gets its name.

@@ -68,7 +68,7 @@ def audit(
         source: A release folder, or anything :func:`mahrem.anonymize` takes.
         policy: As for :func:`mahrem.anonymize`.
         memory: Bytes to stay below; a larger file is read several times, one part of its classes each time.
-            The program itself needs about 300 MB. Parquet is read in slices; of other files polars may take
+            The program itself needs about 360 MB. Parquet is read in slices; of other files polars may take
             more.
         threshold: A row is at risk when its risk is above this.
         progress: Called with the name of each stage as it begins.

@@ -24,7 +24,7 @@ __all__ = ["is_duckdb", "open_file"]
 
 def open_file(path: Path, reading: Reading) -> Source:
     """Open a file by its ending, or by its first bytes where the ending says nothing."""
-    if path.is_dir() and any(path.glob("*.parquet")):
+    if _is_folder(path) and any(path.glob("*.parquet")):
         return _open_polars(path, reading, "Parquet folder", _scan_parts)
     head = _first_bytes(path)
     kind = _kind(path, head)
@@ -56,6 +56,13 @@ def open_file(path: Path, reading: Reading) -> Source:
 def is_duckdb(path: Path) -> bool:
     """Say whether a file is a DuckDB database, by its first bytes or else its ending."""
     return _kind(path, _first_bytes(path)) == "duckdb"
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # opening it will say why
+        return False
 
 
 def _scan_parts(folder: Path, *, glob: bool) -> pl.LazyFrame:
