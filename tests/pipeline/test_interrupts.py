@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -20,7 +21,8 @@ LONG = {"seconds": 600.0}
 
 @pytest.fixture
 def interrupted() -> Iterator[None]:
-    """Ctrl-C after two seconds."""
+    """Ctrl-C after two seconds, also where tests run in the background and Python was told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     mh.anonymize(
         mh.demo_patients(100), method="kanonymeans*", k=3, options={"evaluations": 1}, **ROLES
     )  # loaded
@@ -28,6 +30,7 @@ def interrupted() -> Iterator[None]:
     timer.start()
     yield
     timer.cancel()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interrupted")
