@@ -97,11 +97,14 @@ def test_people_with_a_name_are_counted_one_by_one(tmp_path: Path) -> None:
 
 def test_other_people_are_no_reason_to_warn(tmp_path: Path) -> None:
     roles = {**ROLES, "identifier": "id"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         for number in range(2):
             people = crowd(300).with_columns(id=pl.int_range(pl.len()) + 300 * number)
             mh.anonymize(people, **roles, output=tmp_path / f"r{number}")
+    assert [str(one.message) for one in said if "earlier release" in str(one.message)] == []
+    with pytest.warns(PrivacyWarning, match="earlier release"):  # the same people again are one
+        mh.anonymize(people, **roles, output=tmp_path / "again")
 
 
 def test_what_is_kept_is_private_and_holds_no_value(tmp_path: Path) -> None:

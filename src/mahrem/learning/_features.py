@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -34,16 +35,16 @@ class Features:
         return Features(self.amounts[rows], self.shares[rows], self.widths[rows])
 
 
-class _Column:
+class _Column(Protocol):
     """What one column becomes."""
 
     def block(self, cells: pl.Series) -> tuple[Floats, Floats, Floats]:
         """Give amounts, shares and widths of distinct cells."""
-        raise NotImplementedError
+        ...
 
 
 @dataclass(frozen=True)
-class _Numbers(_Column):
+class _Numbers:
     mean: float
     low: float
     high: float
@@ -61,7 +62,7 @@ class _Numbers(_Column):
 
 
 @dataclass(frozen=True)
-class _Ordinals(_Column):
+class _Ordinals:
     labels: tuple[str, ...]
     mean: float
 
@@ -79,7 +80,7 @@ class _Ordinals(_Column):
 
 
 @dataclass(frozen=True)
-class _Words(_Column):
+class _Words:
     labels: tuple[str, ...]
     tree: Hierarchy | None
     frequency: Floats  # (labels + 1,) how often each value seems to occur; the last one is missing
@@ -106,7 +107,7 @@ class _Words(_Column):
 
 
 @dataclass(frozen=True)
-class _Letters(_Column):
+class _Letters:
     beginnings: Mapping[str, int]
 
     def block(self, cells: pl.Series) -> tuple[Floats, Floats, Floats]:
