@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
-from mahrem.partition._lattice_search import FullDomain, Node, Search, generalise
+from mahrem.partition._lattice_search import FullDomain, Node, Search, Settings, generalise
 from mahrem.partition._partition import Admits, Partition
-from mahrem.table import Hierarchy
 from mahrem.types import Points
 
 __all__ = ["BottomUp", "bottom_up"]
 
 
-def bottom_up(
-    points: Points,
-    admits: Admits,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
+def bottom_up(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
     """Generalise one column by one level at a time, the step with the least loss for each row it saves.
 
     Begins with the values themselves and stops at the first node that holds; of
@@ -34,10 +25,7 @@ def bottom_up(
     Args:
         points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
         admits: Says of many candidate classes at once which may stand.
-        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is lowered: ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-        suppression_limit: Share of the rows that may be suppressed.
-        seconds: Time allowed; then the best node found so far stands. None for no limit.
+        **settings: What all full-domain methods share: see :class:`FullDomain`.
 
     Raises:
         Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
@@ -53,6 +41,7 @@ def bottom_up(
 
     Example:
         >>> import numpy as np
+        >>> from mahrem.table import Hierarchy
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
@@ -61,15 +50,7 @@ def bottom_up(
         >>> found.labels, found.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(
-        points,
-        admits,
-        _search,
-        hierarchies=hierarchies,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        seconds=seconds,
-    )
+    return generalise(points, admits, _search, **settings)
 
 
 def _search(search: Search) -> None:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
-from mahrem.partition._lattice_search import FullDomain, Node, Search, generalise
+from mahrem.partition._lattice_search import FullDomain, Node, Search, Settings, generalise
 from mahrem.partition._partition import Admits, Partition
-from mahrem.table import Hierarchy
 from mahrem.types import Integers, Points
 
 __all__ = ["Datafly", "datafly"]
 
 
-def datafly(
-    points: Points,
-    admits: Admits,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
+def datafly(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
     """Generalise one column after the other, each time the one that shows the most distinct values.
 
     Stops at the first node that holds; what is still too rare there is suppressed. Fast and greedy: the loss
@@ -32,10 +23,7 @@ def datafly(
     Args:
         points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
         admits: Says of many candidate classes at once which may stand.
-        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is told of the result: ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-        suppression_limit: Share of the rows that may be suppressed.
-        seconds: Time allowed; then the best node found so far stands. None for no limit.
+        **settings: What all full-domain methods share: see :class:`FullDomain`.
 
     Raises:
         Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
@@ -51,6 +39,7 @@ def datafly(
 
     Example:
         >>> import numpy as np
+        >>> from mahrem.table import Hierarchy
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
@@ -59,15 +48,7 @@ def datafly(
         >>> found.labels, found.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(
-        points,
-        admits,
-        _search,
-        hierarchies=hierarchies,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        seconds=seconds,
-    )
+    return generalise(points, admits, _search, **settings)
 
 
 def _search(search: Search) -> None:

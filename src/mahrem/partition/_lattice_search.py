@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from mahrem.partition._partition import Admits, Levels, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Mask, Points
 
-__all__ = ["FullDomain", "Node", "Search", "TimeIsUp", "generalise"]
+__all__ = ["FullDomain", "Node", "Search", "Settings", "TimeIsUp", "generalise"]
 
 Node = tuple[int, ...]  # a level for every column
 
@@ -156,6 +156,15 @@ class Search:
 Strategy = Callable[[Search], None]
 
 
+class Settings(TypedDict, total=False):
+    """What :class:`FullDomain` holds, as keywords of the functions."""
+
+    hierarchies: Sequence[Hierarchy | None]
+    loss: str
+    suppression_limit: float
+    seconds: float | None
+
+
 def generalise(
     points: Points,
     admits: Admits,
@@ -218,6 +227,11 @@ def _partition(search: Search, node: Node) -> Partition:
 class FullDomain:
     """Settings that all full-domain methods share.
 
+    ``hierarchies``: one for each column; a column without one gets a grid over its scaled axis.
+    ``loss``: what is minimised, ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
+    ``suppression_limit``: share of the rows that may be suppressed.
+    ``seconds``: time allowed, then the best node found so far stands; None for no limit.
+
     ``whole_table`` says that levels are about the whole table: rows that miss values are not sorted apart.
     """
 
@@ -234,7 +248,11 @@ class FullDomain:
             check.at_least(0, seconds=self.seconds)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         """The settings by name, as the function of the method takes them."""
-        names = ("hierarchies", "loss", "suppression_limit", "seconds")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "hierarchies": self.hierarchies,
+            "loss": self.loss,
+            "suppression_limit": self.suppression_limit,
+            "seconds": self.seconds,
+        }

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 from mahrem.errors import InvalidParameter
-from mahrem.partition._lattice_search import FullDomain, Search, generalise
+from mahrem.partition._lattice_search import FullDomain, Search, Settings, generalise
 from mahrem.partition._partition import Admits, Partition
-from mahrem.table import Hierarchy
 from mahrem.types import Points
 
 __all__ = ["MinGen", "mingen"]
@@ -18,15 +17,7 @@ __all__ = ["MinGen", "mingen"]
 LARGEST = 100_000  # nodes
 
 
-def mingen(
-    points: Points,
-    admits: Admits,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
+def mingen(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
     """Check every node of a small lattice and take the one with the least loss.
 
     Nothing is concluded from one node about another, so that any promise and any loss will do. Lattices of
@@ -35,10 +26,7 @@ def mingen(
     Args:
         points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
         admits: Says of many candidate classes at once which may stand.
-        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is minimised: ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-        suppression_limit: Share of the rows that may be suppressed.
-        seconds: Time allowed; then the best node found so far stands. None for no limit.
+        **settings: What all full-domain methods share: see :class:`FullDomain`.
 
     Raises:
         Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
@@ -55,6 +43,7 @@ def mingen(
 
     Example:
         >>> import numpy as np
+        >>> from mahrem.table import Hierarchy
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
@@ -63,15 +52,7 @@ def mingen(
         >>> found.labels, found.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(
-        points,
-        admits,
-        _search,
-        hierarchies=hierarchies,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        seconds=seconds,
-    )
+    return generalise(points, admits, _search, **settings)
 
 
 def _search(search: Search) -> None:

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
-from mahrem.partition._lattice_search import FullDomain, Node, Search, generalise
+from mahrem.partition._lattice_search import FullDomain, Node, Search, Settings, generalise
 from mahrem.partition._lattice_tags import Tags
 from mahrem.partition._partition import Admits, Partition
-from mahrem.table import Hierarchy
 from mahrem.types import Points
 
 __all__ = ["Ola", "ola"]
 
 
-def ola(
-    points: Points,
-    admits: Admits,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
+def ola(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
     """Find the node with the least loss by halving the lattice and every part of it.
 
     Nodes half way between the bottom and the top of a part are checked; below one that holds and above one
@@ -38,10 +29,7 @@ def ola(
     Args:
         points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
         admits: Says of many candidate classes at once which may stand.
-        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is minimised: ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-        suppression_limit: Share of the rows that may be suppressed.
-        seconds: Time allowed; then the best node found so far stands. None for no limit.
+        **settings: What all full-domain methods share: see :class:`FullDomain`.
 
     Raises:
         Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
@@ -58,6 +46,7 @@ def ola(
 
     Example:
         >>> import numpy as np
+        >>> from mahrem.table import Hierarchy
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
@@ -66,15 +55,7 @@ def ola(
         >>> found.labels, found.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(
-        points,
-        admits,
-        _search,
-        hierarchies=hierarchies,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        seconds=seconds,
-    )
+    return generalise(points, admits, _search, **settings)
 
 
 def _search(search: Search) -> None:

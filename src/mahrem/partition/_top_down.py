@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
-from mahrem.partition._lattice_search import FullDomain, Node, Search, generalise
+from mahrem.partition._lattice_search import FullDomain, Node, Search, Settings, generalise
 from mahrem.partition._partition import Admits, Partition
-from mahrem.table import Hierarchy
 from mahrem.types import Points
 
 __all__ = ["TopDown", "top_down"]
 
 
-def top_down(
-    points: Points,
-    admits: Admits,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
+def top_down(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
     """Specialise one column by one level at a time, the step that wins back most for what it costs.
 
     Begins at the root of every column and ends where no step holds any more; of all
@@ -33,10 +24,7 @@ def top_down(
     Args:
         points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
         admits: Says of many candidate classes at once which may stand.
-        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
-        loss: What is lowered: ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-        suppression_limit: Share of the rows that may be suppressed.
-        seconds: Time allowed; then the best node found so far stands. None for no limit.
+        **settings: What all full-domain methods share: see :class:`FullDomain`.
 
     Raises:
         Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
@@ -52,6 +40,7 @@ def top_down(
 
     Example:
         >>> import numpy as np
+        >>> from mahrem.table import Hierarchy
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
@@ -60,15 +49,7 @@ def top_down(
         >>> found.labels, found.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(
-        points,
-        admits,
-        _search,
-        hierarchies=hierarchies,
-        loss=loss,
-        suppression_limit=suppression_limit,
-        seconds=seconds,
-    )
+    return generalise(points, admits, _search, **settings)
 
 
 def _search(search: Search) -> None:
