@@ -14,6 +14,7 @@ import polars as pl
 import tomli_w
 
 from mahrem import check
+from mahrem.engines import in_parallel
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import prepare, reading_of
@@ -249,8 +250,12 @@ def _save(
         if database is not None:
             progress("writing to the database")
             checked_database(made, *database, replace=force)
-    _keep_record(made, verdict, output, given, time.perf_counter() - began)
-    _remember(made, output)
+    seconds = time.perf_counter() - began
+    kept: list[Callable[[], None]] = [
+        lambda: _keep_record(made, verdict, output, given, seconds),
+        lambda: _remember(made, output),
+    ]
+    in_parallel(lambda keep: keep(), kept)  # both read all of the source once more
     return Release(report=report, folder=output, _draft=made, _given=given, _target=target)
 
 
