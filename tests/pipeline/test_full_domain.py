@@ -246,3 +246,16 @@ def test_a_level_that_does_not_fit_its_classes_is_refused() -> None:
     for level in (0, 3, -1):
         with pytest.raises(InvalidParameter, match="level="):
             nodes(axis, labels, 3, level=level)
+
+
+def test_a_release_made_with_a_private_hierarchy_is_not_remade_without_it(
+    patients: pl.DataFrame, tmp_path: Path
+) -> None:
+    sexes = sorted(patients["sex"].drop_nulls().unique().to_list())
+    tree = Hierarchy.from_rows([[sex, "anyone"] for sex in sexes])
+    first = tmp_path / "first"
+    mh.anonymize(patients, k=5, hierarchy={"sex": tree}, output=first, **ROLES)
+    with pytest.raises(InvalidParameter, match="hierarchy of sex: give it again"):
+        mh.anonymize(patients, policy=first / "policy.toml")
+    again = mh.anonymize(patients, policy=first / "policy.toml", hierarchy={"sex": tree})
+    assert again.report["holds"]

@@ -96,10 +96,17 @@ class Release:
 
 
 def policy_from(
-    policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
+    policy: str | Path | Mapping[str, Any] | Policy | None,
+    settings: Mapping[str, Any],
+    *,
+    whole: bool = False,
 ) -> Policy:
-    """Put a policy (file, mapping or object) and settings together; settings win."""
-    given = read_policy(policy) if isinstance(policy, str | Path) else policy
+    """Put a policy (file, mapping or object) and settings together; settings win.
+
+    With ``whole`` the private files a release was made with must be named again.
+    """
+    beside = settings if whole else None
+    given = read_policy(policy, beside=beside) if isinstance(policy, str | Path) else policy
     return Policy.of(settings, over=given)
 
 
@@ -144,7 +151,7 @@ def anonymize(
         (True, 200)
     """
     began = time.perf_counter()
-    said = policy_from(policy, settings)
+    said = policy_from(policy, settings, whole=True)
     if not said.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)

@@ -98,7 +98,7 @@ def compare(
     """
     began = time.perf_counter()
     step = progress or (lambda _: None)
-    said = policy_from(policy, settings)
+    said = policy_from(policy, settings, whole=True)
     wanted = _methods(methods, settings)
     check.at_least(1, seeds=check.whole(seeds=seeds))
     if budget is not None:

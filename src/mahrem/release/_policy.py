@@ -20,6 +20,9 @@ from mahrem.table import Kind, Missing
 
 __all__ = ["Policy", "read_policy"]
 
+# Private files a release was made with; its policy names their columns only.
+_SAID_AGAIN = ("hierarchy", "pseudonym")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
@@ -181,8 +184,12 @@ class Policy:
         return public
 
 
-def read_policy(path: str | Path) -> dict[str, Any]:
-    """Read a policy file, or a ready one by its name; its keys are checked when the policy is made."""
+def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Read a policy file, or a ready one by its name; its keys are checked when the policy is made.
+
+    A release's policy names the columns whose hierarchy or key stayed private. To make a release with it
+    again, these are said ``beside`` the file: without them the result would silently be another one.
+    """
     try:
         text = ready_policy(path) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -194,7 +201,15 @@ def read_policy(path: str | Path) -> dict[str, Any]:
         settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"policy={Path(path).name!r} is not TOML: {error}") from error
-    settings.pop("mahrem", None)  # versions, as written into a release
+    about = settings.pop("mahrem", {})  # as written into a release
+    if beside is not None:
+        for key in _SAID_AGAIN:
+            missing = sorted(set(about.get(key, ())) - set(beside.get(key, ())))
+            if missing:
+                raise InvalidParameter(
+                    f"policy={Path(path).name!r} was used with a private {key} of {', '.join(missing)}: "
+                    f"give it again (--{key} {missing[0]}=FILE), or take {key} out of its [mahrem] section"
+                )
     return settings
 
 
