@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -12,15 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.dp import (
+    GaussianNoise,
     GlobalSensitivity,
+    LaplaceNoise,
     Ledger,
     NotPrivate,
+    Pure,
+    Query,
     Relation,
+    SmoothMedian,
     Unit,
     answer_query,
     assert_dp,
     global_sensitivity,
     laplace_integers,
+    parse_query,
 )
 
 COLUMNS: dict[str, Any] = {
@@ -75,12 +81,26 @@ def ask(question: str, **said: Any) -> Any:
     return pipeline
 
 
+def test_every_kind_of_question_is_tried() -> None:
+    kinds = {type(parse_query(text)) for text in QUESTIONS}
+    assert kinds | {SmoothMedian} == set(get_args(Query))  # which has a test of its own, under replacement
+
+
 @given(table=tables, question=st.sampled_from(QUESTIONS), place=st.integers(0, 11))
 @settings(max_examples=80, deadline=None)
 def test_a_row_more_or_less_is_covered_by_noise(table: list[Any], question: str, place: int) -> None:
     without = [row for number, row in enumerate(table) if number != place % len(table)]
     evidence = assert_dp(ask(question), frame(table), frame(without))
     assert evidence.epsilon() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("far", [1e5, -1e5])
+def test_a_value_far_outside_the_bounds_is_covered_by_noise(question: str, far: float) -> None:
+    table = frame([(10.0, 10.0, "a", 0), (20.0, 30.0, "b", 1), (far, far, "a", 2)])
+    assert_dp(ask(question), table, table[:2])
+    changed = pl.concat([table[:2], frame([(-far, -far, "b", 2)])])
+    assert_dp(ask(question, relation="replace"), table, changed)
 
 
 @given(table=tables, other=rows, question=st.sampled_from(QUESTIONS), place=st.integers(0, 11))
@@ -169,6 +189,26 @@ def own_budget(table: pl.DataFrame) -> Any:
     return answer_query(table, "count()", ledger=ledger, epsilon=1 / len(table)).rows
 
 
+def own_noise(table: pl.DataFrame) -> Any:
+    ledger = Ledger.temporary(epsilon=5)
+    ledger.spend(Pure(0.001), what="a little")
+    return laplace_integers(ONE, epsilon=1.0)([len(table)])
+
+
+def pays_once(table: pl.DataFrame) -> Any:
+    noise = laplace_integers(ONE, epsilon=1.0)
+    Ledger.temporary(epsilon=5).spend(noise.event, what="sum")
+    return [noise([int(table["x"].clip(0, 100).sum())]) for _ in range(2)]
+
+
+def unclipped_float(table: pl.DataFrame) -> Any:
+    return LaplaceNoise(scale=1.0, sensitivity=10.0)(float(table["x"].sum()))
+
+
+def claims_nothing(table: pl.DataFrame) -> Any:
+    return GaussianNoise(sigma=1.0)(float(table["x"].clip(0, 1).sum()))
+
+
 def asks_until_content(table: pl.DataFrame) -> Any:
     noise = laplace_integers(ONE, epsilon=1.0)
     return [noise([len(table)]) for _ in range(len(table))]
@@ -182,6 +222,10 @@ def asks_until_content(table: pl.DataFrame) -> Any:
         (own_count, "result differs"),
         (own_groups, "depend"),
         (own_budget, "paid for depends"),
+        (own_noise, "nobody paid"),
+        (pays_once, "gave away 1.8"),
+        (unclipped_float, "moved by more than 10"),
+        (claims_nothing, "no sensitivity is claimed"),
         (asks_until_content, "mechanisms were used"),
     ],
 )
@@ -203,6 +247,23 @@ def test_equal_results_of_any_kind_are_seen_as_equal(result: Any) -> None:
         return result(laplace_integers(ONE, epsilon=1.0)([int(table["x"].clip(0, 100).sum())])[0])
 
     assert assert_dp(pipeline, PEOPLE, PEOPLE[:3]).moved == (90.0,)
+
+
+def test_noise_on_floats_is_held_to_the_sensitivity_it_claims() -> None:
+    def pipeline(table: pl.DataFrame) -> Any:
+        total = float(table["x"].clip(0, 10).sum())
+        laplace, gaussian = (
+            LaplaceNoise(scale=20.0, sensitivity=10.0),
+            GaussianNoise(sigma=90.0, sensitivity=10.0),
+        )
+        ledger = Ledger.temporary(epsilon=2, delta=1e-5)
+        ledger.spend(laplace.event(), what="sum")
+        ledger.spend(gaussian.event(), what="sum", delta=1e-6)
+        return laplace(total), gaussian(total)
+
+    evidence = assert_dp(pipeline, PEOPLE, PEOPLE[:3])
+    assert evidence.moved == evidence.claimed == (10.0, 10.0)
+    assert 0.5 < evidence.epsilon(1e-5) < 2
 
 
 @pytest.mark.parametrize("relation", list(Relation))

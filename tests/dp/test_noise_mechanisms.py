@@ -150,6 +150,9 @@ def test_noise_never_repeats_a_sequence() -> None:
         lambda: laplace_integers(ONE, epsilon=1.0)([1.5]),  # type: ignore[list-item]
         lambda: laplace_integers(ONE, epsilon=1.0)([1 << 63]),
         lambda: LaplaceNoise(scale=1.0)(math.nan),
+        lambda: LaplaceNoise(scale=1.0).event(),
+        lambda: LaplaceNoise(scale=1.0).event(0),
+        lambda: GaussianNoise(sigma=1.0, sensitivity=-1.0).event(),
     ],
 )
 def test_impossible_noise_is_refused(make: object) -> None:
@@ -193,6 +196,33 @@ def test_smooth_sensitivity_bounds_the_change_and_is_smooth(
     medians = [sorted(np.clip(rows, 0, 10))[(len(rows) - 1) // 2] for rows in (table, neighbour)]
     assert abs(medians[0] - medians[1]) <= min(one, two) + 1e-9
     assert abs(math.log(one / two)) <= beta + 1e-9
+
+
+@given(table=values, beta=st.floats(0.01, 2), least=st.floats(0.001, 3))
+@settings(max_examples=30, deadline=None)
+def test_a_floor_under_the_smooth_sensitivity_changes_nothing_above_it(
+    table: list[int], beta: float, least: float
+) -> None:
+    plain = smooth_median(np.array(table), 0, 10, beta).value
+    assert smooth_median(np.array(table), 0, 10, beta, least=least).value == max(plain, least)
+
+
+def test_many_equal_values_do_not_make_a_smooth_median_slow() -> None:
+    counts = np.zeros(4097, dtype=np.int64)
+    counts[7] = 1_000_000  # without a floor, a million windows of up to a million values would be looked at
+    assert SmoothLaplace(epsilon=1.0, delta=1e-6)(counts) == 7
+
+
+def test_a_smooth_median_follows_its_formula() -> None:
+    counts = np.array([0, 2, 1, 3, 1, 2, 0, 1, 0, 0, 1])
+    mechanism = SmoothLaplace(epsilon=2.0, delta=1e-2)
+    drawn = np.array([mechanism(counts) for _ in range(4000)])
+    wide = smooth_release_density(counts, 2.0, 1e-2)
+    middle, top = 3000, len(counts) - 1  # what lies outside is put to the ends
+    density = wide[middle : middle + top + 1].copy()
+    density[0], density[-1] = wide[: middle + 1].sum(), wide[middle + top :].sum()
+    assert fits(drawn, np.arange(top + 1), density)
+    assert not fits(drawn, np.arange(top + 1), density[::-1])
 
 
 def smooth_release_density(counts: Integers, epsilon: float, delta: float) -> Floats:

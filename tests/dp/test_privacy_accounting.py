@@ -34,6 +34,8 @@ from mahrem.dp import (
     rho_for,
     zcdp_delta,
 )
+from mahrem.dp._accounting import proves
+from mahrem.dp._composition import total_cost
 from mahrem.errors import InvalidParameter
 
 ADD, SWAP = Relation.ADD_REMOVE, Relation.REPLACE
@@ -76,6 +78,47 @@ def test_a_known_training_costs_what_the_literature_says() -> None:
     cost = composed_cost([Spend(foreign(TRAINING), 9.0, 1.0)], 1e-5, ADD, cross_check=True)
     assert cost.epsilon == pytest.approx(1.828, abs=0.002)
     assert cost.rdp == pytest.approx(2.101, abs=0.002)
+
+
+provable = st.one_of(
+    st.builds(Gaussian, st.floats(1, 20)),
+    st.builds(DiscreteGaussian, st.floats(3, 30), st.integers(1, 4)),
+    st.builds(Approximate, st.floats(0.05, 1), st.floats(1e-9, 1e-6)),
+    st.builds(DiscreteLaplace, st.floats(2, 30), st.integers(1, 4)),
+)
+
+
+@given(
+    event=provable | st.builds(Composed, st.lists(provable, min_size=1, max_size=3).map(tuple)),
+    epsilon=st.floats(0.05, 3),
+    exponent=st.floats(-8, -3),
+)
+@settings(max_examples=40, deadline=None)
+def test_what_a_formula_proves_the_distribution_confirms(
+    event: Event, epsilon: float, exponent: float
+) -> None:
+    delta = 10**exponent
+    if proves(event, epsilon, delta):
+        assert epsilon_of(event, delta, ADD) <= epsilon * 1.01 + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("event", "epsilon", "delta", "holds"),
+    [
+        (Pure(0.5), 0.5, 0.0, True),
+        (Pure(0.5), 0.499, 0.0, False),
+        (Gaussian(3.7307), 1.0, 1e-5, True),
+        (Gaussian(3.73), 1.0, 1e-5, False),
+        (Gaussian(100.0), 5.0, 0.0, False),
+        (Approximate(0.5, 1e-6), 0.5, 1e-7, False),
+        (Repeated(Pure(0.1), 5), 0.5, 0.0, True),
+        (Composed((Pure(0.3), Pure(0.1))), 0.4, 0.0, True),
+        (foreign(TRAINING), 9.0, 1e-5, False),
+        (DiscreteGaussian(1e7, 1), 1.0, 1e-5, False),  # holds, but not by a sum that can be formed
+    ],
+)
+def test_a_claim_is_proven_by_hand(event: Event, epsilon: float, delta: float, *, holds: bool) -> None:
+    assert proves(event, epsilon, delta) == holds
 
 
 def test_replacing_costs_more_than_removing() -> None:
@@ -148,6 +191,7 @@ def test_what_is_no_event_is_refused(said: dict[str, object]) -> None:
         lambda: Approximate(1.0, 1.0),
         lambda: DiscreteLaplace(1.0, 0),
         lambda: Gaussian(-1.0),
+        lambda: Composed(()),
         lambda: foreign("nothing"),
         lambda: epsilon_of(Gaussian(1.0), 0.0, ADD),
         lambda: composed_cost([Spend(Gaussian(1.0), 5.0, 1e-5)], 0.0, ADD),
@@ -197,3 +241,27 @@ def test_zcdp_is_converted_no_better_than_a_gaussian_really_is() -> None:
         for epsilon in (0.2, 1.0, 4.0):
             assert zcdp_delta(epsilon, 1 / (2 * sigma**2)) >= gaussian_delta(epsilon, sigma)
     assert zcdp_delta(1.0, rho_for(1.0, 1e-6)) <= 1e-6
+
+
+@given(spends=st.lists(st.builds(Spend, quick, st.floats(0.5, 3), st.just(1e-9)), min_size=1, max_size=6))
+@settings(max_examples=20, deadline=None)
+def test_rules_for_adaptive_costs_grow_with_every_spend(spends: list[Spend]) -> None:
+    for how in ("sum", "zcdp"):
+        costs = [total_cost(how, spends[:size], 1e-5, ADD).epsilon for size in range(len(spends) + 1)]
+        assert costs == sorted(costs)
+
+
+def test_zcdp_of_gaussian_noise_is_by_hand() -> None:
+    spend = [Spend(Gaussian(10.0), 0.5, 1e-6)] * 100  # rho = 100 / 200, half of delta for the conversion
+    found = total_cost("zcdp", spend, 1e-5, ADD).epsilon
+    assert zcdp_delta(found, 0.5) <= 5e-6 < zcdp_delta(found * 0.999, 0.5)
+    assert found > composed_cost(spend, 1e-5, ADD).epsilon
+
+
+def test_an_event_without_a_rho_counts_by_its_promise() -> None:
+    training = Spend(foreign(TRAINING), 2.0, 1e-6)
+    both = Spend(Composed((foreign(TRAINING), Gaussian(10.0))), 2.0, 1e-6)
+    wanted = pytest.approx(total_cost("zcdp", [Spend(Approximate(2.0, 1e-6), 2.0, 1e-6)], 1e-5, ADD).epsilon)
+    assert total_cost("zcdp", [training], 1e-5, ADD).epsilon == wanted
+    assert total_cost("zcdp", [both], 1e-5, ADD).epsilon == wanted
+    assert total_cost("zcdp", [training] * 6, 1e-5, ADD).epsilon == math.inf  # half of delta is used up

@@ -82,9 +82,14 @@ def test_what_does_not_fit_is_refused_before_the_data_is_looked_at(
 
 
 SPENDER = """
-import sys
+import sys, time
 from mahrem.dp import Ledger, Pure
 from mahrem.errors import BudgetExceeded
+checked = Ledger._refuse_overspend
+def slow(*given):  # so that the other process comes between reading and writing, if nothing keeps it out
+    checked(*given)
+    time.sleep(0.02)
+Ledger._refuse_overspend = slow
 ledger = Ledger.open(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -143,6 +143,28 @@ def test_what_cannot_be_done_leaves_nothing_behind(
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("one_at_a_time")
+def test_addresses_tables_and_queries_of_the_cluster_are_sources(
+    people: pl.DataFrame, spark_session: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.parquet"
+    people.select("age", "sex").drop_nulls().write_parquet(path)
+    spark_session.read.parquet(str(path)).createOrReplaceTempView("people_of_a_test")
+    said: dict[str, Any] = {"quasi": ["age", "sex"], "k": 5, "engine": "spark"}
+    known = mh.anonymize(path, quasi=["age", "sex"], k=5, html=False).table
+    found = [
+        mh.anonymize(path.as_uri(), **said),
+        mh.anonymize("people_of_a_test", **said),
+        mh.anonymize("the catalogue", **said, table="people_of_a_test"),
+        mh.anonymize("the catalogue", **said, query="SELECT sex, age FROM people_of_a_test WHERE age >= 0"),
+    ]
+    for release in found:
+        assert shown(pl.DataFrame(release.table.toArrow()).select(known.columns)).equals(shown(known))
+    with pytest.raises(InvalidInput, match="table cannot be read"):
+        mh.anonymize("the catalogue", **said, table="nobody")
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("one_at_a_time")
 def test_the_plan_is_told_without_a_release(people: pl.DataFrame, spark_session: Any) -> None:
     frame = spark_session.createDataFrame(people.select("age", "sex").to_arrow())
     plan = explain(frame, Policy.of({"quasi": ["age", "sex"], "k": 4, "engine": "spark"}), progress=None)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -140,3 +141,68 @@ def test_small_counts_of_words_are_marked_in_the_picture() -> None:
         -1
     ]
     assert "&lt; 5" in picture
+
+
+SHEET: dict[str, Any] = {
+    "relation": "add-remove",
+    "unit": {"kind": "person", "subject": "patient", "rows_per_person": 5},
+    "public": {
+        "rows": 1200,
+        "columns": {
+            "co<st": {"lower": 0, "upper": 1e4, "missing": 7, "categories": None, "origin": "found"},
+            "sex": {"lower": None, "upper": None, "missing": None, "categories": ["f", "m"], "origin": "d"},
+        },
+    },
+    "total": {"epsilon": 3.0, "delta": 2.5e-7},
+    "composition": "zcdp",
+    "spent": {"epsilon": math.log(3), "pld": math.log(3), "basic": 1.5, "rdp": None},
+    "remaining": {"epsilon": 1.9, "delta": 2.5e-7},
+    "curve": {"1e-09": None, "1e-06": 1.25},
+    "events": 4,
+    "mechanisms": ["DiscreteLaplace", "Pure"],
+    "since": "2026-01-01T00:00:00Z",
+    "seal": "0123456789abcdef" * 4,
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        (
+            "en",
+            [
+                "Private answers",
+                "at most 5 rows",
+                "from 0 to 10,000 (found privately",
+                "75 % sure",
+                "2.5e-07",
+            ],
+        ),
+        ("tr", ["mahrem", "en çok 5", "%75 emin", "2,5e-07"]),
+        ("de", ["Private Antworten", "höchstens 5 Zeilen", "von 0 bis 10.000", "zu 75 % sicher", "2,5e-07"]),
+    ],
+)
+def test_the_data_sheet_of_a_ledger_is_a_section_in_every_language(language: str, words: list[str]) -> None:
+    page = render_html(report(privacy_ledger=SHEET), language)
+    for word in [*words, ": zcdp.", "DiscreteLaplace, Pure", "co&lt;st", "0123456789abcdef<"]:
+        assert word in page
+    assert "patient" not in page, "whose column says who is who need not be told"
+    assert render_html(report(), language).count("<section") + 1 == page.count("<section")
+
+
+def test_a_ledger_nobody_has_asked_yet_is_shown_without_a_curve() -> None:
+    fresh = {
+        **SHEET,
+        "relation": "replace",
+        "unit": {"kind": "row", "subject": None, "rows_per_person": 1},
+        "total": {"epsilon": 1.0, "delta": 0.0},
+        "spent": {"epsilon": 0.0, "pld": 0.0, "basic": 0.0, "rdp": None},
+        "events": 0,
+        "mechanisms": [],
+    }
+    page = render_html(report(privacy_ledger=fresh))
+    assert "50 % sure" in page
+    assert "made with: sum" in page
+    assert "fixed beforehand" not in page, "sums hold in any case"
+    assert "one row" in page
+    assert "read at other" not in page

@@ -6,6 +6,7 @@ without paying.
 
 from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of
 from mahrem.dp._answer import Answer, answer_query, foretell_query
+from mahrem.dp._bounded_range import RangedExponential, bounded_range_epsilon, bounded_range_multiplier
 from mahrem.dp._calibrate import (
     discrete_gaussian_delta,
     discrete_gaussian_sigma,
@@ -14,6 +15,7 @@ from mahrem.dp._calibrate import (
     laplace_scale,
     rho_for,
     zcdp_delta,
+    zcdp_epsilon,
 )
 from mahrem.dp._events import (
     Approximate,
@@ -44,6 +46,7 @@ from mahrem.dp._mechanisms import (
 )
 from mahrem.dp._neighbours import Evidence, NotPrivate, assert_dp
 from mahrem.dp._plan import Plan, plan_query
+from mahrem.dp._public_cells import public_cells, refuse_undeclared
 from mahrem.dp._queries import (
     Bounds,
     Count,
@@ -57,11 +60,12 @@ from mahrem.dp._queries import (
     Sum,
     Variance,
 )
+from mahrem.dp._randomised_response import Frequencies, RandomisedResponse, UnaryEncoding, local_event
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity, global_sensitivity, smooth_median
 from mahrem.dp._smooth import SmoothLaplace
 from mahrem.dp._tally import Condition
-from mahrem.dp._tape import Tape, listening
+from mahrem.dp._tape import Tape, listened, listening, noised
 
 __all__ = [
     "Answer",
@@ -78,6 +82,7 @@ __all__ = [
     "Exponential",
     "Facts",
     "Foreign",
+    "Frequencies",
     "Gaussian",
     "GaussianNoise",
     "GlobalSensitivity",
@@ -95,7 +100,9 @@ __all__ = [
     "Pure",
     "Quantiles",
     "Query",
+    "RandomisedResponse",
     "Range",
+    "RangedExponential",
     "Relation",
     "Repeated",
     "SmoothLaplace",
@@ -104,10 +111,13 @@ __all__ = [
     "Spend",
     "Sum",
     "Tape",
+    "UnaryEncoding",
     "Unit",
     "Variance",
     "answer_query",
     "assert_dp",
+    "bounded_range_epsilon",
+    "bounded_range_multiplier",
     "composed_cost",
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",
@@ -122,10 +132,16 @@ __all__ = [
     "global_sensitivity",
     "laplace_integers",
     "laplace_scale",
+    "listened",
     "listening",
+    "local_event",
+    "noised",
     "parse_query",
     "plan_query",
+    "public_cells",
+    "refuse_undeclared",
     "rho_for",
     "smooth_median",
     "zcdp_delta",
+    "zcdp_epsilon",
 ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from mahrem.dp._calibrate import discrete_gaussian_delta, gaussian_delta
 from mahrem.dp._events import (
     Approximate,
     Composed,
@@ -27,9 +28,11 @@ from mahrem.dp._extra import accounting
 from mahrem.dp._relation import Relation
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Cost", "Spend", "composed_cost", "epsilon_of", "plain_sum"]
+__all__ = ["Cost", "Spend", "composed_cost", "epsilon_of", "plain_sum", "proves"]
 
 LOOSE = 100.0  # above, nothing is promised that would be worth a distribution of millions of points
+LARGEST_SIGMA = 1e5
+_EXACT = 1 + 1e-9  # sums of quotients end a digit off
 LARGEST_SENSITIVITY = 1 << 14  # above, a discrete Laplace event is composed as any pure one
 
 
@@ -114,6 +117,28 @@ def epsilon_of(event: Event, delta: float, relation: Relation) -> float:
     if delta <= 0:
         raise InvalidParameter(f"delta={delta!r} must be above 0 for noise that is not pure")
     return float(_distribution((event,), relation).get_epsilon_for_delta(delta))
+
+
+def proves(event: Event, epsilon: float, delta: float) -> bool:
+    """Say whether an event is ``(epsilon, delta)``-DP by its own exact formula; False where there is none.
+
+    Distributions are discretised and may claim a little more than an event costs; formulas do not.
+    """
+    match event:
+        case Approximate(own, rare):
+            return own <= epsilon * _EXACT and rare <= delta * _EXACT
+        case DiscreteGaussian(sigma, sensitivity):
+            known = delta > 0 and sigma <= LARGEST_SIGMA  # above, too many terms
+            return known and discrete_gaussian_delta(epsilon, sigma, sensitivity) <= delta * _EXACT
+        case Gaussian(multiplier):
+            return delta > 0 and gaussian_delta(epsilon, multiplier) <= delta * _EXACT
+        case Repeated(inner, times):
+            return proves(inner, epsilon / times, delta / times)
+        case Composed(events) if pure_epsilon(event) is None:
+            share = len(events)
+            return share > 0 and all(proves(one, epsilon / share, delta / share) for one in events)
+    pure = pure_epsilon(event)
+    return pure is not None and pure <= epsilon * _EXACT
 
 
 def _basic(spends: Sequence[Spend], delta: float) -> float | None:

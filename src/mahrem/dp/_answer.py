@@ -22,6 +22,8 @@ from mahrem.types import Integers
 
 __all__ = ["Answer", "answer_query", "foretell_query"]
 
+SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on that
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -295,14 +297,22 @@ def _keep_bounds(plan: Plan, ledger: Ledger, rows: Sequence[Mapping[str, Any]]) 
         return ["no range holds enough rows to be seen; spend more, or declare bounds"]
     column = str(getattr(plan.query, "column", ""))
     known = ledger.facts.columns.get(column)
-    categories = None if known is None else known.categories
-    found = PublicColumn(lower=row["lower"], upper=row["upper"], categories=categories, origin="found")
+    lower, upper = row["lower"], row["upper"]
+    kept = known if known is not None else PublicColumn()
+    missing = kept.missing if kept.missing is not None and lower <= kept.missing <= upper else None
+    found = PublicColumn(
+        lower=lower, upper=upper, missing=missing, categories=kept.categories, origin="found"
+    )
     ledger.declare(column, found)
     return ["the ledger knows these bounds now; rare values beyond them will be clipped"]
 
 
+def _largest(part: Part, size: int) -> float:
+    return part.term.bounds[1] * part.term.unit * size
+
+
 def _foretold(plan: Plan) -> Iterator[dict[str, Any]]:
-    """List error bars without values: of every part, and of the figure where the group's size is public."""
+    """List error bars without values; of a mean, for several sizes of a group where its size is private."""
     if isinstance(plan.work, Addition):
         parts = plan.work.parts
         errors = [part.error((1 - plan.confidence) / len(parts)) for part in parts]
@@ -313,8 +323,10 @@ def _foretold(plan: Plan) -> Iterator[dict[str, Any]]:
             worst = [Estimate(0.0, error) for error in errors]
             yield {"value": None, "error": _finish(plan, parts, worst).error}
             return
-        for part, error in zip(parts, errors, strict=True):
-            yield {"part": f"total of {part.term.kind}", "value": None, "error": error}
+        for size in SIZES:
+            worst = [Estimate(_largest(part, size), error) for part, error in zip(parts, errors, strict=True)]
+            worst[-1] = Estimate(size - errors[-1], errors[-1])  # the noisy count may lie that low
+            yield {"if rows": size, "value": None, "error": _finish(plan, parts, worst).error}
     elif isinstance(plan.work, Selection):
         for level, error in zip(levels_of(plan.query), _rank_errors(plan, plan.work), strict=True):
             yield {"level": level, "value": None, "error_rows": error}

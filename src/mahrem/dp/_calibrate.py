@@ -18,6 +18,7 @@ __all__ = [
     "laplace_scale",
     "rho_for",
     "zcdp_delta",
+    "zcdp_epsilon",
 ]
 
 MARGIN = 1 + 1e-9  # more noise than the bisection asks for: covers its last digits
@@ -94,6 +95,14 @@ def zcdp_delta(epsilon: float, rho: float) -> float:
     orders = 1 + np.geomspace(1e-3, 1e6, 4000)
     logs = (orders - 1) * (orders * rho - epsilon) - np.log(orders - 1) + orders * np.log1p(-1 / orders)
     return min(1.0, float(np.exp(min(0.0, logs.min()))))  # every order gives a bound; take the best
+
+
+@lru_cache(maxsize=256)
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """Bound the epsilon of a ``rho``-zCDP mechanism at this delta."""
+    if rho == 0:
+        return 0.0
+    return _smallest(lambda epsilon: zcdp_delta(epsilon, rho) <= delta, rho + math.sqrt(rho))
 
 
 @lru_cache(maxsize=256)

@@ -130,6 +130,10 @@ class Composed:
 
     events: tuple[Event, ...]
 
+    def __post_init__(self) -> None:
+        if not self.events:
+            raise InvalidParameter("events=() must hold at least one event")
+
 
 Event: TypeAlias = (
     Pure

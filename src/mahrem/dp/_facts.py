@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,8 +80,8 @@ def _categories(said: Sequence[object]) -> tuple[str, ...]:
     if isinstance(said, str):
         raise InvalidParameter(f"categories={said!r} must be a list of values")
     names = tuple(str(one) for one in said)
-    if not names or len(set(names)) != len(names) or "" in names:
-        raise InvalidParameter("categories must be different, not empty, and at least one")
+    if not names or len(set(names)) != len(names) or "" in names or any("\0" in name for name in names):
+        raise InvalidParameter("categories must be different, not empty, without NUL, and at least one")
     if len(names) > MOST_CATEGORIES:
         raise InvalidParameter(f"categories: {len(names)} were given; {MOST_CATEGORIES} is the most")
     return names
@@ -106,18 +108,22 @@ class Facts:
         known = self.columns.get(column)
         if known is None or known.lower is None or known.upper is None:
             raise InvalidParameter(
-                f"column={column!r} has no public bounds; declare them with the ledger "
-                f"(--bounds {column}=LOW:HIGH), or find them privately with the query bounds({column})"
+                f"column={column!r} has no public bounds{self._near(column)}; declare them with the ledger "
+                f"(--bounds {shlex.quote(f'{column}=LOW:HIGH')}), or find them privately: query bounds(...)"
             )
         return known.lower, known.upper
+
+    def _near(self, column: str) -> str:
+        near = difflib.get_close_matches(column, [name for name in self.columns if name != column], n=1)
+        return f" (did you mean {near[0]!r}?)" if near else ""
 
     def categories(self, column: str) -> tuple[str, ...]:
         """Give the declared values of a column."""
         known = self.columns.get(column)
         if known is None or known.categories is None:
             raise InvalidParameter(
-                f"column={column!r} has no declared values; groups are never taken from the data: "
-                f"declare them with the ledger (--categories {column}=A,B,C)"
+                f"column={column!r} has no declared values{self._near(column)}; groups are never taken from "
+                f"the data: declare them with the ledger (--categories {shlex.quote(f'{column}=A,B,C')})"
             )
         return known.categories
 

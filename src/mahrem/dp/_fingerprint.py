@@ -9,14 +9,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from mahrem.errors import InvalidInput, PrivacyWarning
 from mahrem.table import Reading, is_postgresql, open_source
 
-__all__ = ["fingerprint", "refuse_other"]
+__all__ = ["fingerprint", "place_of", "refuse_other"]
 
 _CHUNK = 1 << 22
+_WHERE = {"host", "hostaddr", "port", "dbname", "service"}  # a URI may say its place behind the question mark
 
 
 def fingerprint(source: object, reading: Reading, columns: Sequence[str], key: bytes) -> dict[str, Any]:
@@ -24,11 +25,11 @@ def fingerprint(source: object, reading: Reading, columns: Sequence[str], key: b
 
     Files are known by their content and by their place; databases by their place; frames by content.
     """
-    place = _place(source, reading)
+    place = place_of(source, reading)
     noted: dict[str, Any] = {"columns": _keyed(key, "\0".join(columns).encode())}
     noted["place"] = None if place is None else _keyed(key, place.encode())
     noted["content"] = _content(source, reading, key)
-    noted["state"] = _state(source)
+    noted["state"] = _state(source, key)
     return noted
 
 
@@ -46,9 +47,9 @@ def refuse_other(
     )
     if not hmac.compare_digest(noted["columns"], _keyed(key, "\0".join(columns).encode())):
         raise other
-    place = _place(source, reading)
+    place = place_of(source, reading)
     if place is not None and noted["place"] == _keyed(key, place.encode()):
-        if noted["state"] == _state(source) or noted["content"] is None:
+        if noted["state"] == _state(source, key) or noted["content"] is None:
             return
         if noted["content"] != _content(source, reading, key):
             warnings.warn(
@@ -66,20 +67,23 @@ def _keyed(key: bytes, content: bytes) -> str:
     return hmac.new(key, content, hashlib.sha256).hexdigest()
 
 
-def _place(source: object, reading: Reading) -> str | None:
+def place_of(source: object, reading: Reading) -> str | None:
+    """Say where data lie; None for a frame, which lies nowhere."""
     asked = f"{reading.table or ''}\0{reading.query or ''}"
     if isinstance(source, str) and is_postgresql(source):
         parts = urlsplit(source)
-        return f"postgresql\0{parts.hostname}\0{parts.port or 5432}\0{parts.path}\0{asked}"
+        said = [pair for pair in parse_qsl(parts.query) if pair[0] in _WHERE]
+        return f"postgresql\0{parts.hostname}\0{parts.port or 5432}\0{parts.path}\0{sorted(said)}\0{asked}"
     if isinstance(source, str | os.PathLike):
         return f"file\0{Path(os.fsdecode(source)).resolve()}\0{asked}"
     return None
 
 
-def _state(source: object) -> list[int] | None:
+def _state(source: object, key: bytes) -> str | None:
+    """Give size and time of a file, keyed: a size in the open would tell how many rows there are."""
     if isinstance(source, str | os.PathLike) and not is_postgresql(source):
         found = Path(os.fsdecode(source)).stat()
-        return [found.st_size, found.st_mtime_ns]
+        return _keyed(key, f"{found.st_size}\0{found.st_mtime_ns}".encode())
     return None
 
 

@@ -168,13 +168,20 @@ class _Parser:
             closing = self._mark(")")
             if len({type(value) for value in values}) > 1:
                 self._fail("a list holds numbers or texts, not both", closing)
-            return Condition(column, "in", tuple(values))
+            return self._checked(closing, column, "in", tuple(values))
         token = self._here()
         if token.text not in _OPERATORS:
             self._fail("a comparison is expected: = != < <= > >= in", token)
         self.place += 1
         operator = "!=" if token.text == "<>" else token.text
-        return Condition(column, operator, self._value())
+        value = self._here()
+        return self._checked(value, column, operator, self._value())
+
+    def _checked(self, place: _Token, column: str, operator: Any, value: Any) -> Condition:
+        try:
+            return Condition(column, operator, value)
+        except InvalidParameter as error:
+            self._fail(str(error), place)
 
     def _value(self) -> Any:
         token = self._here()

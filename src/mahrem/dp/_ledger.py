@@ -5,25 +5,28 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mahrem import check
-from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum
-from mahrem.dp._events import Event, event_from_dict, event_to_dict, pure_epsilon
+from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum, proves
+from mahrem.dp._composition import COMPOSITIONS, total_cost
+from mahrem.dp._events import Event, event_to_dict, pure_epsilon
 from mahrem.dp._facts import Facts, PublicColumn
-from mahrem.dp._fingerprint import fingerprint, refuse_other
+from mahrem.dp._fingerprint import fingerprint, place_of, refuse_other
+from mahrem.dp._mark import note_place
 from mahrem.dp._memory import MemoryStore
 from mahrem.dp._relation import Relation, Unit
+from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
-from mahrem.errors import BudgetExceeded, InvalidParameter, PrivacyWarning, Tampered
+from mahrem.errors import BudgetExceeded, InvalidParameter, PrivacyWarning
 from mahrem.table import Reading
 
 __all__ = ["Ledger", "check_budget"]
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
+LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
 
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
@@ -32,16 +35,9 @@ def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
         raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
     if check.finite(delta=delta) < 0 or delta >= 1:
         raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
+    if 0 < delta < LEAST_DELTA:
+        raise InvalidParameter(f"delta={delta!r} is as good as 0: take 0, or {LEAST_DELTA:g} and more")
     return float(epsilon), float(delta)
-
-
-@dataclass(frozen=True)
-class _State:
-    """What the lines of a ledger say together."""
-
-    header: Mapping[str, Any]
-    facts: Facts
-    spends: tuple[Spend, ...]
 
 
 class Ledger:
@@ -50,7 +46,8 @@ class Ledger:
     Make one with :meth:`create`, :meth:`open` it later, or try things with :meth:`temporary`.
 
     Guarantees:
-        - The events of a ledger never cost more than its total, whoever spends at the same time.
+        - The events of a ledger never cost more than its total by the rule it was made with, whoever spends
+          at the same time.
         - A spend is on disk before anything it pays for is computed; a crash loses no accounting.
         - A line that was edited, removed or reordered, and an old copy put back, are refused.
 
@@ -64,12 +61,14 @@ class Ledger:
 
     def __init__(self, store: Store | MemoryStore) -> None:
         self._store = store
+        self._known: State | None = None
         state = self._state(store.records())
         self._data = state.header["data"]
         self.relation = Relation(state.header["relation"])
         self.unit = Unit.from_dict(state.header["unit"])
         self.epsilon = float(state.header["epsilon"])
         self.delta = float(state.header["delta"])
+        self.composition = str(state.header.get("composition", "pld"))
 
     def __repr__(self) -> str:
         name = "in memory" if self.path is None else repr(self.path.name)
@@ -89,6 +88,7 @@ class Ledger:
         columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None = None,
         rows: int | None = None,
         reading: Reading | None = None,
+        composition: str = "pld",
     ) -> Ledger:
         """Make a ledger for a data set; its key lies beside it and must stay private.
 
@@ -103,10 +103,12 @@ class Ledger:
             columns: Public facts: ``{"cost": {"lower": 0, "upper": 9000}, "sex": {"categories": ["f"]}}``.
             rows: How many rows there are, if that is public.
             reading: How to read the source.
+            composition: ``pld`` is the tightest, for costs fixed beforehand. ``sum`` and ``zcdp`` (good for
+                many small answers) also hold if each epsilon is chosen by looking at earlier answers.
         """
         from mahrem.dp._sources import column_names
 
-        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows)
+        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
         how = reading or Reading()
         names = column_names(source, how)
         public = header["facts"]["columns"]
@@ -114,6 +116,14 @@ class Ledger:
         store = create_store(
             Path(path), "ledger", lambda key: {**header, "data": fingerprint(source, how, names, key)}
         )
+        place = place_of(source, how)
+        if place is not None and note_place(store.key, place):
+            warnings.warn(
+                "these data have paid from another ledger on this machine; for the people in them, what both "
+                "spend adds up",
+                PrivacyWarning,
+                stacklevel=2,
+            )
         return cls(store)
 
     @classmethod
@@ -132,9 +142,10 @@ class Ledger:
         rows_per_person: int = 1,
         columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None = None,
         rows: int | None = None,
+        composition: str = "pld",
     ) -> Ledger:
         """Make a ledger in memory, for tests and simulations: it forgets, and it takes any data."""
-        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows)
+        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
         return cls(MemoryStore({**header, "data": None}))
 
     @property
@@ -165,13 +176,13 @@ class Ledger:
             BudgetExceeded: It does not fit; nothing was spent.
         """
         pure = pure_epsilon(event)
-        own = 0.0 if pure is not None else delta
-        alone = epsilon_of(event, own, self.relation)
-        if epsilon is not None:
-            slack = 1e-9 if pure is not None else 1e-2  # distributions are discretised, from above
-            if alone > epsilon * (1 + slack):
-                raise InvalidParameter(f"epsilon={epsilon:g} is less than the event costs ({alone:.4g})")
-            alone = epsilon
+        own = 0.0 if pure is not None else check.finite(delta=delta)
+        if epsilon is None:
+            alone = epsilon_of(event, own, self.relation)
+        else:
+            alone = check.at_least(0, epsilon=check.finite(epsilon=epsilon))
+            if not proves(event, alone, own) and epsilon_of(event, own, self.relation) > alone:
+                raise InvalidParameter(f"epsilon={epsilon:g} is less than the event costs at delta={own:g}")
         new = Spend(event, alone, own)
 
         def decide(records: list[Record]) -> Mapping[str, Any]:
@@ -186,11 +197,12 @@ class Ledger:
     def _refuse_overspend(self, before: Sequence[Spend], new: Spend) -> None:
         if self.delta == 0 and new.delta > 0:
             raise BudgetExceeded("delta=0 is this ledger's total; only pure noise (laplace) can be used")
-        if plain_sum([*before, new], self.delta) <= self.epsilon * (1 + ROUNDING):
-            return  # the finer bound can only be smaller
-        cost = composed_cost([*before, new], self.delta, self.relation)
+        added = plain_sum([*before, new], self.delta)
+        if self.composition != "zcdp" and added <= self.epsilon * (1 + ROUNDING):
+            return  # distributions can only say less
+        cost = self._cost([*before, new])
         if cost.epsilon > self.epsilon * (1 + ROUNDING):
-            spent = composed_cost(before, self.delta, self.relation).epsilon
+            spent = self._cost(before).epsilon
             raise BudgetExceeded(
                 f"epsilon={new.epsilon:g} does not fit: {spent:.4g} of {self.epsilon:g} is spent, and with "
                 f"it {cost.epsilon:.4g} would be (delta={self.delta:g}); nothing was computed"
@@ -211,8 +223,10 @@ class Ledger:
 
     def spent(self, *, cross_check: bool = False) -> Cost:
         """Say what all events so far cost together, at the ledger's delta."""
-        spends = self._state(self._store.records()).spends
-        return composed_cost(spends, self.delta, self.relation, cross_check=cross_check)
+        return self._cost(self._state(self._store.records()).spends, cross_check=cross_check)
+
+    def _cost(self, spends: Sequence[Spend], *, cross_check: bool = False) -> Cost:
+        return total_cost(self.composition, spends, self.delta, self.relation, cross_check=cross_check)
 
     def remaining(self) -> Cost:
         """Say what is left; composition is better than addition, so often more fits than this."""
@@ -230,16 +244,20 @@ class Ledger:
         """Say everything that may be published about the promise: relation, unit, facts, cost, curve."""
         records = self._store.records()
         state = self._state(records)
-        cost = composed_cost(state.spends, self.delta, self.relation, cross_check=self.delta > 0)
+        cost = self._cost(state.spends, cross_check=self.delta > 0)
         curve = {
-            f"{delta:g}": composed_cost(state.spends, delta, self.relation).epsilon
+            f"{delta:g}": cost_then
+            if math.isfinite(cost_then)
+            else None  # deltas of events do not fit in there
             for delta in sorted(deltas)
+            for cost_then in [composed_cost(state.spends, delta, self.relation).epsilon]
         }
         return {
             "relation": str(self.relation),
             "unit": self.unit.as_dict(),
             "public": state.facts.as_dict(),
             "total": {"epsilon": self.epsilon, "delta": self.delta},
+            "composition": self.composition,
             "spent": {"epsilon": cost.epsilon, "pld": cost.pld, "basic": cost.basic, "rdp": cost.rdp},
             "remaining": {"epsilon": max(0.0, self.epsilon - cost.epsilon), "delta": self.delta},
             "curve": curve,
@@ -249,20 +267,9 @@ class Ledger:
             "seal": records[-1].seal,
         }
 
-    @staticmethod
-    def _state(records: Sequence[Record]) -> _State:
-        header = records[0].body
-        facts = Facts.from_dict(header["facts"])
-        spends = []
-        for record in records[1:]:
-            if record.kind == "spend":
-                body = record.body
-                spends.append(Spend(event_from_dict(body["event"]), body["epsilon"], body["delta"]))
-            elif record.kind == "fact":
-                facts = facts.with_column(record.body["column"], PublicColumn(**record.body["known"]))
-            else:
-                raise Tampered(f"ledger: a line of kind {record.kind!r} is not known to this version")
-        return _State(header, facts, tuple(spends))
+    def _state(self, records: Sequence[Record]) -> State:
+        self._known = fold(records, self._known)
+        return self._known
 
 
 def _names(event: Event) -> set[str]:
@@ -278,6 +285,7 @@ def _header(
     rows_per_person: int,
     columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None,
     rows: int | None,
+    composition: str,
 ) -> dict[str, Any]:
     epsilon, delta = check_budget(epsilon, delta)
     kind = check.one_of([str(one) for one in Relation], relation=relation)
@@ -301,6 +309,7 @@ def _header(
         "unit": unit.as_dict(),
         "epsilon": epsilon,
         "delta": delta,
+        "composition": check.one_of(COMPOSITIONS, composition=composition),
         "facts": facts.as_dict(),
     }
 

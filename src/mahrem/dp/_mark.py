@@ -1,4 +1,7 @@
-"""How far each ledger had come, kept outside of it: an old copy put back in its place is noticed."""
+"""How far each ledger had come, and for which data, kept outside of it on this machine.
+
+An old copy put back in its place is noticed, and so is a second ledger for data that have paid from another.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import hmac
 import json
 import os
 import secrets
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from mahrem.errors import Tampered
+from mahrem.errors import PrivacyWarning, Tampered
 
-__all__ = ["check_mark", "set_mark"]
+__all__ = ["check_mark", "note_place", "set_mark"]
 
 
 def _folder() -> Path:
@@ -28,14 +32,34 @@ def _path(key: bytes) -> Path:
     return _folder() / (hmac.new(key, b"mark", hashlib.sha256).hexdigest()[:32] + ".json")
 
 
+def note_place(key: bytes, place: str) -> bool:
+    """Note which data a new ledger is for; says whether another one has already spent from them."""
+    listing = _folder() / "places" / hashlib.sha256(place.encode()).hexdigest()[:32]
+    spent = False
+    with suppress(OSError, ValueError):
+        listing.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with listing.open("a+", encoding="ascii") as stream:
+            stream.seek(0)
+            spent = any((_folder() / name).exists() for name in stream.read().split())
+            stream.write(f"{_path(key).name}\n")
+    return spent
+
+
 def set_mark(key: bytes, sequence: int, seal: str) -> None:
-    """Note the newest line; where there is no place for it, only replays go unnoticed."""
+    """Note the newest line; where there is no place for it, old copies would go unnoticed, which is said."""
     path = _path(key)
-    with suppress(OSError):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         staged = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
         staged.write_text(json.dumps({"sequence": sequence, "seal": seal}), encoding="ascii")
         staged.replace(path)
+    except OSError as error:
+        warnings.warn(
+            f"how far the ledger has come cannot be noted on this machine ({error.strerror}), so an old copy "
+            f"put back would not be noticed; name a folder in MAHREM_STATE",
+            PrivacyWarning,
+            stacklevel=4,
+        )
 
 
 def check_mark(key: bytes, seals: Sequence[str], name: str) -> None:

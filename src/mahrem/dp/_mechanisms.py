@@ -130,24 +130,29 @@ def integer_sampler(kind: str, scale: float) -> Callable[[Sequence[int]], list[i
 class LaplaceNoise:
     """Laplace noise on one number; OpenDP draws it exactly on a fine lattice of floats.
 
+    Args:
+        scale: Scale of the noise.
+        sensitivity: How far one unit can move the value; a neighbour test holds the caller to it.
+
     Example:
-        >>> LaplaceNoise(scale=2.0).event(sensitivity=1.0)
+        >>> LaplaceNoise(scale=2.0, sensitivity=1.0).event()
         Laplace(noise_multiplier=2.0)
     """
 
     scale: float
+    sensitivity: float | None = None
 
     def __post_init__(self) -> None:
-        if check.finite(scale=self.scale) <= 0:
-            raise InvalidParameter(f"scale={self.scale!r} must be above 0")
+        _above_zero(scale=self.scale)
 
-    def event(self, sensitivity: float) -> Event:
+    def event(self, sensitivity: float | None = None) -> Event:
         """Say what a call costs if one unit moves the value by at most ``sensitivity``."""
-        return LaplaceEvent(self.scale / check.at_least(0, sensitivity=sensitivity))
+        return LaplaceEvent(self.scale / _reach(self.sensitivity, sensitivity))
 
     def __call__(self, value: float) -> float:
         """Add noise."""
-        return float(_float_measurement("laplace", self.scale)(check.finite(value=value)))
+        event = None if self.sensitivity is None else self.event()
+        return _float_noise("laplace", self.scale, value, self.sensitivity, event)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,21 +161,45 @@ class GaussianNoise:
 
     The multiplier for a promise comes from :func:`mahrem.dp.gaussian_multiplier` (analytic, not the loose
     textbook formula).
+
+    Args:
+        sigma: Standard deviation of the noise.
+        sensitivity: How far one unit can move the value; a neighbour test holds the caller to it.
     """
 
     sigma: float
+    sensitivity: float | None = None
 
     def __post_init__(self) -> None:
-        if check.finite(sigma=self.sigma) <= 0:
-            raise InvalidParameter(f"sigma={self.sigma!r} must be above 0")
+        _above_zero(sigma=self.sigma)
 
-    def event(self, sensitivity: float) -> Event:
+    def event(self, sensitivity: float | None = None) -> Event:
         """Say what a call costs if one unit moves the value by at most ``sensitivity``."""
-        return GaussianEvent(self.sigma / check.at_least(0, sensitivity=sensitivity))
+        return GaussianEvent(self.sigma / _reach(self.sensitivity, sensitivity))
 
     def __call__(self, value: float) -> float:
         """Add noise."""
-        return float(_float_measurement("gaussian", self.sigma)(check.finite(value=value)))
+        event = None if self.sensitivity is None else self.event()
+        return _float_noise("gaussian", self.sigma, value, self.sensitivity, event)
+
+
+def _above_zero(**named: float) -> float:
+    ((name, value),) = named.items()
+    if check.finite(**{name: value}) <= 0:
+        raise InvalidParameter(f"{name}={value!r} must be above 0")
+    return float(value)
+
+
+def _reach(own: float | None, said: float | None) -> float:
+    known = own if said is None else said
+    if known is None:
+        raise InvalidParameter("sensitivity=None: say how far one unit can move the value")
+    return _above_zero(sensitivity=known)
+
+
+def _float_noise(kind: str, scale: float, value: float, reach: float | None, event: Event | None) -> float:
+    measurement, known = _float_measurement(kind, scale), check.finite(value=value)
+    return noised(kind, [known], reach, event, lambda: float(measurement(known)))
 
 
 @lru_cache(maxsize=128)

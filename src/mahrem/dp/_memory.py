@@ -25,7 +25,7 @@ class MemoryStore:
         from mahrem.dp._store import Record
 
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        record = Record(len(self._records), now, kind, body, "in memory")
+        record = Record(len(self._records), now, kind, body, f"in memory {len(self._records)}")
         self._records.append(record)
         return record
 

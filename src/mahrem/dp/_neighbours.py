@@ -2,24 +2,29 @@
 
 On the neighbour every mechanism gives out what it gave on the table. A private pipeline then has no way to
 know which table it has: it must ask for the same things, its values before noise may differ by no more than
-was claimed, and what it gives back must be the same. This finds the faults of glue code (bounds, counts or
-groups read off the data, a sum that was not clipped) at once and without statistics.
+was claimed, a ledger must have been told of every mechanism, and what it gives back must be the same. This
+finds the faults of glue code (bounds, counts or groups read off the data, a sum that was not clipped, noise
+that nobody paid for) at once and without statistics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from mahrem.dp._accounting import Spend, composed_cost
+from mahrem.dp._events import Composed, Event, Repeated, pure_epsilon
 from mahrem.dp._relation import Relation
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp._tape import Step, Tape, listening
 
 __all__ = ["Evidence", "NotPrivate", "assert_dp"]
+
+PURE = {"discrete-laplace", "laplace", "exponential", "permute-and-flip"}  # losses of these add up
 
 
 class NotPrivate(AssertionError):
@@ -89,6 +94,7 @@ def assert_dp(
         other = pipeline(neighbour)
     if first.spends != second.spends:
         raise NotPrivate("what was paid for depends on the data")
+    _refuse_unpaid(first)
     if len(first.steps) != len(second.steps):
         raise NotPrivate(
             f"{len(first.steps)} mechanisms were used on the table and {len(second.steps)} on its neighbour"
@@ -97,6 +103,7 @@ def assert_dp(
         _compare(number, one, two)
         for number, (one, two) in enumerate(zip(first.steps, second.steps, strict=True), start=1)
     ]
+    _refuse_overuse(first, moved)
     if not (same or _same)(result, other):
         raise NotPrivate(
             "the result differs although every mechanism gave out the same: something else was published"
@@ -105,9 +112,44 @@ def assert_dp(
     return Evidence(tuple(moved), claimed, tuple(first.spends))
 
 
+def _refuse_unpaid(tape: Tape) -> None:
+    """Refuse a mechanism that costs something else than the ledger was told; without a ledger, none is."""
+    if not tape.spends:
+        return
+    known = {one for spend in tape.spends for one in _parts(spend.event)}
+    for number, step in enumerate(tape.steps, start=1):
+        if step.event is not None and step.event not in known:
+            raise NotPrivate(f"step {number} ({step.mechanism}): nobody paid for what it costs")
+
+
+def _refuse_overuse(tape: Tape, moved: Sequence[float]) -> None:
+    """Refuse mechanisms that gave away more on these two tables than was paid, such as one used twice."""
+    used = []
+    for step, change in zip(tape.steps, moved, strict=True):
+        alone = None if step.event is None else pure_epsilon(step.event)
+        if step.mechanism not in PURE or alone is None:
+            return  # what noise of another kind gives away is no plain sum
+        used.append(alone * change / _allowed(step))
+    paid = math.fsum(spend.epsilon for spend in tape.spends)
+    if tape.spends and math.fsum(used) > paid * (1 + 1e-9):
+        raise NotPrivate(f"epsilon={paid:g} was paid, but the mechanisms gave away {math.fsum(used):g}")
+
+
+def _parts(event: Event) -> Iterator[Event]:
+    match event:
+        case Composed(events):
+            for one in events:
+                yield from _parts(one)
+        case Repeated(inner, _):
+            yield from _parts(inner)
+    yield event
+
+
 def _allowed(step: Step) -> float:
     reach = step.sensitivity
-    return float(reach.l1 if isinstance(reach, GlobalSensitivity) else reach.value)
+    if isinstance(reach, GlobalSensitivity):
+        return float(reach.l1)
+    return float(reach.value if isinstance(reach, SmoothSensitivity) else reach or 0.0)
 
 
 def _compare(number: int, one: Step, two: Step) -> float:
@@ -118,13 +160,27 @@ def _compare(number: int, one: Step, two: Step) -> float:
     if isinstance(one.sensitivity, SmoothSensitivity) or isinstance(two.sensitivity, SmoothSensitivity):
         _compare_smooth(where, one.sensitivity, two.sensitivity, change)
         return float(sum(change))
-    reach = one.sensitivity
-    if reach != two.sensitivity:
+    if one.sensitivity != two.sensitivity:
         raise NotPrivate(f"{where}: the claimed sensitivity depends on the data")
+    if one.sensitivity is None:
+        raise NotPrivate(f"{where}: no sensitivity is claimed; give the mechanism one")
+    if not isinstance(one.sensitivity, GlobalSensitivity):
+        if max(change) > one.sensitivity * (1 + 1e-12):
+            raise NotPrivate(f"{where}: the value moved by more than {one.sensitivity:g} as claimed")
+        return float(max(change))
     if one.mechanism in {"exponential", "permute-and-flip"}:
-        if max(change, default=0) > reach.linf:
-            raise NotPrivate(f"{where}: a score moved by {max(change)}, more than {reach.linf} as claimed")
-        return float(max(change, default=0))
+        return _compare_scores(where, one.sensitivity, change)
+    return _compare_totals(where, one.sensitivity, change)
+
+
+def _compare_scores(where: str, reach: GlobalSensitivity, change: Sequence[float]) -> float:
+    most = max(change, default=0)
+    if most > reach.linf:
+        raise NotPrivate(f"{where}: a score moved by {most}, more than {reach.linf} as claimed")
+    return float(most)
+
+
+def _compare_totals(where: str, reach: GlobalSensitivity, change: Sequence[float]) -> float:
     found = {
         "L1": sum(change),
         "squared L2": sum(part**2 for part in change),
@@ -139,7 +195,7 @@ def _compare(number: int, one: Step, two: Step) -> float:
     return float(found["L1"])
 
 
-def _compare_smooth(where: str, one: object, two: object, change: Sequence[int]) -> None:
+def _compare_smooth(where: str, one: object, two: object, change: Sequence[float]) -> None:
     if (
         not isinstance(one, SmoothSensitivity)
         or not isinstance(two, SmoothSensitivity)

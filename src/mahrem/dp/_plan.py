@@ -35,6 +35,7 @@ __all__ = ["Addition", "Part", "Plan", "Selection", "Smooth", "levels_of", "plan
 
 GRID = 4096  # steps of the grid quantiles are selected from
 MOST_CELLS = 100_000
+MOST_SELECTIONS = 2_000  # each holds a grid
 FINEST = 1024  # lattice steps per sensitivity
 POWERS = range(-10, 41)
 EDGES = (*(-(2.0**power) for power in reversed(POWERS)), 0.0, *(2.0**power for power in POWERS))
@@ -145,8 +146,9 @@ def plan_query(
     public = _public_rows(query, facts, unit)
     terms, extra = _terms(query, facts, counted=public is None)
     tally = Tally(terms=terms, keys=(*keys, *extra), where=query.where, unit=unit)
-    if math.prod(tally.shape) > MOST_CELLS * (GRID if kind == "selection" else 1):
-        raise InvalidParameter(f"by: there would be more than {MOST_CELLS} groups; use fewer")
+    most = MOST_SELECTIONS if kind == "selection" else MOST_CELLS
+    if math.prod(key.size for key in (keys if kind == "selection" else tally.keys)) > most:
+        raise InvalidParameter(f"by: there would be more than {most} groups; use fewer")
     work: Addition | Selection | Smooth
     if kind == "selection":
         work = _selection(query, ledger, epsilon, grouped=bool(keys))

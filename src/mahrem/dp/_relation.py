@@ -12,6 +12,8 @@ from mahrem.errors import InvalidParameter
 
 __all__ = ["Relation", "Unit"]
 
+MOST_ROWS = 1_000_000_000  # of one person; above, sums of fine steps would leave 64 bits
+
 
 class Relation(StrEnum):
     """Which two tables must be hard to tell apart; the two notions differ by up to a factor of two.
@@ -41,7 +43,7 @@ class Unit:
     rows: int = 1
 
     def __post_init__(self) -> None:
-        check.at_least(1, rows_per_person=check.whole(rows_per_person=self.rows))
+        check.between(1, MOST_ROWS, rows_per_person=check.whole(rows_per_person=self.rows))
         if self.subject is None and self.rows != 1:
             raise InvalidParameter(
                 f"rows_per_person={self.rows} needs subject: the column that says whose row it is"

@@ -115,7 +115,9 @@ class SmoothSensitivity:
     beta: float
 
 
-def smooth_median(values: Integers, low: int, high: int, beta: float) -> SmoothSensitivity:
+def smooth_median(
+    values: Integers, low: int, high: int, beta: float, *, least: float = 0.0
+) -> SmoothSensitivity:
     """Give the smooth sensitivity of the median of integers in ``[low, high]``, under replacement of one.
 
     Args:
@@ -123,6 +125,8 @@ def smooth_median(values: Integers, low: int, high: int, beta: float) -> SmoothS
         low: Public lower bound.
         high: Public upper bound.
         beta: How smooth it must be.
+        least: The result is at least this, which keeps it as smooth; above 0 it is found far sooner where
+            many values are equal.
 
     Guarantees:
         - At least the local sensitivity of the median of this table.
@@ -137,6 +141,7 @@ def smooth_median(values: Integers, low: int, high: int, beta: float) -> SmoothS
         1.0
     """
     check.at_least(0, beta=beta)
+    check.at_least(0, least=least)
     if low >= high:
         raise InvalidParameter(f"lower={low} must be below upper={high}")
     n = len(values)
@@ -144,7 +149,7 @@ def smooth_median(values: Integers, low: int, high: int, beta: float) -> SmoothS
         return SmoothSensitivity(relation=Relation.REPLACE, value=float(high - low), beta=beta)
     ordered = np.sort(np.clip(values, low, high).astype(np.int64))
     middle = (n - 1) // 2
-    best = 0.0
+    best = least
     for k in range(n + 1):
         fade = math.exp(-beta * k)
         if fade * (high - low) <= best:

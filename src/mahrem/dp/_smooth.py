@@ -46,17 +46,17 @@ class SmoothLaplace:
     @property
     def beta(self) -> float:
         """How smooth the sensitivity must be; a little smoother, which covers the rounding of scales."""
-        rare = self.delta * math.exp(-self.epsilon / 2)
-        exact = math.log1p(self.epsilon / (2 * math.log(2 / rare)))
+        rarely = math.log(2 / self.delta) + self.epsilon / 2  # ln(2 / d)
+        exact = math.log1p(self.epsilon / (2 * rarely))
         return min(exact, self.epsilon / 2) * (1 - 1e-9)
 
     def __call__(self, counts: Integers) -> int:
         """Release the median of a lattice; ``counts[i]`` values stand at point i."""
         values = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
         top = len(counts) - 1
-        found = smooth_median(values, 0, top, self.beta)
+        found = smooth_median(values, 0, top, self.beta, least=LEAST)
         middle = int(np.sort(values)[(len(values) - 1) // 2]) if len(values) else top // 2
-        scale = math.nextafter(2 * max(found.value, LEAST) / self.epsilon, math.inf)
+        scale = math.nextafter(2 * found.value / self.epsilon, math.inf)
         draw = integer_sampler("laplace", scale)
         (noisy,) = noised("smooth-laplace", [middle], found, self.event, lambda: draw([middle]))
         return min(max(int(noisy), 0), top)

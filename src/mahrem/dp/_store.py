@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.dp._mark import check_mark, set_mark
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
 from mahrem.table import make_key, read_key
 
 __all__ = ["Record", "Store", "create_store", "open_store"]
@@ -47,6 +48,11 @@ def create_store(path: Path, kind: str, make: Callable[[bytes], Mapping[str, Any
     """Make a new ledger with its first line; never overwrites."""
     if path.exists():
         raise InvalidParameter(f"ledger={path.name!r} is there already; a ledger is never written over")
+    if key_path(path).exists():
+        raise InvalidParameter(
+            f"ledger={path.name!r}: its key is there without it; put the ledger back if there was one, else "
+            f"remove {key_path(path).name!r}"
+        )
     key = make_key(key_path(path))
     try:
         line = _line(key, 0, kind, make(key), START)
@@ -55,7 +61,8 @@ def create_store(path: Path, kind: str, make: Callable[[bytes], Mapping[str, Any
             stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
-        _sync_folder(path.parent)
+        _sync(key_path(path))
+        _sync(path.parent)
     except BaseException as error:
         key_path(path).unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -68,7 +75,15 @@ def open_store(path: Path) -> Store:
     """Open a ledger that is there."""
     if not path.is_file():
         raise InvalidInput(f"ledger={path.name!r} does not exist; make one with: mahrem ledger new")
-    return Store(path, read_key(key_path(path)))
+    key = read_key(key_path(path))
+    if key_path(path).stat().st_mode & 0o077:
+        warnings.warn(
+            f"the key of ledger={path.name!r} can be read by others, who could seal lines of their own; make "
+            f"it private: chmod 600 {key_path(path).name}",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+    return Store(path, key)
 
 
 class Store:
@@ -142,6 +157,8 @@ class Store:
         try:
             with self.path.open("rb" if shared else "r+b") as stream:
                 fcntl.flock(stream, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+                if os.fstat(stream.fileno()).st_ino != self.path.stat().st_ino:
+                    raise Tampered(f"ledger={self.path.name!r} was exchanged for another file just now")
                 yield stream
         except OutputFailed:
             raise
@@ -187,9 +204,9 @@ def _checked(line: bytes, key: bytes, number: int, previous: str) -> Record | No
         return None
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make sure that the name of a new file is on disk as well."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Make sure that a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from mahrem import check
 from mahrem.dp._relation import Unit
+from mahrem.errors import InvalidParameter
 
 __all__ = ["RESOLUTION", "Category", "Condition", "Edges", "Grid", "Key", "Tally", "Term"]
 
 RESOLUTION = 1 << 30  # steps between zero and the larger bound: 2**32 rows still sum within 62 bits
-MOST_ROWS = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class Condition:
     column: str
     operator: Literal["=", "!=", "<", "<=", ">", ">=", "in"]
     value: float | str | tuple[float, ...] | tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        if not values or isinstance(self.value, tuple) != (self.operator == "in"):
+            raise InvalidParameter(f"where {self.column}: in takes a list of values, a comparison one value")
+        for value in values:  # a database could not be asked, and would say so after the ledger had paid
+            if isinstance(value, str):
+                if "\0" in value:
+                    raise InvalidParameter(f"where {self.column}: a text must not hold NUL")
+            else:
+                check.finite(number=value)
 
     @property
     def numeric(self) -> bool:

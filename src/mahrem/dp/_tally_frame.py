@@ -12,7 +12,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Source
 from mahrem.types import Integers
 
-__all__ = ["refuse_types", "tally_frame"]
+__all__ = ["cell_number", "cell_place", "refuse_types", "tally_frame"]
 
 
 def refuse_types(tally: Tally, source: Source) -> None:
@@ -21,7 +21,7 @@ def refuse_types(tally: Tally, source: Source) -> None:
         return
     schema = source.scan(tally.columns).collect_schema()
     for name in tally.numbers:
-        if not (schema[name].is_numeric() or isinstance(schema[name], pl.String | pl.Boolean)):
+        if not (schema[name].is_numeric() or isinstance(schema[name], pl.String | pl.Boolean | pl.Null)):
             raise InvalidParameter(f"column={name!r} holds {schema[name]} values, no numbers")
 
 
@@ -55,7 +55,7 @@ def tally_frame(tally: Tally, source: Source) -> Integers:
     return sums
 
 
-def _number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
+def cell_number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
     """Read cells as numbers; what is none, NaN included, is null. Never fails on a value."""
     cell = pl.col(column)
     if isinstance(schema[column], pl.String):
@@ -67,7 +67,7 @@ def _number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
 
 
 def _clipped(of: Term | Grid, schema: pl.Schema, source: Source) -> pl.Expr:
-    number = _number(str(of.column), schema, source)
+    number = cell_number(str(of.column), schema, source)
     if of.missing is not None:
         number = number.fill_null(of.missing)
     return number.clip(of.lower, of.upper)
@@ -99,20 +99,21 @@ def _place(key: Key, schema: pl.Schema, source: Source) -> pl.Expr:
     """Give the number of the group, or null for no group."""
     match key:
         case Category():
-            return _category(key, schema[key.column])
+            return cell_place(key, schema[key.column])
         case Grid():
             share = (_clipped(key, schema, source) - key.lower) / (key.upper - key.lower) * key.steps
             whole = share.round() if key.nearest else share.floor()
             return whole.cast(pl.Int64, strict=False).clip(0, key.size - 1)
         case Edges():
-            number = _number(key.column, schema, source)
+            number = cell_number(key.column, schema, source)
             place = pl.lit(0, dtype=pl.Int64)
             for edge in key.edges:
                 place += (number >= edge).cast(pl.Int64)
             return place
 
 
-def _category(key: Category, dtype: pl.DataType) -> pl.Expr:
+def cell_place(key: Category, dtype: pl.DataType) -> pl.Expr:
+    """Give the number of a cell's declared value, or null. Never fails on a value."""
     cell = pl.col(key.column)
     if not dtype.is_numeric():
         places = pl.Series(range(key.size), dtype=pl.Int64)
@@ -136,7 +137,7 @@ def _float(text: str) -> float | None:
 
 def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
     name, value = condition.column, condition.value
-    cell = _number(name, schema, source) if condition.numeric else pl.col(name).cast(pl.String)
+    cell = cell_number(name, schema, source) if condition.numeric else pl.col(name).cast(pl.String)
     if isinstance(value, tuple):
         return cell.is_in(list(value))
     return _COMPARE[condition.operator](cell, value)

@@ -21,8 +21,9 @@ _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
 def refuse_kinds(tally: Tally, database: Database) -> None:
     """Refuse columns whose type can never be a number."""
     for name in tally.numbers:
-        if not database.types[name].startswith(_READABLE):
-            raise InvalidParameter(f"column={name!r} holds {database.types[name]} values, no numbers")
+        kind = database.types[name]
+        if not kind.startswith(_READABLE) or kind.endswith("]"):
+            raise InvalidParameter(f"column={name!r} holds {kind} values, no numbers")
 
 
 def can_ask(tally: Tally, database: Database) -> bool:
@@ -136,7 +137,7 @@ def _place(key: Key, database: Database) -> str:
             arms = [
                 f"WHEN {cell} = {literal} THEN {place}"
                 for place, text in enumerate(key.categories)
-                if (literal := _category_literal(text, numeric=numeric)) is not None
+                if (literal := _category_literal(text, database, numeric=numeric)) is not None
             ]
             return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
         case Grid():
@@ -165,9 +166,9 @@ def _text(column: str, database: Database) -> str:
     return f"(NULLIF({quoted(column)}::text, '') COLLATE \"C\")"
 
 
-def _category_literal(text: str, *, numeric: bool) -> str | None:
+def _category_literal(text: str, database: Database, *, numeric: bool) -> str | None:
     if not numeric:
-        return _literal(text)
+        return _text_literal(text, database)
     try:
         return _literal(float(text))
     except (ValueError, InvalidParameter):
@@ -175,19 +176,24 @@ def _category_literal(text: str, *, numeric: bool) -> str | None:
 
 
 def _passes(condition: Condition, database: Database) -> str:
-    value = condition.value
+    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
-    if isinstance(value, tuple):
-        return f"({cell} IN ({', '.join(_literal(one) for one in value)}))"
+    written = [_text_literal(one, database) if isinstance(one, str) else _literal(one) for one in values]
+    if condition.operator == "in":
+        return f"({cell} IN ({', '.join(written)}))"
     operator = "<>" if condition.operator == "!=" else condition.operator
-    return f"({cell} {operator} {_literal(value)})"
+    return f"({cell} {operator} {written[0]})"
 
 
-def _literal(value: float | str) -> str:
-    if isinstance(value, str):
-        if "\0" in value:
-            raise InvalidParameter("a text in a query must not hold NUL")
-        return "'" + value.replace("'", "''") + "'"
+def _text_literal(text: str, database: Database) -> str:
+    """Write a text; PostgreSQL can be set up to read backslashes in plain literals, so they are doubled."""
+    quoted_text = "'" + text.replace("'", "''") + "'"
+    if database.dialect == "postgresql" and "\\" in text:
+        return "E" + quoted_text.replace("\\", "\\\\")
+    return quoted_text
+
+
+def _literal(value: float) -> str:
     if not np.isfinite(value):
         raise InvalidParameter(f"number={value!r} in a query must be finite")
     return f"CAST({value!r} AS DOUBLE PRECISION)"

@@ -15,7 +15,7 @@ from mahrem.dp._accounting import Spend
 from mahrem.dp._events import Event
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 
-__all__ = ["Step", "Tape", "listening", "noised", "paid"]
+__all__ = ["Step", "Tape", "listened", "listening", "noised", "paid"]
 
 Drawn = TypeVar("Drawn")
 
@@ -25,8 +25,8 @@ class Step:
     """One use of a mechanism: what went in, what was promised about it, what came out."""
 
     mechanism: str
-    values: tuple[int, ...] = field(repr=False)
-    sensitivity: GlobalSensitivity | SmoothSensitivity
+    values: tuple[float, ...] = field(repr=False)
+    sensitivity: GlobalSensitivity | SmoothSensitivity | float | None
     event: Event | None
     output: Any = field(repr=False)
 
@@ -61,10 +61,15 @@ def listening(tape: Tape) -> Iterator[Tape]:
         _TAPE.reset(token)
 
 
+def listened() -> bool:
+    """Say whether a tape listens; what is only made for it need not be made otherwise."""
+    return _TAPE.get() is not None
+
+
 def noised(
     mechanism: str,
-    values: Sequence[int],
-    sensitivity: GlobalSensitivity | SmoothSensitivity,
+    values: Sequence[float],
+    sensitivity: GlobalSensitivity | SmoothSensitivity | float | None,
     event: Event | None,
     draw: Callable[[], Drawn],
 ) -> Drawn:

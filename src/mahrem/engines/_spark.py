@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Self
@@ -11,21 +11,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.engines._spark_finish import Finish
-from mahrem.engines._spark_frame import (
-    Placed,
-    column,
-    edges_of,
-    leaf_of,
-    packed,
-    pattern_of,
-    position,
-    scaled,
-    values_of,
-)
+from mahrem.engines._spark_frame import Placed, column, leaf_of
 from mahrem.engines._spark_judge import Coded, Judge
 from mahrem.engines._spark_plan import Plan, plan
+from mahrem.engines._spark_points import Packed, Scatter, shipped_columns
 from mahrem.engines._spark_session import start, stop
-from mahrem.engines._spark_tally import Count, Survey, merge
 from mahrem.errors import Infeasible
 from mahrem.models import PrivacyModel
 from mahrem.partition import ManagedRounds, Mondrian, Partitioner, UtilityAware, merge_patterns
@@ -36,7 +26,6 @@ __all__ = ["Labelled", "Spark", "Task"]
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
 _LARGEST_PART = 2_000_000
-_MANY_WORKERS = 32  # from here on workers add up counts before the driver does
 CLASS = "class"
 
 
@@ -129,34 +118,36 @@ class Spark:
 
             made = in_rounds(self, frame, task, task.method)
             return replace(made, frame=recoded(made.frame, task, self.target(0))) if task.recodings else made
-        judge, sizes, roots = self.strata(frame, task)
-        plan_ = self.plan(frame, task, judge, sizes, roots)
-        return Labelled(finished(frame, task, judge, plan_), (plan_,))
+        points = self.packed(frame, task)
+        try:
+            judge, sizes, roots = self.strata(points, task)
+            plan_ = self.plan(points, judge, sizes, roots)
+        except BaseException:
+            points.let_go()
+            raise
+        return Labelled(finished(frame, task, judge, plan_, points), (plan_,), kept=(points.frame,))
+
+    @staticmethod
+    def packed(frame: Any, task: Task) -> Packed:
+        """Pack what the cuts depend on; let go of it at the end."""
+        return Packed.of(frame, task.quasi, Judge(task.promises).columns)
 
     @staticmethod
     def strata(
-        frame: Any, task: Task, shares: tuple[Floats, ...] = ()
+        points: Packed, task: Task, shares: tuple[Floats, ...] = ()
     ) -> tuple[Judge, list[int], dict[bytes, int]]:
         """Count rows by their pattern of missing values and merge patterns that may not stand.
 
-        ``shares`` of sensitive values are those of the frame, unless it is only a part of the table.
+        ``shares`` of sensitive values are those of the table, unless it is only a part of another one.
         """
         judge = Judge(task.promises)
-        pattern = pattern_of(task.quasi)
-        rows = {
-            row["pattern"]: row["count"] for row in frame.groupBy(pattern.alias("pattern")).count().collect()
-        }
-        names = sorted(rows)
-        places = {name: place for place, name in enumerate(names)}
-        sizes = np.array([rows[name] for name in names], np.int64)
-        triplets = [values_of(frame, pattern, places, coded) for coded in judge.columns]
+        sizes, triplets, bits = points.glance.sizes, points.glance.triplets, points.glance.patterns
         judge = replace(judge, shares=shares or tuple(map(_shares, judge.columns, triplets)))
         accepted = _accepts(judge, sizes, triplets, np.zeros(len(sizes), np.int64), np.zeros(1, np.int64))
         if not len(sizes) or not accepted.all():
             raise _infeasible(int(sizes.sum()), judge.minimum)
-        bits = [np.frombuffer(packed(name), np.uint8) for name in names]
         target = merge_patterns(
-            np.stack(bits),
+            bits,
             sizes.copy(),
             lambda strata, which: _accepts(judge, sizes, triplets, strata, which),
         )
@@ -167,23 +158,13 @@ class Spark:
             return judge, together, {}
         return judge, together, {one.tobytes(): int(root) for one, root in zip(bits, of_pattern, strict=True)}
 
-    def plan(self, frame: Any, task: Task, judge: Judge, sizes: list[int], roots: dict[bytes, int]) -> Plan:
+    def plan(self, points: Packed, judge: Judge, sizes: list[int], roots: dict[bytes, int]) -> Plan:
         """Cut the table until every part fits a worker."""
-        columns = [scaled(one).alias(f"p{place}") for place, one in enumerate(task.quasi)]
-        codes = [column(coded.column).cast("int").alias(f"c{i}") for i, coded in enumerate(judge.columns)]
-        points, places = frame.select(*columns, *codes), frame.select(*columns)
-        target = self.target(sum(sizes))
-        edges = np.full((len(task.quasi), 1), np.inf)
-        if max(sizes) > target and max(sizes) >= 2 * judge.minimum:
-            edges = edges_of(places, len(columns), sum(sizes))
-
-        def ask(survey: Survey) -> Count:
-            counted = points.mapInArrow(survey, "blob binary")
-            if self.cores > _MANY_WORKERS:
-                counted = counted.repartition(_MANY_WORKERS).mapInArrow(_merged, "blob binary")
-            return merge(Count.unpack(bytes(row["blob"])) for row in counted.collect())
-
-        return plan(ask, edges, judge, target=target, sizes=sizes, roots=roots)
+        target, cores = self.target(sum(sizes)), self.cores
+        edges = points.glance.edges()
+        return plan(
+            lambda survey: points.ask(survey, cores), edges, judge, target=target, sizes=sizes, roots=roots
+        )
 
     def target(self, rows: int) -> int:
         """Give how many rows one worker takes."""
@@ -199,35 +180,35 @@ class Spark:
         return int(self.session.sparkContext.defaultParallelism)
 
 
-def finished(frame: Any, task: Task, judge: Judge, made: Plan, worker: Finish | None = None) -> Any:
+def finished(
+    frame: Any, task: Task, judge: Judge, made: Plan, points: Packed, worker: Finish | None = None
+) -> Any:
     """Send every part to a worker that finishes it; leaves that are one class stay where they are."""
     from pyspark.sql import functions
 
     names = {quasi.name for quasi in task.quasi} if task.recodings else set()
     taken = frame.columns if task.carried is None else task.carried
     carried = [name for name in taken if name not in names]
-    leaf = leaf_of(made, task.quasi)
     ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
     finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings, task.shuffled)
     kinds = {one.name: one for one in frame.schema.fields}
     schema = _schema([quasi.name for quasi in task.quasi] if names else [], [kinds[name] for name in carried])
-    shipped = frame.select(
-        *(position(one).alias(f"p{place}") for place, one in enumerate(task.quasi)),
-        *(column(coded.column).cast("int").alias(f"c{i}") for i, coded in enumerate(judge.columns)),
-        leaf.alias("leaf"),
-        *(column(name) for name in carried),
-    )
+    columns = [*shipped_columns(task.quasi, judge.columns), *(column(name) for name in carried)]
     results = []
     if not made.whole.all():
-        parts = shipped
-        if made.whole.any():
-            parts = parts.where(~functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
+        pieces = frame.select(*columns) if carried else points.frame
+        if len(made.sizes) == 1 and not carried:
+            parts = pieces.select(functions.lit(0).alias("leaf"), "blob")
+        else:
+            scatter = Scatter(points.axes, made, packed=not carried)
+            parts = pieces.mapInArrow(scatter, "leaf int, blob binary")
         parts = parts.repartitionById(len(made.sizes), functions.col("leaf"))
         results.append(parts.mapInArrow(finish, schema))
     if made.whole.any():
         from mahrem.engines._spark_publish import scattered
         from mahrem.engines._spark_whole import whole_classes
 
+        shipped = frame.select(*columns, leaf_of(made, task.quasi).alias("leaf"))
         alone = shipped.where(functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
         classes = whole_classes(alone, task, carried)
         results.append(scattered(classes) if task.shuffled else classes)
@@ -244,16 +225,6 @@ def _schema(cells: list[str], carried: Sequence[Any]) -> Any:
             *carried,
         ]
     )
-
-
-def _merged(batches: Iterator[Any]) -> Iterator[Any]:
-    """Add up counts inside a worker."""
-    import pyarrow as pa
-
-    found = [Count.unpack(blob.as_py()) for batch in batches for blob in batch.column(0)]
-    if found:
-        blob = pa.array([merge(found).pack()], pa.binary())
-        yield pa.RecordBatch.from_arrays([blob], ["blob"])
 
 
 def _accepts(

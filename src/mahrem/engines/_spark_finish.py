@@ -12,6 +12,7 @@ import polars as pl
 from mahrem import arrays
 from mahrem.engines._spark_frame import Placed
 from mahrem.engines._spark_judge import Judge
+from mahrem.engines._spark_points import Axes, opened
 from mahrem.partition import Admits, Partition, Partitioner
 from mahrem.recode import Recoding, render
 from mahrem.types import Codes, Labels, Points, Rows
@@ -25,8 +26,8 @@ CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and
 class Finish:
     """Sorts the rows of whole parts into classes and rewrites their cells.
 
-    Its batches hold positions, codes, the leaf, then what is carried along; what comes out is the class and
-    what is carried along, cells in the place of quasi-identifiers.
+    Its batches hold leaves and pieces of their rows: positions, codes, then what is carried along. What comes
+    out is the class and what is carried along, cells in the place of quasi-identifiers.
     """
 
     quasi: tuple[Placed, ...]
@@ -40,28 +41,23 @@ class Finish:
         """Finish the parts of one worker."""
         import pyarrow as pa
 
-        parts = [batch for batch in batches if batch.num_rows]
-        if not parts:
-            return
-        table = pa.Table.from_batches(parts)
-        del parts
-        leaf = table.column(self._leaf).to_numpy()
-        if leaf.min() == leaf.max():
-            yield from self._finished(table, int(leaf[0])).to_batches(max_chunksize=100_000)
-            return
-        for one in np.unique(leaf).tolist():
-            yield from self._finished(table.filter(pa.array(leaf == one)), one).to_batches()
+        parts: dict[int, list[Any]] = {}
+        for batch in batches:
+            for leaf, blob in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                parts.setdefault(leaf, []).extend(opened([blob]))
+        for leaf in sorted(parts):
+            table = pa.concat_tables(parts.pop(leaf))
+            yield from self._finished(table, leaf).to_batches(max_chunksize=100_000)
 
     @property
-    def _leaf(self) -> int:
-        return len(self.quasi) + len(self.judge.columns)
+    def _axes(self) -> Axes:
+        return Axes(self.quasi, tuple(coded.size for coded in self.judge.columns))
 
     def _finished(self, table: Any, leaf: int) -> Any:
         import pyarrow as pa
 
-        points = np.empty((table.num_rows, len(self.quasi)))
-        for place, quasi in enumerate(self.quasi):
-            points[:, place] = quasi.axis(self._positions(table, place)).scaled()
+        axes = self._axes
+        points = axes.points(table)
         codes = [
             table.column(len(self.quasi) + place).to_numpy().astype(np.int32)
             for place in range(len(self.judge.columns))
@@ -74,7 +70,7 @@ class Finish:
         mixed = arrays.shuffled(table.num_rows) if self.shuffled else None
         labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
         cells = self.cells(table, partition.labels, partition.classes, mixed)
-        carried = table.select(range(self._leaf + 1, table.num_columns))
+        carried = table.select(range(axes.width, table.num_columns))
         if mixed is not None:
             labels, carried = labels[mixed], carried.take(pa.array(mixed))
         columns = [pa.array(labels), *cells, *carried.columns]
@@ -93,11 +89,7 @@ class Finish:
         shown = []
         for place, recoding in enumerate(self.recodings):
             quasi = self.quasi[place]
-            cells = recoding(quasi.axis(self._positions(table, place)), labels, classes)
+            cells = recoding(quasi.axis(self._axes.positions(table, place)), labels, classes)
             (text,) = render(cells, labels if order is None else labels[order], "text", quasi.name)
             shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
         return shown
-
-    @staticmethod
-    def _positions(table: Any, place: int) -> Any:
-        return table.column(place).to_numpy(zero_copy_only=False).astype(np.float64)

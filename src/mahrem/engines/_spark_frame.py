@@ -1,26 +1,20 @@
-"""A distributed table as the planner sees it: quasi-identifiers on their axes, strata, edges, leaves."""
+"""A distributed table as the planner sees it: quasi-identifiers on their axes, and leaves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mahrem.engines._spark_judge import Coded
 from mahrem.engines._spark_plan import Plan
-from mahrem.engines._spark_tally import points_of
 from mahrem.errors import InvalidInput
 from mahrem.table import Axis, Domain, Numbers
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats
 
-__all__ = ["Placed", "column", "edges_of", "leaf_of", "number_domains", "pattern_of", "scaled", "values_of"]
-
-_EDGES = 8_192  # edges of a column, at most
-_SAMPLED = 200_000  # rows that edges are drawn from
-_FROM_EACH = 2_048  # edges that one worker names
+__all__ = ["Placed", "column", "leaf_of", "number_domains", "position", "scaled"]
 
 
 @dataclass(frozen=True)
@@ -104,64 +98,6 @@ def pattern_of(quasi: Sequence[Placed]) -> Any:
     from pyspark.sql import functions
 
     return functions.concat(*(position(one).isNull().cast("int").cast("string") for one in quasi))
-
-
-def packed(pattern: str) -> bytes:
-    """Pack a pattern of zeros and ones as NumPy packs bits."""
-    return np.packbits(np.frombuffer(pattern.encode(), np.uint8) == ord("1")).tobytes()
-
-
-def values_of(frame: Any, by: Any, groups: Mapping[str, int], coded: Coded) -> Integers:
-    """Count the values of a sensitive column in groups of rows, as sorted triplets of group, code, times."""
-    from pyspark.sql import functions
-
-    code = column(coded.column).cast("bigint")
-    rows = (
-        frame.where(code >= 0)
-        .groupBy(by.alias("group"), code.alias("code"))
-        .agg(functions.count("*").alias("times"))
-        .collect()
-    )
-    listed = sorted((groups[row["group"]], row["code"], row["times"]) for row in rows)
-    return np.array(listed, np.int64).reshape(-1, 3)
-
-
-@dataclass(frozen=True)
-class _Edges:
-    """Names some quantiles of a worker's rows, column by column."""
-
-    columns: int
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        parts = [points_of(batch, self.columns) for batch in batches if batch.num_rows]
-        points = np.concatenate(parts) if parts else np.zeros((0, self.columns))
-        taken = np.linspace(0, max(len(points) - 1, 0), min(len(points), _FROM_EACH)).astype(np.int64)
-        quantiles = np.sort(points, axis=0)[taken].T
-        yield pa.RecordBatch.from_pydict(
-            {"rows": [len(points)], "edges": [[list(one) for one in quantiles]]},
-            schema=pa.schema([("rows", pa.int64()), ("edges", pa.list_(pa.list_(pa.float64())))]),
-        )
-
-
-def edges_of(points: Any, columns: int, rows: int) -> Floats:
-    """Draw numbers that cut every column into about equal shares, from a sample; each ends with infinity."""
-    sample = points if rows <= _SAMPLED else points.sample(_SAMPLED / rows, seed=1)
-    named = sample.mapInArrow(_Edges(columns), "rows bigint, edges array<array<double>>").collect()
-    edges = []
-    for place in range(columns):
-        told = [(np.array(row["edges"][place]), row["rows"]) for row in named if row["rows"]]
-        value = np.concatenate([values for values, _ in told]) if told else np.zeros(0)
-        weight = np.concatenate([np.full(len(values), n / len(values)) for values, n in told] or [value])
-        order = np.argsort(value, kind="stable")
-        value, running = value[order], np.cumsum(weight[order])
-        wanted = np.linspace(0, running[-1], _EDGES) if len(running) else np.zeros(0)
-        edges.append(np.unique(value[np.minimum(np.searchsorted(running, wanted), len(value) - 1)]))
-    together = np.full((columns, max(map(len, edges)) + 1), np.inf)
-    for place, one in enumerate(edges):
-        together[place, : len(one)] = one
-    return together
 
 
 def leaf_of(plan: Plan, quasi: Sequence[Placed]) -> Any:

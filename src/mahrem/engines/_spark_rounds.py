@@ -82,25 +82,28 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
     shares: tuple[Floats, ...] = ()
     for turn in range(wish.rounds + 1):
         last = turn == wish.rounds
+        points = engine.packed(rest, task)
         try:
-            judge, sizes, roots = engine.strata(rest, task, shares)
+            judge, sizes, roots = engine.strata(points, task, shares)
             shares = judge.shares
         except Infeasible:
+            points.let_go()
             if not kept:
                 raise
             frames = tuple(done for done, _ in kept)
             kept, joined = _settle(kept, rest, bare, plain=_plain(task))
             return Labelled(_together(kept, joined), tuple(plans), log.rounds(), frames)
         step: Partitioner = _Leftovers() if last else _Round(wish)
-        made = engine.plan(rest, task, judge, sizes, roots)
+        made = engine.plan(points, judge, sizes, roots)
         plans.append(made)
         worker = Finish(task.quasi, judge, step, ordered=True)
-        done = _numbered(finished(rest, bare, judge, made, worker), turn).persist()
+        done = _numbered(finished(rest, bare, judge, made, points, worker), turn).persist()
         again = Finish(task.quasi, judge, wish.partitioner, ordered=True)
-        spare = _numbered(finished(rest, bare, judge, made, again), turn)
+        spare = _numbered(finished(rest, bare, judge, made, points, again), turn)
         kept.append((done, spare))
         rest = done.where("class < 0").drop("class")
         log.add(class_figures(done.where("class >= 0"), task.quasi), sum(sizes), last=last)
+        points.let_go()
         if last or not log.outliers[-1]:
             break
     return Labelled(_together(kept, None), tuple(plans), log.rounds(), tuple(done for done, _ in kept))

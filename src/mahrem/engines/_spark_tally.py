@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +12,22 @@ from numpy.typing import NDArray
 from mahrem import arrays
 from mahrem.types import Codes, Floats, Integers, Points
 
-__all__ = ["Count", "Survey", "merge", "missing_patterns", "points_of"]
+__all__ = ["Count", "Piece", "Survey", "add_up", "count_codes", "merge", "missing_patterns"]
 
 _DENSE = 4_000_000  # counters of sensitive values up to which a plain array is quicker than sorting
 _MANY = 200_000  # values inside brackets that a worker holds before it adds equal ones up
 
 
-def points_of(batch: Any, columns: int) -> Points:
-    """Give the first columns of an Arrow batch as rows of numbers."""
-    points = np.empty((batch.num_rows, columns))
-    for column in range(columns):
-        points[:, column] = batch.column(column).to_numpy(zero_copy_only=False)
-    return points
+Piece = tuple[Points, list[Integers]]  # some rows: their points, and codes of every sensitive column
 
 
 def missing_patterns(points: Points) -> tuple[NDArray[np.uint8], Integers]:
     """Give the distinct patterns of missing values as packed bits, and which one each row has."""
-    packed = np.packbits(points < 0, axis=1)
+    missing = points < 0
+    if not missing.any():
+        none = np.zeros((min(len(points), 1), -(-points.shape[1] // 8)), np.uint8)
+        return none, np.zeros(len(points), np.int64)
+    packed = np.packbits(missing, axis=1)
     distinct, inverse = np.unique(packed, axis=0, return_inverse=True)
     return distinct, inverse.reshape(-1)
 
@@ -120,19 +118,22 @@ def _add_triplets(parts: list[Integers], values: list[int], slot: Integers, base
         new[inside, 0] = base + slot[begin + part[inside, 0] - base]
         moved.append(new)
         begin += listed
-    together = np.concatenate(moved)
-    order = np.lexsort((together[:, 1], together[:, 0]))
-    together = together[order]
-    if not len(together):
-        return together
-    first = np.append(True, (np.diff(together[:, :2], axis=0) != 0).any(axis=1))
+    return add_up(np.concatenate(moved))
+
+
+def add_up(triplets: Integers) -> Integers:
+    """Add up the times of equal groups and codes; gives them sorted."""
+    if not len(triplets):
+        return triplets
+    ordered = triplets[np.lexsort((triplets[:, 1], triplets[:, 0]))]
+    first = np.append(True, (np.diff(ordered[:, :2], axis=0) != 0).any(axis=1))
     starts = np.flatnonzero(first)
-    return np.column_stack([together[starts, :2], np.add.reduceat(together[:, 2], starts)])
+    return np.column_stack([ordered[starts, :2], np.add.reduceat(ordered[:, 2], starts)])
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a pass asks of every worker; called with the worker's batches, it gives one packed count."""
+    """What a pass asks of every worker; called with the worker's pieces, it gives one packed count."""
 
     tree: arrays.CutTree
     roots: Mapping[bytes, int]  # pattern of missing values to the root of its tree; empty = one tree, root 0
@@ -141,27 +142,17 @@ class Survey:
     bins: int
     sizes: tuple[int, ...]  # how many values each sensitive column knows
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def __call__(self, pieces: Iterator[Piece]) -> bytes:
         """Count the rows of one worker."""
-        import pyarrow as pa
-
         parts, listed = [self._nothing()], 0
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            columns = self.edges.shape[0]
-            codes = [
-                batch.column(columns + i).to_numpy(zero_copy_only=False).astype(np.int64)
-                for i in range(len(self.sizes))
-            ]
-            part = self.count(points_of(batch, columns), codes)
+        for points, codes in pieces:
+            part = self.count(points, codes)
             listed += len(part.value)
             parts.append(part)
             if listed > _MANY or len(parts) > 8:
                 parts = [merge(parts)]
                 listed = len(parts[0].value)
-        blob = pa.array([merge(parts).pack()], pa.binary())
-        yield pa.RecordBatch.from_arrays([blob], ["blob"])
+        return merge(parts).pack()
 
     def stand(self, points: Points) -> Integers:
         """Give the leaf of every row."""
@@ -203,7 +194,7 @@ class Survey:
             least_inside=np.minimum.reduceat(points[rows], starts, axis=0) if some else empty,
             most_inside=np.maximum.reduceat(points[rows], starts, axis=0) if some else empty,
             triplets=tuple(
-                _triplets(slot, code, size, arrays.SIDES * questions + len(starts))
+                count_codes(slot, code, size, arrays.SIDES * questions + len(starts))
                 for code, size in zip(codes, self.sizes, strict=True)
             ),
         )
@@ -225,8 +216,8 @@ class Survey:
         )
 
 
-def _triplets(slot: Integers, codes: Codes | Integers, size: int, slots: int) -> Integers:
-    """Count rows by slot and code."""
+def count_codes(slot: Integers, codes: Codes | Integers, size: int, slots: int) -> Integers:
+    """Count rows by slot and code, as sorted triplets; neither may be negative in a row that is counted."""
     counted = (slot >= 0) & (codes >= 0)
     keys = slot[counted] * size + codes[counted]
     if slots * size <= _DENSE:

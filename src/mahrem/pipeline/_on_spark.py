@@ -173,8 +173,10 @@ def explain(source: object, policy: Policy, *, progress: Callable[[str], None] |
         count = cleanup.enter_context(jobs_counted(engine.session))
         work = prepared_on_spark(engine, source, policy, cleanup)
         step("cutting")
-        judge, sizes, roots = engine.strata(work.encoded.frame, work.task)
-        plan: Plan = engine.plan(work.encoded.frame, work.task, judge, sizes, roots)
+        points = engine.packed(work.encoded.frame, work.task)
+        cleanup.callback(points.let_go)
+        judge, sizes, roots = engine.strata(points, work.task)
+        plan: Plan = engine.plan(points, judge, sizes, roots)
         told = described((plan,), count())
         return {**told, "method": work.made.method, "rows": int(plan.sizes.sum()), "cores": engine.cores}
 

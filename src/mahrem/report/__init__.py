@@ -14,6 +14,7 @@ from mahrem.report._frontier import frontier_page, frontier_svg
 from mahrem.report._grouped import grouped_svg
 from mahrem.report._html import render_html
 from mahrem.report._json import to_json
+from mahrem.report._quality import quality_page
 from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "frontier_svg",
     "grouped_svg",
     "lines_svg",
+    "quality_page",
     "render_html",
     "to_json",
 ]

@@ -7,7 +7,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report import _pictures, _sections
+from mahrem.report._budget import budget
 from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
+from mahrem.report._synthetic import synthetic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +60,8 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         relations=_sections.relations(report, catalogue),
         learning=_sections.learning(report, catalogue),
         red_team=_sections.red_team(report, quasi, catalogue),
+        budget=budget(report, catalogue),
+        synthetic=synthetic(report, catalogue),
         warnings=[_sections.same_in(catalogue, "warning", text) for text in report.get("warnings", ())],
         made=_made(report, catalogue),
     )
@@ -89,6 +93,8 @@ def _verdict(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
         unit = "people" if report.get("settings", {}).get("subject") else "rows"
         words = {"columns": names, "k": catalogue.number(reached), "unit": catalogue["word"][unit]}
         sentences.append(texts["shared" if reached >= 2 else "alone"].format(**words))
+    if report.get("synthesis"):
+        sentences.append(catalogue["synthetic"]["lead"])
     if len(promises) > 1:
         kept = sum(bool(promise["holds"]) for promise in promises)
         sentences.append(

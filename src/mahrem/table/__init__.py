@@ -45,6 +45,7 @@ from mahrem.table._kinds import infer_kind, read_kind
 from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
 from mahrem.table._majority_targets import Target, number_target
 from mahrem.table._missing import MissingOutcome, apply_missing
+from mahrem.table._nested_hierarchy import hierarchy_from_nested, nested_hierarchy
 from mahrem.table._number_grid import NumberGrid
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
 from mahrem.table._reading import Reading, Source
@@ -55,6 +56,7 @@ from mahrem.table._source import open_source
 from mahrem.table._values import Values
 from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
 from mahrem.table._write_database import write_database
+from mahrem.table._write_parts import write_parts
 
 __all__ = [
     "SPREADSHEETS",
@@ -101,6 +103,7 @@ __all__ = [
     "fits_excel",
     "group_hierarchy",
     "hierarchy_facts",
+    "hierarchy_from_nested",
     "infer_kind",
     "interval_hierarchy",
     "is_postgresql",
@@ -109,6 +112,7 @@ __all__ = [
     "learn_hierarchy",
     "make_key",
     "mask_hierarchy",
+    "nested_hierarchy",
     "neutralise_formulas",
     "number_target",
     "open_source",
@@ -130,6 +134,7 @@ __all__ = [
     "write_database",
     "write_labels",
     "write_members",
+    "write_parts",
     "write_prefixes",
     "write_range",
     "write_ranges",

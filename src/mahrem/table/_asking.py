@@ -80,7 +80,7 @@ def _asking_duckdb(path: Path, reading: Reading) -> Iterator[Database]:
     with connection:
         try:
             if reading.query is None:
-                table = quoted(*choose_table(connection.execute(LISTING).fetchall(), reading.table, label))
+                table = _chosen(connection, path, reading, label)
             else:
                 table = f"(\n{reading.query.strip().rstrip(';')}\n) AS asked"
             described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
@@ -96,6 +96,23 @@ def _asking_duckdb(path: Path, reading: Reading) -> Iterator[Database]:
             telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
             words = str(error) if isinstance(error, telling) else ""
             raise refused_query(label, type(error).__name__, words) from None
+
+
+_CHOSEN: dict[tuple[object, ...], str] = {}
+_KEPT = 64
+
+
+def _chosen(connection: Any, path: Path, reading: Reading, label: str) -> str:
+    """Find the table that is meant, once per state of the file: a listing takes longer than a count."""
+    files = [one for one in (path, path.with_name(path.name + ".wal")) if one.exists()]
+    states = [(one.st_ino, one.st_size, one.st_mtime_ns) for one in (file.stat() for file in files)]
+    place = (path.resolve(), reading.table, *states)
+    if place not in _CHOSEN:
+        listed = connection.execute(LISTING).fetchall()
+        _CHOSEN[place] = quoted(*choose_table(listed, reading.table, label))
+        while len(_CHOSEN) > _KEPT:
+            _CHOSEN.pop(next(iter(_CHOSEN)), None)
+    return _CHOSEN[place]
 
 
 @contextmanager

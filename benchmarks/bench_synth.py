@@ -1,0 +1,138 @@
+"""How long does a synthetic table take, and does memory grow with the rows that are drawn?
+
+Adult with all 15 columns at epsilon 1: the fit (paying, counting, selecting, mirror descent) against reading
+the file and training one gradient boosting on it. Then rows are drawn and written part by part, 1e5 and 1e6,
+each in a process of its own: its peak memory beside that of a process that only fits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
+
+import polars as pl
+
+from mahrem.datasets import find
+from mahrem.experiments._dp_synthesis import synthetic_adult
+from mahrem.table import write_parts
+
+SIZES = (100_000, 1_000_000)
+METHODS = ("marginals",)
+
+
+class Row(TypedDict):
+    """One figure."""
+
+    case: str
+    n: int
+    seconds: float
+    baseline: str
+    baseline_seconds: float
+    ratio: float
+    peak_mb: float | None
+
+
+class Options(argparse.Namespace):
+    """What the command line says."""
+
+    json: bool
+    repeats: int
+    worker: str | None
+    rows: int
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def boosting() -> object:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    table = pl.read_csv(find("adult_train"))
+    words = [name for name, dtype in table.schema.items() if dtype == pl.String]
+    codes = table.with_columns(pl.col(name).rank("dense").cast(pl.Int64) for name in words)
+    features = codes.drop("income").to_numpy()
+    return HistGradientBoostingClassifier(early_stopping=False).fit(features, codes["income"].to_numpy())
+
+
+def fits(method: str, repeats: int) -> Row:
+    ours, theirs = [], []
+    for _ in range(repeats):
+        ours.append(timed(lambda: synthetic_adult(method, 1.0)))
+        theirs.append(timed(boosting))
+    return {
+        "case": f"fit {method}, Adult, 15 columns, epsilon 1",
+        "n": 32_561,
+        "seconds": min(ours),
+        "baseline": "read the file and train one gradient boosting",
+        "baseline_seconds": min(theirs),
+        "ratio": min(ours) / min(theirs),
+        "peak_mb": None,
+    }
+
+
+def work(method: str, rows: int) -> None:
+    """Fit, draw and write; prints seconds of drawing and the peak memory of this process."""
+    fitted = synthetic_adult(method, 1.0)
+    seconds = 0.0
+    if rows:
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder) / "data.parquet"
+            seconds = timed(lambda: write_parts(fitted.batches(rows, seed=1), target, "parquet"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": seconds, "peak_mb": peak}))
+
+
+def draws(method: str) -> list[Row]:
+    found = {}
+    for rows in (0, *SIZES):
+        command = [sys.executable, __file__, "--worker", method, "--rows", str(rows)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found[rows] = json.loads(done.stdout)
+    small = found[SIZES[0]]
+    return [
+        {
+            "case": f"draw and write {rows:,} rows, {method}; fit alone {found[0]['peak_mb']:.0f} MB",
+            "n": rows,
+            "seconds": found[rows]["seconds"],
+            "baseline": f"{SIZES[0]:,} rows",
+            "baseline_seconds": small["seconds"],
+            "ratio": found[rows]["seconds"] / small["seconds"],
+            "peak_mb": found[rows]["peak_mb"],
+        }
+        for rows in SIZES
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--worker")
+    parser.add_argument("--rows", type=int, default=0)
+    options = parser.parse_args(namespace=Options())
+    if options.worker is not None:
+        work(options.worker, options.rows)
+        return
+    rows = [row for method in METHODS for row in (fits(method, options.repeats), *draws(method))]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    for row in rows:
+        print(
+            f"{row['case']}: {row['seconds']:.2f} s, {row['ratio']:.1f} x {row['baseline']}, {row['peak_mb']}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Cells of a table as public facts describe them: places of declared values, shares of declared bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.dp._facts import Facts
+from mahrem.dp._tally import Category
+from mahrem.dp._tally_frame import cell_number, cell_place
+from mahrem.errors import InvalidParameter
+from mahrem.table import Reading, open_source
+from mahrem.types import Floats
+
+__all__ = ["public_cells", "refuse_undeclared"]
+
+
+def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
+    """Refuse columns of which neither values nor bounds are public."""
+    for name in columns:
+        known = facts.columns.get(name)
+        if known is None or (known.categories is None and not known.bounded):
+            raise InvalidParameter(
+                f"column={name!r} has neither declared values nor public bounds; none is read off the data: "
+                f"declare them with the ledger (--categories {name}=A,B,C or --bounds {name}=LOW:HIGH)"
+            )
+
+
+def public_cells(
+    table: object,
+    facts: Facts,
+    columns: Sequence[str],
+    *,
+    reading: Reading | None = None,
+    shares: bool = True,
+) -> Mapping[str, Floats]:
+    """Read columns as their public facts say; no cell can make it fail.
+
+    Args:
+        table: A frame, a file or a database.
+        facts: What is public; a column with declared values is read as one of them, else by its bounds.
+        columns: Which columns.
+        reading: How to read the table.
+        shares: Give numbers as shares of the way between their bounds; else as they are, clipped.
+
+    Guarantees:
+        - A declared value becomes its place, any other cell NaN.
+        - A number becomes its share of the way from the lower to the upper bound, clipped to [0, 1]; what is
+          missing counts as declared, or is NaN.
+        - Each cell depends on itself and on public facts alone.
+
+    Example:
+        >>> from mahrem.dp import PublicColumn
+        >>> facts = Facts(columns={"age": PublicColumn(lower=0, upper=100)})
+        >>> public_cells(pl.DataFrame({"age": [25.0, 1e9, float("nan")]}), facts, ["age"])["age"].tolist()
+        [0.25, 1.0, nan]
+    """
+    refuse_undeclared(facts, columns)
+    source = open_source(table, reading)
+    check.columns_exist(columns, source.columns)
+    frame = source.take(list(columns))
+    schema = frame.schema
+    parts = []
+    for name in columns:
+        known = facts.columns[name]
+        if known.categories is not None:
+            parts.append(
+                cell_place(Category(name, known.categories), schema[name]).cast(pl.Float64).alias(name)
+            )
+            continue
+        low, high = facts.bounds(name)
+        number = cell_number(name, schema, source)
+        if known.missing is not None:
+            number = number.fill_null(known.missing)
+        number = number.clip(low, high)
+        if shares:
+            number = ((number - low) / (high - low)).clip(0.0, 1.0)
+        parts.append(number.alias(name))
+    read = frame.select(parts)
+    return {name: read[name].fill_null(float("nan")).to_numpy().astype(np.float64) for name in columns}

@@ -1,0 +1,47 @@
+"""What the lines of a ledger say together. A ledger grows at its end, so only new lines are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mahrem.dp._accounting import Spend
+from mahrem.dp._events import event_from_dict
+from mahrem.dp._facts import Facts, PublicColumn
+from mahrem.dp._store import Record
+from mahrem.errors import Tampered
+
+__all__ = ["State", "fold"]
+
+
+@dataclass(frozen=True)
+class State:
+    """The first line, the public facts and the spends, as far as ``lines`` lines of a ledger."""
+
+    header: Mapping[str, Any]
+    facts: Facts
+    spends: tuple[Spend, ...]
+    lines: int
+    seal: str
+
+
+def fold(records: Sequence[Record], before: State | None = None) -> State:
+    """Read lines; ``before`` is what an earlier call gave for the first of them.
+
+    Guarantees:
+        - The same as without ``before``, whatever that was made from.
+    """
+    if before is None or len(records) < before.lines or records[before.lines - 1].seal != before.seal:
+        first = records[0]
+        before = State(first.body, Facts.from_dict(first.body["facts"]), (), 1, first.seal)
+    facts, spends = before.facts, list(before.spends)
+    for record in records[before.lines :]:
+        body = record.body
+        if record.kind == "spend":
+            spends.append(Spend(event_from_dict(body["event"]), body["epsilon"], body["delta"]))
+        elif record.kind == "fact":
+            facts = facts.with_column(body["column"], PublicColumn(**body["known"]))
+        else:
+            raise Tampered(f"ledger: a line of kind {record.kind!r} is not known to this version")
+    return State(before.header, facts, tuple(spends), len(records), records[-1].seal)

@@ -1,0 +1,108 @@
+"""The page about a synthetic table measured against the real one; private, and it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from mahrem.report._grouped import grouped_svg
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["quality_page"]
+
+_SIDES = {"synthetic": "synthetic", "holdout": "real hold-out", "real": "real"}
+
+
+def quality_page(found: Mapping[str, Any]) -> str:
+    """Draw the figures of :class:`~mahrem.learning.SyntheticQuality` as one page that loads nothing.
+
+    Args:
+        found: What its ``as_dict`` gives.
+    """
+    return _template().render(
+        found=found, rows=list(_rows(found)), learning=_learnt(found), pictures=list(_pictures(found))
+    )
+
+
+def _rows(found: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for key, name, meaning in (
+        ("pairs", "distance of pairs of columns", "Total variation, from 0 (the same) to 1."),
+        ("association", "change of Cramér's V over pairs", "How strongly columns go together, 0 to 1."),
+        ("correlation", "change of Pearson correlations", "Of numbers."),
+    ):
+        for kind in ("mean", "max"):
+            if f"synthetic_{kind}" in found[key]:
+                yield {
+                    "name": f"{name}, {kind}",
+                    "meaning": meaning,
+                    "synthetic": f"{found[key][f'synthetic_{kind}']:.4f}",
+                    "holdout": _shown(found[key].get(f"holdout_{kind}")),
+                }
+    for kind, name, meaning in (
+        ("pmse", "propensity score (pMSE)", "0: a classifier cannot tell synthetic from real; 0.25: always."),
+        ("auc", "area under the curve of that classifier", "0.5: cannot tell; 1: always."),
+    ):
+        yield {
+            "name": name,
+            "meaning": meaning,
+            "synthetic": f"{found['propensity']['synthetic'][kind]:.4f}",
+            "holdout": _shown(found["propensity"].get("holdout", {}).get(kind)),
+        }
+
+
+def _learnt(found: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [
+        {
+            "name": name.replace("_", " "),
+            **{
+                key: _shown(figures.get(key))
+                for key in ("synthetic_accuracy", "real_accuracy", "synthetic_auc", "real_auc")
+            },
+        }
+        for name, figures in found["learning"].items()
+    ]
+
+
+def _shown(figure: float | None) -> str:
+    return "\N{EN DASH}" if figure is None else f"{figure:.4f}"
+
+
+def _pictures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    order = sorted(found["one_way"], key=lambda name: -found["one_way"][name]["synthetic"])[:30]
+    rows = [
+        {"panel": "one column at a time", "name": name, "series": _SIDES[side], "value": value}
+        for name in order
+        for side, value in found["one_way"][name].items()
+    ]
+    title = "Distance of each column's distribution from the real table"
+    yield title, grouped_svg(rows, title=title, amount="total variation")
+    rows = [
+        {
+            "panel": "trained on",
+            "name": name.replace("_", " "),
+            "series": _SIDES[side],
+            "value": figures[f"{side}_accuracy"],
+        }
+        for name, figures in found["learning"].items()
+        for side in ("synthetic", "real")
+        if f"{side}_accuracy" in figures
+    ]
+    if rows:
+        low = max(0.0, min(float(row["value"]) for row in rows) - 0.1)
+        title = "Right answers about real rows"
+        yield title, grouped_svg(rows, title=title, amount="accuracy", domain=(low, 1.0))
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("mahrem.report").joinpath("templates", "quality.html.jinja").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(text)
