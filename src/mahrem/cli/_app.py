@@ -18,6 +18,7 @@ from mahrem.cli._attack import attack
 from mahrem.cli._audit import audit
 from mahrem.cli._compare import compare
 from mahrem.cli._data import data
+from mahrem.cli._federate import federate
 from mahrem.cli._hierarchy import hierarchy
 from mahrem.cli._inspect import inspect
 from mahrem.cli._ledger import ledger
@@ -26,6 +27,9 @@ from mahrem.cli._print import while_read
 from mahrem.cli._query import query
 from mahrem.cli._report import report
 from mahrem.cli._reproduce import reproduce
+from mahrem.cli._serve import serve
+from mahrem.cli._synthesize import synthesize
+from mahrem.cli._train import train
 from mahrem.errors import MahremError
 
 __all__ = ["app", "main"]
@@ -68,10 +72,14 @@ for _command in (
     apply,
     policies,
     query,
+    synthesize,
+    serve,
+    train,
 ):
     app.command()(_command)
 app.add_typer(hierarchy)
 app.add_typer(ledger)
+app.add_typer(federate)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -11,7 +11,7 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.errors import InvalidParameter
 
-__all__ = ["audit"]
+__all__ = ["audit", "read_size"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
@@ -47,7 +47,7 @@ def audit(
         found = verb(
             source,
             policy=policy,
-            memory=None if memory is None else _bytes(memory),
+            memory=None if memory is None else read_size("memory", memory),
             threshold=threshold,
             progress=progress,
             **settings,
@@ -60,8 +60,9 @@ def audit(
     raise typer.Exit(0 if found.holds else 1)
 
 
-def _bytes(text: str) -> int:
+def read_size(name: str, text: str) -> int:
+    """Read a size such as 512MB or 4GiB as bytes."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
     if found is None:
-        raise InvalidParameter(f"memory={text!r} must be a size such as 512MB or 4GB")
+        raise InvalidParameter(f"{name}={text!r} must be a size such as 512MB or 4GB")
     return int(float(found[1]) * _UNITS[found[2] or ""])

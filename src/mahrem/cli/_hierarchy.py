@@ -15,7 +15,7 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from mahrem.table import Hierarchy, HierarchyFacts
+    from mahrem.table import HierarchyFacts
 
 __all__ = ["hierarchy"]
 
@@ -148,17 +148,16 @@ def show(
 
     mahrem hierarchy show age.csv --depth 2 --width 5
     """
-    from mahrem.table import hierarchy_facts, read_hierarchy
+    from mahrem.table import hierarchy_facts, nested_hierarchy, read_hierarchy
 
     tree = read_hierarchy(file)
     if json:
-        root = _nested(tree, tree.levels - 1, 0, depth, None)
-        print_json({**_facts(hierarchy_facts(tree)), "tree": root})
+        print_json({**_facts(hierarchy_facts(tree)), "tree": nested_hierarchy(tree, depth=depth)})
         return
     from rich.console import Console
 
-    drawn = _nested(tree, tree.levels - 1, 0, depth, width)
-    Console(highlight=False, soft_wrap=True).print(_draw(drawn), crop=False)
+    drawn = _draw(nested_hierarchy(tree, depth=depth, width=width))
+    Console(highlight=False, soft_wrap=True).print(drawn, crop=False)
 
 
 @hierarchy.command("check")
@@ -218,28 +217,6 @@ def _learnt(rho: str | None, smoothing: float | None, minimum_count: int | None)
             raise InvalidParameter(f"rho={rho!r} must be numbers: 5,10,25") from error
     given = {name: value for name, value in said.items() if value is not None}
     return LearntGroups(**given) if given else None
-
-
-def _nested(tree: Hierarchy, level: int, node: int, depth: int | None, width: int | None) -> dict[str, Any]:
-    """Give a node with its children; a label that only repeats its child's is left to the child."""
-    import numpy as np
-
-    nodes = tree.nodes[level]
-    found: dict[str, Any] = {
-        "label": tree.labels[level][node],
-        "leaves": int(np.searchsorted(nodes, node, "right") - np.searchsorted(nodes, node)),
-    }
-    if level == 0 or (depth is not None and depth <= tree.levels - 1 - level):
-        return found
-    start, stop = np.searchsorted(nodes, [node, node + 1])
-    first, last = int(tree.nodes[level - 1][start]), int(tree.nodes[level - 1][stop - 1])
-    if first == last and tree.labels[level - 1][first] == found["label"]:
-        return _nested(tree, level - 1, first, depth, width)
-    shown = last if width is None else min(last, first + width - 1)
-    found["children"] = [_nested(tree, level - 1, child, depth, width) for child in range(first, shown + 1)]
-    if shown < last:
-        found["more"] = last - shown
-    return found
 
 
 def _draw(node: dict[str, Any], onto: Tree | None = None) -> Tree:

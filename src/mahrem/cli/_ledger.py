@@ -52,6 +52,9 @@ def new(
         _MANY, _option("--missing", "COL=X", "What an empty cell counts as; else such rows are left out.")
     ] = None,
     categories: Annotated[_MANY, _option("--categories", "COL=A,B,C", "Declared values; repeatable.")] = None,
+    composition: Annotated[
+        str, typer.Option("--composition", help="pld; zcdp or sum if answers decide about later costs.")
+    ] = "pld",
     rows: Annotated[int | None, _option("--rows", "N", "The number of rows, if it is public.")] = None,
     null: NULL = None,
     delimiter: DELIMITER = None,
@@ -83,6 +86,7 @@ def new(
         rows_per_person=rows_per_person,
         columns=_columns(bounds or (), missing or (), categories or ()),
         rows=rows,
+        composition=composition,
         reading=Reading(
             delimiter=delimiter,
             encoding=encoding,
@@ -117,14 +121,23 @@ def show(file: LEDGER, *, json: JSON = False) -> None:
             ("neighbours", sheet["relation"]),
             ("unit of privacy", person),
             ("total", f"epsilon={sheet['total']['epsilon']:g}, delta={sheet['total']['delta']:g}"),
+            ("composition", sheet["composition"]),
             ("spent", f"epsilon={sheet['spent']['epsilon']:.4g} in {sheet['events']} events"),
             ("left", f"epsilon={sheet['remaining']['epsilon']:.4g}"),
         ]
         for name, words in (("pld", "spent by PLD"), ("rdp", "cross-check by RDP"), ("basic", "plain sum")):
             if sheet["spent"][name] is not None:
                 rows.append((words, f"{sheet['spent'][name]:.4g}"))
+        if sheet["public"]["rows"] is not None:
+            rows.append(("public: rows", f"{sheet['public']['rows']}"))
         rows += [(f"public: {name}", _known(known)) for name, known in sheet["public"]["columns"].items()]
         print_table(("figure", "value"), rows)
+        if sheet["events"]:
+            curve = [
+                (delta, "-" if epsilon is None else f"{epsilon:.4g}")
+                for delta, epsilon in sheet["curve"].items()
+            ]
+            print_table(("at delta", "epsilon"), curve)
 
 
 @ledger.command("history")

@@ -23,6 +23,10 @@ def report(
         Path | None,
         typer.Option("-o", "--output", help="Write the page there, not into the folder.", metavar="FILE"),
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option("--ledger", help="Add this privacy ledger's data sheet to the page.", metavar="FILE"),
+    ] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -31,11 +35,11 @@ def report(
 
     The folder is compared with its hashes first: exit code 4 if it is not what was released.
 
-    mahrem report release/ --language tr
+    mahrem report release/ --language tr --ledger patients.ledger
     """
     from mahrem.pipeline import redraw
 
-    page = redraw(release, language=language, output=output)
+    page = redraw(release, language=language, output=output, ledger=ledger)
     if json:
         print_json({"release": str(release), "report": str(page)})
     elif not quiet:

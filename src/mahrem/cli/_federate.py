@@ -1,0 +1,264 @@
+"""``mahrem federate``: make a federation, serve it, take part, run it, or simulate one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mahrem.cli._federate_options import (
+    CONFIDENCE,
+    DIR,
+    HOW,
+    LEAST_CLIENTS,
+    LEAST_COUNT,
+    LONGEST,
+    MANY,
+    RECOUNT,
+    SUM,
+    SUPPORT,
+    listed,
+    option,
+    plan,
+    reading,
+    teller,
+)
+from mahrem.cli._federate_run import run, simulate
+from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._print import print_json
+from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.errors import InvalidParameter
+
+__all__ = ["federate"]
+
+federate = typer.Typer(
+    name="federate",
+    help="Learn one classifier from many tables that stay where they are.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+
+@federate.command("key")
+def key(
+    name: Annotated[Path, typer.Argument(metavar="NAME", help="NAME.key and NAME.pub are written.")],
+    *,
+    json: JSON = False,
+) -> None:
+    """Make a client's key, on the client's own machine. NAME.key stays there; NAME.pub goes to init.
+
+    mahrem federate key north
+    """
+    from mahrem.federated import make_key_files
+
+    private, public = make_key_files(name)
+    if json:
+        print_json({"private": str(private), "public": str(public)})
+        return
+    typer.echo(f"{private}: keep it here, nobody else needs it")
+    typer.echo(f"{public}: give it to the coordinator (mahrem federate init --client {name.name}=...)")
+
+
+@federate.command("init")
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    target: Annotated[str, option("--target", "COL", "The column to predict.")],
+    client: Annotated[
+        list[str], option("--client", "NAME[=PUB]", "A client and its public key; repeatable.")
+    ],
+    columns: Annotated[MANY, option("--columns", "A,B", "The columns all tables share.")] = None,
+    like: Annotated[
+        str | None, option("--like", "SOURCE", "Take the names of the columns from this table.")
+    ] = None,
+    bins: Annotated[MANY, option("--bins", "COL=A,B", "Where a column of numbers is cut.")] = None,
+    address: Annotated[
+        str, typer.Option("--address", help="Where clients reach the server.")
+    ] = "127.0.0.1:9443",
+    how: HOW = "exact",
+    sum_: SUM = "masked",
+    support: SUPPORT = 0.2,
+    confidence: CONFIDENCE = 0.5,
+    longest: LONGEST = None,
+    least_clients: LEAST_CLIENTS = 2,
+    least_count: LEAST_COUNT = 1,
+    answer_seconds: Annotated[
+        float, typer.Option("--answer-seconds", help="How long the server waits for answers.")
+    ] = 60.0,
+    days: Annotated[float, typer.Option("--days", help="How long the server's certificate holds.")] = 365.0,
+    sum_public: Annotated[
+        Path | None, option("--sum-public", "FILE", "Public key of homomorphic sums, made by a client.")
+    ] = None,
+    *,
+    recount: RECOUNT = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+) -> None:
+    """Make certificates, keys and the federation file that everybody gets.
+
+    mahrem federate init study --target income --columns age,sex,job --client north=north.pub
+    --client south=south.pub
+
+    A client without a public key gets a pair made here: move its key to it and delete it here.
+    """
+    from mahrem.federated import Schema, init_federation
+
+    made = init_federation(
+        folder,
+        Schema(columns=_columns(columns, like, target), target=target, bins=_bins(bins or ())),
+        _clients(client),
+        plan(
+            how=how,
+            sum=sum_,
+            support=support,
+            confidence=confidence,
+            longest=longest,
+            least_clients=least_clients,
+            least_count=least_count,
+            recount=recount,
+        ),
+        address=address,
+        answer_seconds=answer_seconds,
+        days=days,
+        sum_public=sum_public,
+    )
+    moves = {name: str(path) for name, path in made.keys.items()}
+    secret = None if made.sum_secret is None else str(made.sum_secret)
+    file = str(folder / "federation.toml")
+    if json:
+        said = {"file": file, "fingerprint": made.federation.fingerprint(), "keys": moves}
+        print_json({**said, "sum_secret": secret, "clients": sorted(made.federation.clients)})
+    elif not quiet:
+        _print_made(file, made.federation.fingerprint(), moves, secret)
+
+
+def _print_made(file: str, fingerprint: str, moves: Mapping[str, str], secret: str | None) -> None:
+    typer.echo(f"{file}: public; every client needs a copy")
+    typer.echo(f"fingerprint {fingerprint}: compare it with every client, by another way")
+    typer.echo("server/: stays on the server and leaves it never")
+    for name, path in moves.items():
+        typer.echo(f"{path}: move it to {name} (a safe way, then delete it here)")
+    if secret is not None:
+        typer.echo(f"{secret}: move it to all clients, delete it here; the server must not have it")
+
+
+@federate.command("renew")
+def renew(
+    folder: DIR, days: Annotated[float, typer.Option("--days", help="How long it holds.")] = 365.0
+) -> None:
+    """Make a new server certificate by the same authority; clients need nothing new.
+
+    mahrem federate renew study
+    """
+    from mahrem.federated import renew_certificate
+
+    renew_certificate(folder, days)
+    typer.echo(f"{folder}/server/server.crt: holds for {days:g} days; start the server again")
+
+
+@federate.command("server")
+def server(
+    folder: DIR,
+    host: Annotated[
+        str | None, option("--host", "ADDRESS", "Where to listen, if not at the federation's address.")
+    ] = None,
+    *,
+    quiet: QUIET = False,
+) -> None:
+    """Serve a federation (Flower's SuperLink behind our guard) until stopped.
+
+    mahrem federate server study
+    """
+    from mahrem.federated import serve_federation
+
+    tell = teller(quiet=quiet)
+    serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
+
+
+@federate.command("client")
+def client(
+    file: Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")],
+    source: SOURCE,
+    key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
+    sum_secret: Annotated[
+        Path | None, option("--sum-secret", "FILE", "The clients' key of homomorphic sums.")
+    ] = None,
+    least_count: Annotated[
+        int | None, option("--least-count", "N", "Send counts of fewer people as 0, if more than agreed.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, option("--epsilon", "X", "Noise on the counts behind one-shot rules.")
+    ] = None,
+    ledger: Annotated[
+        Path | None, option("--ledger", "FILE", "Pays for that noise, in every run anew.")
+    ] = None,
+    patience: Annotated[
+        float, typer.Option("--patience", help="Seconds without the server before giving up.")
+    ] = 300.0,
+    null: NULL = None,
+    delimiter: DELIMITER = None,
+    encoding: ENCODING = None,
+    decimal: DECIMAL = None,
+    table: TABLE = None,
+    sql: SQL = None,
+    *,
+    quiet: QUIET = False,
+) -> None:
+    """Take part with a table that stays here, until stopped. No program is taken from the server.
+
+    mahrem federate client federation.toml patients.csv --key north.key
+    """
+    from mahrem.federated import join_federation
+
+    join_federation(
+        file,
+        source,
+        key,
+        sum_secret=sum_secret,
+        least_count=least_count,
+        epsilon=epsilon,
+        ledger=ledger,
+        patience=patience,
+        reading=reading(
+            null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql
+        ),
+        tell=teller(quiet=quiet),
+    )
+
+
+federate.command("run")(run)
+federate.command("simulate")(simulate)
+
+
+def _columns(said: Iterable[str] | None, like: str | None, target: str) -> tuple[str, ...]:
+    if (said is None) == (like is None):
+        raise InvalidParameter("columns: name them with --columns, or a table that has them with --like")
+    if said is not None:
+        return tuple(listed(said))
+    from mahrem.table import open_source
+
+    return tuple(name for name in open_source(like).columns if name != target)
+
+
+def _clients(said: Iterable[str]) -> dict[str, Path | None]:
+    found: dict[str, Path | None] = {}
+    for text in said:
+        name, mark, file = text.partition("=")
+        if name in found:
+            raise InvalidParameter(f"client={name!r} is named twice")
+        found[name] = Path(file) if mark else None
+    return found
+
+
+def _bins(said: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, tuple[float, ...]] = {}
+    for text in said:
+        name, mark, cuts = text.partition("=")
+        try:
+            found[name] = tuple(float(cut) for cut in cuts.split(","))
+        except ValueError:
+            mark = ""
+        if not mark or not name:
+            raise InvalidParameter(f"bins={text!r} must read like age=25,40")
+    return found

@@ -1,0 +1,253 @@
+"""The API: jobs, results, hierarchies, private queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi import Path as PathPart
+from fastapi.responses import FileResponse
+
+from mahrem.web._bodies import (
+    ERRORS,
+    CompareWish,
+    HierarchyFacts,
+    HierarchyTree,
+    HierarchyWish,
+    JobList,
+    LedgerSheet,
+    LedgerWish,
+    Question,
+    Started,
+)
+from mahrem.web._errors import Refused, not_found
+from mahrem.web._guard import REPORT_POLICY
+from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectId
+from mahrem.web._models import Job, Project
+from mahrem.web._outcomes import result_of
+from mahrem.web._plan import needs_table
+from mahrem.web._runs import federated_runs
+
+__all__ = ["column_name", "keep_tree", "plan_query", "read_ledger", "read_tree", "router"]
+
+router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependencies=[KEY])
+Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
+Plain = Literal["anonymize", "audit", "attack", "estimate"]
+FileName = Annotated[str, PathPart(pattern=r"^[A-Za-z0-9_.]{1,40}$")]
+
+
+@router.get("/projects/{project}/jobs")
+def list_jobs(house: HouseDep, project: ProjectId) -> JobList:
+    """List the jobs of a project."""
+    house.store.folder(project)
+    return JobList(jobs=house.queue.of_project(project))
+
+
+@router.post("/projects/{project}/compare", status_code=202)
+def start_compare(house: HouseDep, project: ProjectId, wish: CompareWish) -> Started:
+    """Sweep methods over k; nothing is published."""
+    from mahrem import check
+    from mahrem.partition import METHODS
+
+    for name in wish.methods or ():
+        check.one_of(tuple(METHODS), method=name)
+    return Started(job=house.start(house.store.get(project), "compare", wish.model_dump(exclude_none=True)))
+
+
+@router.post("/projects/{project}/run/{verb}", status_code=202)
+def start_verb(house: HouseDep, project: ProjectId, verb: Plain) -> Started:
+    """Anonymise, audit the table as it is, attack the release, or estimate what a run would give."""
+    return Started(job=house.start(house.store.get(project), verb))
+
+
+@router.get("/jobs/{job}")
+def get_job(house: HouseDep, job: JobId) -> Job:
+    """Say how a job stands; ask again while it is queued or running."""
+    return house.queue.get(job)
+
+
+@router.post("/jobs/{job}/cancel")
+def cancel_job(house: HouseDep, job: JobId) -> Job:
+    """Stop a job; one that has ended stays as it is."""
+    return house.runner.cancel(job)
+
+
+@router.get("/jobs/{job}/result")
+def get_result(house: HouseDep, job: JobId) -> dict[str, Any]:
+    """Give what a job found, once it is done."""
+    found = house.queue.get(job)
+    if found.state != "done":
+        raise Refused(409, "not_done", f"This job is {found.state}", "Only a job that is done has a result.")
+    return result_of(house.store, found.project, job)
+
+
+@router.get(
+    "/projects/{project}/release/{name}",
+    response_class=FileResponse,
+    responses={200: {"content": {kind.split(";")[0]: {} for kind in FILES.values()}}},
+)
+def get_release_file(
+    house: HouseDep,
+    project: ProjectId,
+    name: FileName,
+    *,
+    show: Annotated[bool, Query(description="Show it instead of saving it")] = False,
+) -> FileResponse:
+    """Give a file of the release: data.csv, report.html, report.json, policy.toml, SHA256SUMS."""
+    path = house.release_file(house.store.get(project), name)
+    return FileResponse(
+        path,
+        media_type=FILES[name],
+        filename=name,
+        content_disposition_type="inline" if show and name.startswith("report.") else "attachment",
+        headers={"content-security-policy": REPORT_POLICY},
+    )
+
+
+@router.post("/hierarchies/check")
+def check_tree(body: HierarchyTree) -> HierarchyFacts:
+    """Say whether a tree is a hierarchy and whether its labels are true; nothing is kept."""
+    return _facts(body)[1]
+
+
+@router.get("/projects/{project}/hierarchies/{number}")
+def get_hierarchy(house: HouseDep, project: ProjectId, number: Number) -> dict[str, Any]:
+    """Give the hierarchy of a column as a tree."""
+    found = house.store.get(project)
+    return {"column": column_name(found, number), "tree": read_tree(house, found, number)}
+
+
+@router.put("/projects/{project}/hierarchies/{number}")
+def put_hierarchy(house: HouseDep, project: ProjectId, number: Number, body: HierarchyTree) -> HierarchyFacts:
+    """Give a column a hierarchy, edited as a tree."""
+    return keep_tree(house, house.store.get(project), number, body)
+
+
+@router.delete("/projects/{project}/hierarchies/{number}")
+def delete_hierarchy(house: HouseDep, project: ProjectId, number: Number) -> Project:
+    """Take the hierarchy of a column away."""
+    found = house.store.get(project)
+    name = column_name(found, number)
+    if name not in found.hierarchies:
+        raise not_found("hierarchy")
+    (house.store.folder(project) / found.hierarchies[name]).unlink(missing_ok=True)
+    return house.store.update(
+        project, hierarchies={key: file for key, file in found.hierarchies.items() if key != name}
+    )
+
+
+@router.post("/projects/{project}/hierarchies/{number}/make", status_code=202)
+def make_hierarchy(house: HouseDep, project: ProjectId, number: Number, wish: HierarchyWish) -> Started:
+    """Make a hierarchy over the values of a column."""
+    found = house.store.get(project)
+    said = {"column": column_name(found, number), **wish.model_dump(exclude_none=True)}
+    return Started(job=house.start(found, "hierarchy", said))
+
+
+@router.post("/projects/{project}/ledger", status_code=202)
+def make_ledger(house: HouseDep, project: ProjectId, wish: LedgerWish) -> Started:
+    """Give the table a privacy budget; a table has one budget, it is not made again."""
+    found = house.store.get(project)
+    if "ledger" in found.jobs:
+        raise Refused(
+            409, "has_ledger", "This table has a budget already", "A second one would undo the first."
+        )
+    said = wish.model_dump(exclude_none=True)
+    return Started(job=house.start(found, "ledger", said))
+
+
+@router.get("/projects/{project}/ledger")
+def get_ledger(house: HouseDep, project: ProjectId) -> LedgerSheet:
+    """Say what was spent and what is left."""
+    return LedgerSheet(**read_ledger(house, house.store.get(project)))
+
+
+@router.post("/projects/{project}/queries/plan")
+def plan(house: HouseDep, project: ProjectId, question: Question) -> dict[str, Any]:
+    """Say how far off an answer would be and whether it fits; nothing is spent."""
+    return plan_query(house, house.store.get(project), question)
+
+
+@router.post("/projects/{project}/queries", status_code=202)
+def ask(house: HouseDep, project: ProjectId, question: Question) -> Started:
+    """Answer a question privately; the ledger pays before any value is looked at."""
+    found = house.store.get(project)
+    if not plan_query(house, found, question)["fits"]:
+        raise Refused(409, "budget_exceeded", "The budget does not cover this question", "Ask for less.")
+    return Started(job=house.start(found, "query", question.model_dump(exclude_none=True)))
+
+
+@router.get("/federated")
+def list_federated(house: HouseDep) -> dict[str, Any]:
+    """List the federated runs below the declared folders."""
+    return federated_runs(house.settings)
+
+
+def column_name(project: Project, number: int) -> str:
+    """Give the name of a column by its number."""
+    columns = needs_table(project)["columns"]
+    if number >= len(columns):
+        raise not_found("column")
+    name: str = columns[number]["name"]
+    return name
+
+
+def read_tree(house: House, project: Project, number: int) -> dict[str, Any]:
+    """Read the hierarchy of a column as a tree."""
+    from mahrem.table import nested_hierarchy, read_hierarchy
+
+    name = column_name(project, number)
+    if name not in project.hierarchies:
+        raise not_found("hierarchy")
+    return nested_hierarchy(read_hierarchy(house.store.folder(project.id) / project.hierarchies[name]))
+
+
+def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) -> HierarchyFacts:
+    """Give a column a hierarchy."""
+    import secrets
+
+    name = column_name(project, number)
+    tree, facts = _facts(body)
+    file = f"hierarchy-{secrets.token_hex(16)}.csv"
+    tree.write(house.store.folder(project.id) / file)
+    house.store.edit(
+        project.id, lambda now: now.model_copy(update={"hierarchies": {**now.hierarchies, name: file}})
+    )
+    return facts
+
+
+def _facts(body: HierarchyTree) -> tuple[Any, HierarchyFacts]:
+    from mahrem.pipeline import check_hierarchy
+    from mahrem.table import hierarchy_from_nested
+
+    tree = hierarchy_from_nested(body.tree.model_dump())
+    found = check_hierarchy(tree)
+    known = {key: value for key, value in asdict(found).items() if value is not None}
+    return tree, HierarchyFacts(holds=found.holds, **known)
+
+
+def read_ledger(house: House, project: Project) -> dict[str, Any]:
+    """Read the ledger of a project."""
+    from mahrem.dp import Ledger
+
+    opened = Ledger.open(house.ledger_path(project))
+    return _plain({"sheet": opened.data_sheet(), "history": opened.history()})
+
+
+def plan_query(house: House, project: Project, question: Question) -> dict[str, Any]:
+    """Say what a question would cost and how far off its answer would be."""
+    from mahrem.pipeline import query
+
+    said = question.model_dump()
+    answer = query(None, said.pop("question"), ledger=house.ledger_path(project), plan=True, **said)
+    return _plain(answer.as_dict())
+
+
+def _plain(found: dict[str, Any]) -> dict[str, Any]:
+    """Give data as JSON has it; figures that are no numbers become null."""
+    from mahrem.report import to_json
+
+    plain: dict[str, Any] = json.loads(to_json(found))
+    return plain

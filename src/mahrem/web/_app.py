@@ -1,0 +1,129 @@
+"""The application: routes, errors in one form, and the door before all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+import mahrem
+from mahrem.errors import MahremError
+from mahrem.web import _api, _api_jobs, _pages, _pages_more
+from mahrem.web._contexts import MessagePage, Shell
+from mahrem.web._errors import Refused, described
+from mahrem.web._forms import problem_in
+from mahrem.web._guard import Guard
+from mahrem.web._house import House
+from mahrem.web._models import ErrorDetail
+from mahrem.web._queue import Queue
+from mahrem.web._runner import Runner
+from mahrem.web._sessions import Sessions
+from mahrem.web._settings import ServeSettings, read_password
+from mahrem.web._store import Store
+from mahrem.web._templates import render
+
+__all__ = ["build_app"]
+
+
+def build_app(settings: ServeSettings, hosts: Iterable[str], announce: Callable[[str], None]) -> Guard:
+    """Make the application that a server runs.
+
+    Args:
+        settings: What the server was told.
+        hosts: Hosts with their ports under which it is known.
+        announce: Called with each new token.
+    """
+    password = None if settings.password_file is None else read_password(settings.password_file)
+    store = Store(settings.state)
+    queue = Queue(settings.state / "jobs.sqlite")
+    runner = Runner(settings, store, queue)
+    house = House(settings, store, queue, runner, Sessions(announce, settings.state / "api-key", password))
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        try:
+            _begin(house)
+        except Exception as error:
+            app.state.failed = error  # the server would only say that something failed
+            raise
+        yield
+        runner.stop()
+        store.close()
+
+    app = FastAPI(
+        title="mahrem",
+        version=mahrem.__version__,
+        description="Anonymise, compare and audit tables. Every error is {error: {code, message, hint}}.",
+        docs_url=None,  # the usual pages load scripts from elsewhere; ours is /api
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        lifespan=life,
+    )
+    app.state.house = house
+    app.state.failed = None
+    for part in (_api, _api_jobs, _pages, _pages_more):
+        app.include_router(part.router)
+    app.mount("/static", StaticFiles(directory=str(files("mahrem.web").joinpath("static"))), name="static")
+    app.add_exception_handler(MahremError, _failed)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _unknown)
+
+    def show(status: int, detail: dict[str, Any]) -> str:
+        return _message(status, detail, asks=house.sessions.asks_password)
+
+    return Guard(app, house.sessions, hosts, secure=settings.secure, show=show)
+
+
+def _begin(house: House) -> None:
+    house.runner.start()
+    if house.settings.demo and not house.store.list():
+        house.open_demo(house.store.create("fictional patients").id)
+    if not house.sessions.asks_password:
+        house.sessions.offer()
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    return _answer(request, *described(error))
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
+    return _answer(request, *described(problem_in(list(error.errors()))))
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
+    words = {
+        404: "There is nothing at this address",
+        405: "This cannot be done at this address",
+        422: "The body cannot be read as JSON",
+    }
+    status = 422 if error.status_code == 400 else error.status_code  # a body that is no JSON does not fit
+    refused = Refused(status, f"http_{status}", words.get(status, "The request was refused"))
+    return _answer(request, *described(refused), headers=error.headers)
+
+
+def _answer(request: Request, status: int, detail: dict[str, Any], headers: Any = None) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": detail}, status_code=status, headers=headers)
+    asks = request.app.state.house.sessions.asks_password
+    return HTMLResponse(_message(status, detail, asks=asks), status_code=status, headers=headers)
+
+
+def _message(status: int, detail: dict[str, Any], *, asks: bool) -> str:
+    signed_in = status not in {401, 403, 421}
+    return render(
+        MessagePage(
+            shell=Shell(title="Not possible" if signed_in else "Come in", signed_in=signed_in),
+            status=status,
+            error=ErrorDetail(**detail),
+            asks_password=asks and status == 401,
+        )
+    )

@@ -1,0 +1,219 @@
+"""What requests and answers of the API look like, beyond projects and jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from mahrem.web._models import ErrorDetail, Job, Name, Project, Strict, Text
+
+__all__ = [
+    "ERRORS",
+    "About",
+    "Adopted",
+    "CompareWish",
+    "ErrorBody",
+    "FolderFiles",
+    "HierarchyFacts",
+    "HierarchyTree",
+    "HierarchyWish",
+    "JobList",
+    "LedgerSheet",
+    "LedgerWish",
+    "NewProject",
+    "Opened",
+    "ProjectList",
+    "Question",
+    "SourceDatabase",
+    "SourcePath",
+    "Started",
+    "TreeNode",
+]
+
+Sql = Annotated[str, StringConstraints(max_length=10_000)]
+
+
+class ErrorBody(BaseModel):
+    """Every error looks like this."""
+
+    error: ErrorDetail
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": words}
+    for status, words in {
+        401: "Not signed in",
+        403: "Refused: the request comes from elsewhere",
+        404: "Not there",
+        409: "Does not fit the state of things, or cannot be done with this table",
+        413: "Too large",
+        415: "Of a kind that is not taken",
+        421: "The host is not ours",
+        422: "Something that was said does not fit",
+        424: "An optional part is not installed",
+    }.items()
+}
+
+
+class FolderFiles(BaseModel):
+    """Files that may be opened by path."""
+
+    number: int
+    name: str
+    files: list[str]
+    more: bool
+
+
+class About(BaseModel):
+    """What this server is and takes."""
+
+    version: str
+    methods: list[str]
+    languages: list[str]
+    max_upload: int
+    max_rows: int
+    max_columns: int
+    keep_hours: float
+    folders: list[FolderFiles]
+    databases: list[str]
+    extras: dict[str, bool]
+
+
+class NewProject(Strict):
+    """A project by its name."""
+
+    name: Text = "table"
+
+
+class ProjectList(BaseModel):
+    """All projects, the last touched first."""
+
+    projects: list[Project]
+
+
+class JobList(BaseModel):
+    """Jobs of a project, the newest first."""
+
+    jobs: list[Job]
+
+
+class Opened(BaseModel):
+    """A project whose table is being looked at."""
+
+    project: Project
+    job: Job
+
+
+class Started(BaseModel):
+    """A job that began."""
+
+    job: Job
+
+
+class SourcePath(Strict):
+    """A file below a declared folder."""
+
+    folder: Annotated[int, Field(ge=0, le=1000)]
+    path: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    table: Text | None = None
+    query: Sql | None = None
+
+
+class SourceDatabase(Strict):
+    """A table of a declared database, or a question to it."""
+
+    database: Text
+    table: Text | None = None
+    query: Sql | None = None
+
+
+class TreeNode(Strict):
+    """A node of a hierarchy; one without children is a value."""
+
+    label: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    leaves: int | None = None
+    more: int | None = None
+    children: list[TreeNode] = Field(default_factory=list)
+
+
+class HierarchyTree(Strict):
+    """A hierarchy as a tree; the label of the outermost node does not count."""
+
+    tree: TreeNode
+
+
+class HierarchyFacts(BaseModel):
+    """Size and soundness of a hierarchy."""
+
+    holds: bool
+    levels: int
+    leaves: int
+    nodes: list[int]
+    misplaced: int
+
+
+class HierarchyWish(Strict):
+    """How to make a hierarchy; without a way, the kind of the column decides."""
+
+    intervals: list[Annotated[float, Field(gt=0)]] | None = Field(default=None, max_length=20)
+    dates: list[Literal["day", "week", "month", "quarter", "year", "decade"]] | None = Field(
+        default=None, max_length=6
+    )
+    mask: Literal["left", "right"] | None = None
+    prefix: list[Annotated[int, Field(ge=0, le=100)]] | None = Field(default=None, max_length=20)
+    groups: list[Annotated[int, Field(ge=1, le=10**6)]] | None = Field(default=None, max_length=20)
+
+
+class CompareWish(Strict):
+    """Which methods and k to sweep; by default all that suit the size."""
+
+    methods: list[Text] | None = Field(default=None, min_length=1, max_length=30)
+    ks: list[Annotated[int, Field(ge=1, le=10**6)]] | None = Field(default=None, min_length=1, max_length=30)
+    budget: Annotated[float, Field(ge=0, le=86400)] | None = 300.0
+
+
+class Adopted(Strict):
+    """A point of a comparison, to go on with."""
+
+    method: Text
+    k: Annotated[int, Field(ge=1, le=10**6)]
+    strategy: Literal["strict", "relaxed"] | None = None
+
+
+class KnownColumn(Strict):
+    """What is public about a column without looking at the data."""
+
+    lower: float | None = None
+    upper: float | None = None
+    missing: float | None = None
+    categories: list[Text] | None = Field(default=None, max_length=1000)
+
+
+class LedgerWish(Strict):
+    """A privacy budget for the table; everything here must be known without looking at it."""
+
+    epsilon: Annotated[float, Field(gt=0, le=1000)]
+    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    relation: Literal["add-remove", "replace"] = "add-remove"
+    subject: Name | None = None
+    rows_per_person: Annotated[int, Field(ge=1, le=10**6)] = 1
+    columns: dict[Name, KnownColumn] = Field(default_factory=dict, max_length=1000)
+    rows: Annotated[int, Field(ge=1, le=10**12)] | None = None
+
+
+class LedgerSheet(BaseModel):
+    """What was spent, what is left, and every line of the ledger."""
+
+    sheet: dict[str, Any]
+    history: list[dict[str, Any]]
+
+
+class Question(Strict):
+    """A question to be answered privately, and what it may cost."""
+
+    question: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+    epsilon: Annotated[float, Field(gt=0, le=1000)]
+    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    mechanism: Literal["laplace", "gaussian"] | None = None
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95

@@ -1,0 +1,108 @@
+"""One job in a process of its own: limited, niced, and gone when the server is gone.
+
+The first line on stdin says what to do; when stdin ends, the server is no more. Lines on stdout say how it
+goes. Nothing is written to stderr: a traceback may show cells of the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main"]
+
+NICENESS = 5
+_MEMORY_WORDS = ("memory", "failed to map segment", "start new thread", "alloc")
+
+
+def main() -> int:
+    """Do the job that stdin names."""
+    order = json.loads(sys.stdin.buffer.readline())
+    say = _quiet_stdout()
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    _limit(order["memory"], order["seconds"])
+    try:
+        from mahrem.web._verbs import perform
+
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("default")
+            result = perform(order, lambda stage: say({"stage": stage}))
+        _write(Path(order["folder"]), result, _told(heard))
+    except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
+        from mahrem.web._errors import MEMORY, described
+
+        say({"error": dict(MEMORY) if _is_memory(error) else described(error)[1]})
+        return 1
+    say({"done": True})
+    return 0
+
+
+def _quiet_stdout() -> Callable[[dict[str, Any]], None]:
+    """Keep the pipe for ourselves; whatever else is printed goes nowhere."""
+    pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+
+    def say(line: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            pipe.write(json.dumps(line) + "\n")
+            pipe.flush()
+
+    return say
+
+
+def _end_with_the_server() -> None:
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _limit(memory: int, seconds: float) -> None:
+    os.umask(0o077)
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    # Memory that can be written, not addresses: what draws the pictures reserves far more than it ever uses.
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    cores = os.cpu_count() or 1
+    ceiling = int(seconds * cores) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (ceiling, ceiling + 5))
+
+
+def _is_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    from mahrem.errors import MahremError
+
+    # Libraries say it in their own words and under their own names.
+    return not isinstance(error, MahremError) and any(word in str(error).lower() for word in _MEMORY_WORDS)
+
+
+def _told(heard: list[warnings.WarningMessage]) -> list[str]:
+    from mahrem.errors import PrivacyWarning
+
+    return [str(one.message) for one in heard if issubclass(one.category, PrivacyWarning)]
+
+
+def _write(folder: Path, result: dict[str, Any], told: list[str]) -> None:
+    from mahrem.report import to_json
+    from mahrem.web._store import make_private, replace_private
+
+    make_private(folder)
+    replace_private(folder / "result.json", to_json({**result, "privacy_warnings": told}).encode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

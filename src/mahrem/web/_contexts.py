@@ -1,0 +1,227 @@
+"""What each template is given: one frozen dataclass a page, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mahrem.web._models import ErrorDetail, Job, Project, Promises, Reading
+from mahrem.web._words import PromiseWords
+
+__all__ = [
+    "ApiPage",
+    "AuditPage",
+    "ColumnLine",
+    "ColumnsPage",
+    "ComparePage",
+    "FederatedPage",
+    "HierarchyPage",
+    "MessagePage",
+    "Point",
+    "ProjectsPage",
+    "PromisesPage",
+    "QueriesPage",
+    "ResultPage",
+    "RunPage",
+    "Shell",
+    "Step",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of the flow, for the navigation."""
+
+    key: str
+    name: str
+    url: str
+    current: bool
+    open: bool  # whether there is something to see already
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shell:
+    """What every page shows around its content."""
+
+    title: str
+    project: Project | None = None
+    steps: tuple[Step, ...] = ()
+    message: ErrorDetail | None = None
+    signed_in: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectsPage:
+    """All projects, and the ways to open a table."""
+
+    shell: Shell
+    projects: Sequence[Project]
+    folders: Sequence[Mapping[str, Any]]  # number, name, files, more
+    databases: Sequence[str]
+    max_upload: int
+    keep_hours: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnLine:
+    """One column: what was found, and what was decided."""
+
+    number: int
+    name: str
+    kind: str
+    distinct: int
+    missing: int
+    rows: int
+    unique_share: float
+    suggested_role: str
+    reason: str
+    role: str
+    chosen_kind: str
+    order: str
+    has_hierarchy: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnsPage:
+    """Columns with suggested roles and reasons, to decide about."""
+
+    shell: Shell
+    job: Job | None  # the look at the table, while it lasts
+    problem: ErrorDetail | None
+    reading: Reading
+    rows: int
+    columns: Sequence[ColumnLine]
+    subject: str
+    roles: Mapping[str, str]
+    kinds: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HierarchyPage:
+    """The hierarchy of one column as a tree."""
+
+    shell: Shell
+    number: int
+    column: str
+    tree: Mapping[str, Any] | None  # label, leaves, children
+    job: Job | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromisesPage:
+    """What is promised and how."""
+
+    shell: Shell
+    promises: Promises
+    explained: Sequence[PromiseWords]
+    methods: Mapping[str, str]  # name -> words
+    sensitive: Sequence[str]
+    own: Mapping[str, Mapping[str, Any]]  # promises of single sensitive columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunPage:
+    """Everything before the run, and the run itself."""
+
+    shell: Shell
+    job: Job | None
+    settings: Mapping[str, Any]
+    problem: ErrorDetail | None  # why it cannot run yet
+    estimate: Mapping[str, Any] | None
+    estimate_job: Job | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultPage:
+    """The release: what holds, what is left, what the red team found."""
+
+    shell: Shell
+    job: Job | None
+    report: Mapping[str, Any] | None
+    findings: Sequence[Mapping[str, Any]]
+    files: Sequence[str]
+    report_url: str
+    attack_job: Job | None
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One run of a sweep."""
+
+    method: str
+    strategy: str | None
+    k: int
+    gcp: float
+    highest_risk: float
+    average_risk: float
+    seconds: float
+    holds: bool
+    on_frontier: bool  # no other run has both less loss and less risk
+    chosen: bool  # what the project does now
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparePage:
+    """A sweep of methods over k, with points to adopt."""
+
+    shell: Shell
+    job: Job | None
+    points: Sequence[Point]
+    left_out: Mapping[str, str]
+    advice: Sequence[str]
+    picture: str | None  # address of the picture
+    methods: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPage:
+    """What the table promises as it is."""
+
+    shell: Shell
+    job: Job | None
+    report: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueriesPage:
+    """Private answers: the budget, what was asked, and what a question would cost."""
+
+    shell: Shell
+    job: Job | None
+    ledger_job: Job | None
+    sheet: Mapping[str, Any] | None
+    history: Sequence[Mapping[str, Any]]
+    answer: Mapping[str, Any] | None
+    plan: Mapping[str, Any] | None
+    asked: Mapping[str, Any]
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FederatedPage:
+    """Federated runs."""
+
+    shell: Shell
+    installed: bool
+    runs: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessagePage:
+    """Something that went wrong, or somebody who has to come in first."""
+
+    shell: Shell
+    status: int
+    error: ErrorDetail
+    asks_password: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiPage:
+    """The API as a page: one line a route."""
+
+    shell: Shell
+    version: str
+    groups: Mapping[str, Sequence[Mapping[str, Any]]]

@@ -1,0 +1,246 @@
+"""The door: every request is looked at before anything else sees it.
+
+A plain ASGI wrapper around the whole application. In order: is the host ours (or a page elsewhere made its
+name point here), does the request come from a page of ours, has the person come in; and on the way out the
+headers that keep a page from loading or running anything that is not ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+from mahrem.web._errors import Refused, described
+from mahrem.web._sessions import COOKIE, Sessions
+
+__all__ = ["PICTURE_POLICY", "REPORT_POLICY", "Guard"]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_LOG = logging.getLogger("mahrem.web")
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+# A report is shown in a frame of ours; it runs nothing, loads nothing and counts as from nowhere.
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'self'; sandbox"
+)
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # with no-referrer browsers would call our own forms of origin null
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), clipboard-read=()",
+    "cache-control": "no-store",
+}
+_SAFE = frozenset({"GET", "HEAD"})
+_OPEN = ("/start", "/login", "/static/")  # paths for people who have not come in yet
+_UNREAD = frozenset({413, 415})  # answers that may come before all was read
+_DRAIN, _DRAIN_SECONDS = 64 * 2**20, 5.0
+_MOST = 16 * 2**20  # bytes of a body that is not a file
+
+
+class Guard:
+    """Stands before an application.
+
+    Args:
+        app: The application.
+        sessions: Who may come in.
+        hosts: Hosts, with their ports, under which the server is known.
+        secure: Whether connections are encrypted.
+        show: Makes a page of an error, for people.
+    """
+
+    def __init__(
+        self,
+        app: Callable[[Scope, Receive, Send], Awaitable[None]],
+        sessions: Sessions,
+        hosts: Iterable[str],
+        *,
+        secure: bool,
+        show: Callable[[int, dict[str, Any]], str],
+    ) -> None:
+        self.app, self.sessions, self.show = app, sessions, show
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.scheme = "https" if secure else "http"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or say why not."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send) if scope["type"] == "lifespan" else None
+            return
+        began, status = time.perf_counter(), 0
+        body = _Body(receive)
+
+        async def guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = _with_headers(message.get("headers", ()))
+            elif status in _UNREAD and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await body.drain()
+                message = {"type": "http.response.body", "body": b""}
+            await send(message)
+
+        try:
+            self._check(scope)
+            await self.app(scope, _limited(scope, body), guarded)
+        except Exception as error:  # noqa: BLE001 - the last one to catch it
+            if not isinstance(error, Refused):
+                _LOG.error("%s at %s", type(error).__name__, _where(error))
+            if status == 0:
+                await self._answer(scope, guarded, error)
+        _log(scope, status, time.perf_counter() - began)
+
+    def _check(self, scope: Scope) -> None:
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        if headers.get("host", "").lower() not in self.hosts:
+            raise Refused(
+                421,
+                "wrong_host",
+                "This address does not belong to this server",
+                "Open the address that mahrem serve printed.",
+            )
+        self._check_origin(scope, headers)
+        path = scope["path"]
+        if path.startswith(_OPEN):
+            return
+        given, _, key = headers.get("authorization", "").partition(" ")
+        if given.lower() == "bearer" and self.sessions.admits_key(key.strip()):
+            return
+        if not self.sessions.admits(_cookie(headers)):
+            raise Refused(
+                401,
+                "not_signed_in",
+                "You have not come in yet, or the server was started again",
+                "Open the newest start address in the terminal where mahrem serve runs.",
+            )
+        if scope["method"] not in _SAFE and "origin" not in headers and "sec-fetch-site" not in headers:
+            raise Refused(
+                403,
+                "origin_missing",
+                "The request does not say which page it comes from",
+                "Browsers say it by themselves; scripts should use the key instead of a cookie.",
+            )
+
+    def _check_origin(self, scope: Scope, headers: dict[str, str]) -> None:
+        origin = headers.get("origin")
+        own = f"{self.scheme}://{headers['host'].lower()}"
+        site = headers.get("sec-fetch-site", "same-origin")
+        # People may follow a link to the first page from anywhere; everything else is for our own pages.
+        elsewhere = site not in {"same-origin", "none"} and not (
+            scope["method"] in _SAFE and headers.get("sec-fetch-mode") == "navigate"
+        )
+        if (origin is not None and origin.lower() != own) or elsewhere:
+            raise Refused(
+                403,
+                "wrong_origin",
+                "This request comes from another page, so it was refused",
+                "Use the pages of mahrem itself.",
+            )
+
+    async def _answer(self, scope: Scope, send: Send, error: BaseException) -> None:
+        status, detail = described(error)
+        accepted = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
+        if scope["path"].startswith("/api/") or "text/html" not in accepted:
+            body, kind = json.dumps({"error": detail}).encode(), b"application/json"
+        else:
+            body, kind = self.show(status, detail).encode(), b"text/html; charset=utf-8"
+        headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+        headers += [(b"connection", b"close")] if status == 413 else []  # the rest is not read
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+class _Body:
+    """The body of a request, and whether it was read to its end."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._ended = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._ended = not message.get("more_body", False)
+        return message
+
+    async def drain(self) -> None:
+        """Read on for a while after the answer: a browser that is still sending does not listen."""
+        deadline, left = time.monotonic() + _DRAIN_SECONDS, _DRAIN
+        while not self._ended and left > 0 and time.monotonic() < deadline:
+            with suppress(TimeoutError):
+                left -= len((await asyncio.wait_for(self(), 1.0)).get("body", b""))
+
+
+def _with_headers(given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Add what is not there; a route may say something stricter or fitting a frame."""
+    headers = [(name, value) for name, value in given if name.lower() != b"server"]
+    present = {name.lower() for name, _ in headers}
+    for name, value in {"content-security-policy": PAGE_POLICY, **_HEADERS}.items():
+        if name.encode() not in present:
+            headers.append((name.encode(), value.encode()))
+    return headers
+
+
+def _limited(scope: Scope, receive: Receive) -> Receive:
+    """Read no more of a body than a form or a document may have; files are counted where they arrive."""
+    path = scope["path"]
+    if path == "/projects" or (path.startswith("/api/v1/projects/") and path.endswith("/source")):
+        return receive
+    declared = dict(scope["headers"]).get(b"content-length", b"0")
+    if declared.isdigit() and int(declared) > _MOST:
+        raise _too_long()
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > _MOST:
+            raise _too_long()
+        return message
+
+    return counted
+
+
+def _too_long() -> Refused:
+    return Refused(
+        413, "body_too_large", f"What was sent is longer than {_MOST:,} bytes", "Send less at once."
+    )
+
+
+def _cookie(headers: dict[str, str]) -> str | None:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
+
+
+def _where(error: BaseException) -> str:
+    """Say where in the code something went wrong; never what the error says, for it may hold values."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "an unknown place"
+
+
+def _log(scope: Scope, status: int, seconds: float) -> None:
+    """Note that somebody was here: the pattern of the path, so that no id and no token is written down."""
+    route = scope.get("route")
+    pattern = getattr(route, "path", "-")
+    _LOG.info("%s %s %s %.0f ms", scope["method"], pattern, status, 1000 * seconds)

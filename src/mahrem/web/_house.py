@@ -1,0 +1,166 @@
+"""What every request may need, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Security
+from fastapi import Path as PathPart
+from fastapi.security import HTTPBearer
+
+from mahrem.web._errors import Refused
+from mahrem.web._models import Job, Project, SourceFacts
+from mahrem.web._plan import check_choices, needs_table, settings_of
+from mahrem.web._queue import FINISHED, Queue
+from mahrem.web._runner import Runner
+from mahrem.web._sessions import Sessions
+from mahrem.web._settings import ServeSettings
+from mahrem.web._store import Store, now_words
+
+__all__ = ["FILES", "KEY", "House", "HouseDep", "JobId", "ProjectId", "house_of"]
+
+# What may be downloaded from a release, and as what.
+FILES = {
+    "data.csv": "text/csv; charset=utf-8",
+    "data.tsv": "text/tab-separated-values; charset=utf-8",
+    "data.parquet": "application/vnd.apache.parquet",
+    "data.arrow": "application/vnd.apache.arrow.file",
+    "report.html": "text/html; charset=utf-8",
+    "report.json": "application/json",
+    "policy.toml": "application/toml",
+    "release.recipe": "application/octet-stream",
+    "SHA256SUMS": "text/plain; charset=utf-8",
+}
+
+
+@dataclass(frozen=True)
+class House:
+    """The parts of a server, and what several routes do with them."""
+
+    settings: ServeSettings
+    store: Store
+    queue: Queue
+    runner: Runner
+    sessions: Sessions
+
+    def open_source(self, project: str, source: SourceFacts) -> Job:
+        """Give a project another table and have it looked at."""
+        self.store.update(
+            project,
+            source=source,
+            name=source.label,
+            removed=None,
+            profile=None,
+            problem=None,
+            hierarchies={},
+        )
+        return self.look_again(project)
+
+    def look_again(self, project: str) -> Job:
+        """Have the table looked at; an earlier look that has not ended is stopped."""
+        for job in self.queue.of_project(project):
+            if job.verb == "inspect" and job.state not in FINISHED:
+                self.runner.cancel(job.id)
+        return self.runner.submit(project, "inspect", {})
+
+    def open_demo(self, project: str) -> Job:
+        """Give a project fictional patients, and what the demo decides about them."""
+        from mahrem.datasets import PATIENT_POLICY, patients
+        from mahrem.web._models import ColumnChoice, Columns, Promises
+
+        with self.store.receiving(project) as file:
+            patients(2000).write_csv(file)
+            self.store.keep(project, file, "source.csv")
+        roles: dict[str, Any] = {"patient_id": "identifier", "name": "identifier"}
+        roles |= dict.fromkeys(PATIENT_POLICY["quasi"], "quasi")
+        roles |= dict.fromkeys(PATIENT_POLICY["insensitive"], "insensitive")
+        chosen = {name: ColumnChoice(role=role) for name, role in roles.items()}
+        for name, promises in PATIENT_POLICY["sensitive"].items():
+            chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises))
+        columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
+        self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
+        return self.open_source(
+            project, SourceFacts(kind="demo", label="fictional patients", file="source.csv")
+        )
+
+    def start(self, project: Project, verb: str, arguments: dict[str, Any] | None = None) -> Job:
+        """Begin a verb on a project's table; one job of a kind at a time."""
+        if any(job.verb == verb and job.state not in FINISHED for job in self.queue.of_project(project.id)):
+            raise Refused(
+                409,
+                "already_running",
+                "A job of this kind is waiting or running",
+                "Wait for it, or cancel it.",
+            )
+        needs_table(project)
+        said = dict(arguments or {})
+        request: dict[str, Any] = {"arguments": said}
+        if verb in {"anonymize", "compare", "audit", "estimate"}:
+            request["settings"] = settings_of(project, self.store.folder(project.id))
+        if verb == "hierarchy" and project.choices is not None:
+            chosen = project.choices.columns.get(said["column"])
+            if chosen is not None and chosen.kind:
+                request["settings"] = {"kind": {said["column"]: chosen.kind}}
+            if chosen is not None and chosen.order:
+                request.setdefault("settings", {})["order"] = {said["column"]: chosen.order}
+        if verb == "attack":
+            said["release"] = self.job_of(project, "anonymize")
+        if verb == "query":
+            said["ledger"] = self.job_of(project, "ledger")
+        return self.runner.submit(project.id, verb, request)
+
+    def job_of(self, project: Project, verb: str) -> str:
+        """Give the job whose result counts for a verb."""
+        if verb not in project.jobs:
+            words = {"anonymize": "release", "ledger": "ledger"}.get(verb, "result")
+            raise Refused(409, f"no_{words}", f"This project has no {words} yet", "Make one first.")
+        return project.jobs[verb]
+
+    def decide(self, project: Project, **changes: Any) -> Project:
+        """Keep choices after they were judged together with all others."""
+        from mahrem.web._models import Columns, Promises
+
+        after = project.model_copy(update=changes)
+        check_choices(after, after.choices or Columns(columns={}), after.promises or Promises())
+        return self.store.update(project.id, **changes)
+
+    def forget(self, project: str) -> Project:
+        """Remove the raw data of a project now."""
+        self.store.folder(project)
+        self.runner.cancel_all(project)
+        return self.store.forget_raw(project, f"{now_words()}: you asked for it")
+
+    def remove(self, project: str) -> None:
+        """Remove a project with all that belongs to it."""
+        self.store.folder(project)
+        self.runner.cancel_all(project)
+        self.store.remove(project)
+        self.queue.forget(project)
+
+    def ledger_path(self, project: Project) -> Path:
+        """Give the ledger of a project."""
+        return self.store.folder(project.id) / f"ledger-{self.job_of(project, 'ledger')}"
+
+    def release_file(self, project: Project, name: str) -> Path:
+        """Give a file of the release; only the names of a release are ever looked for."""
+        path = self.store.folder(project.id) / f"job-{self.job_of(project, 'anonymize')}" / "release" / name
+        if name not in FILES or not path.is_file():
+            raise Refused(
+                404, "not_found", "The release has no such file", "Its files are listed with the result."
+            )
+        return path
+
+
+def house_of(request: Request) -> House:
+    """Give the house a request came to."""
+    house: House = request.app.state.house
+    return house
+
+
+# The door has looked at it before; here it is only described.
+KEY = Security(HTTPBearer(auto_error=False, description="The key in the state folder: api-key"))
+HouseDep = Annotated[House, Depends(house_of)]
+ProjectId = Annotated[str, PathPart(pattern=r"^[0-9a-f]{32}$", description="Id of a project")]
+JobId = Annotated[str, PathPart(pattern=r"^[0-9a-f]{32}$", description="Id of a job")]

@@ -1,0 +1,50 @@
+"""What the end of a job changes in its project."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from mahrem.web._errors import not_found
+from mahrem.web._models import ColumnChoice, Columns, Job, Project
+from mahrem.web._store import Store
+
+__all__ = ["result_of", "suggested", "take_in"]
+
+
+def result_of(store: Store, project: str, job: str) -> dict[str, Any]:
+    """Read what a job found."""
+    try:
+        found: dict[str, Any] = json.loads(
+            (store.folder(project) / f"job-{job}" / "result.json").read_bytes()
+        )
+    except FileNotFoundError:
+        raise not_found("result") from None
+    return found
+
+
+def take_in(store: Store, job: Job, request: Mapping[str, Any]) -> None:
+    """Note in a project what a job that went well found."""
+    found = result_of(store, job.project, job.id)
+
+    def changed(project: Project) -> Project:
+        changes: dict[str, Any] = {"jobs": {**project.jobs, job.verb: job.id}}
+        if job.verb == "inspect":
+            names = {column["name"] for column in found["columns"]}
+            same = project.choices is not None and set(project.choices.columns) <= names
+            changes |= {"profile": found, "problem": None}
+            changes["choices"] = project.choices if same else suggested(found)
+        elif job.verb == "hierarchy":
+            column = request["arguments"]["column"]
+            changes["hierarchies"] = {**project.hierarchies, column: f"hierarchy-{job.id}.csv"}
+        return project.model_copy(update=changes)
+
+    store.edit(job.project, changed)
+
+
+def suggested(profile: Mapping[str, Any]) -> Columns:
+    """Take the suggested role of every column: a beginning, not a decision."""
+    return Columns(
+        columns={column["name"]: ColumnChoice(role=column["suggested_role"]) for column in profile["columns"]}
+    )

@@ -1,0 +1,146 @@
+"""The queue of jobs, in SQLite: it survives the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mahrem.web._errors import not_found
+from mahrem.web._models import ErrorDetail, Job
+
+__all__ = ["FINISHED", "INTERRUPTED", "Queue"]
+
+FINISHED = frozenset({"done", "failed", "cancelled", "interrupted"})
+INTERRUPTED = {
+    "code": "interrupted",
+    "message": "The server was stopped while this job was running",
+    "hint": "Nothing was released. Start the job again.",
+}
+_COLUMNS = "id, project, verb, state, stage, stages, created, started, finished, error"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+    id TEXT PRIMARY KEY, project TEXT NOT NULL, verb TEXT NOT NULL, request TEXT NOT NULL,
+    state TEXT NOT NULL, stage TEXT NOT NULL DEFAULT '', stages INTEGER NOT NULL DEFAULT 0,
+    created REAL NOT NULL, started REAL, finished REAL, error TEXT
+);
+CREATE INDEX IF NOT EXISTS jobs_of_project ON jobs (project, created);
+CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state, created);
+"""
+
+
+class Queue:
+    """Jobs and their states.
+
+    Guarantees:
+        - A job is handed out once.
+        - A job that is finished stays as it finished.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with self._open() as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.executescript(_SCHEMA)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        database = sqlite3.connect(self.path, timeout=10, isolation_level=None)
+        try:
+            database.row_factory = sqlite3.Row
+            database.execute("PRAGMA synchronous=NORMAL")
+            yield database
+        finally:
+            database.close()
+
+    def add(self, project: str, verb: str, request: Mapping[str, Any]) -> Job:
+        """Put a job at the end of the queue."""
+        known = secrets.token_hex(16)
+        with self._open() as database:
+            database.execute(
+                "INSERT INTO jobs (id, project, verb, request, state, stage, created)"
+                " VALUES (?, ?, ?, ?, 'queued', 'waiting', ?)",
+                (known, project, verb, json.dumps(request), time.time()),
+            )
+        return self.get(known)
+
+    def get(self, known: str) -> Job:
+        """Say how a job stands."""
+        return self._one("id = ?", known)
+
+    def last(self, project: str, verb: str) -> Job | None:
+        """Give the newest job of a kind, if there is one."""
+        found = self._many("project = ? AND verb = ? ORDER BY created DESC LIMIT 1", project, verb)
+        return found[0] if found else None
+
+    def of_project(self, project: str) -> list[Job]:
+        """Give the jobs of a project, the newest first."""
+        return self._many("project = ? ORDER BY created DESC LIMIT 200", project)
+
+    def take(self) -> tuple[Job, dict[str, Any]] | None:
+        """Hand out the oldest waiting job, as running."""
+        with self._open() as database:
+            row = database.execute(
+                "UPDATE jobs SET state = 'running', stage = 'starting', started = ? WHERE id ="
+                " (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created LIMIT 1) RETURNING *",
+                (time.time(),),
+            ).fetchone()
+        return None if row is None else (_job(row), json.loads(row["request"]))
+
+    def step(self, known: str, stage: str) -> None:
+        """Note what a running job is doing."""
+        with self._open() as database:
+            database.execute(
+                "UPDATE jobs SET stage = ?, stages = stages + 1 WHERE id = ? AND state = 'running'",
+                (stage[:200], known),
+            )
+
+    def finish(self, known: str, state: str, error: Mapping[str, Any] | None = None) -> bool:
+        """End a job; says whether it had not ended before."""
+        with self._open() as database:
+            done = database.execute(
+                "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?"
+                " WHERE id = ? AND state IN ('queued', 'running')",
+                (state, state, time.time(), None if error is None else json.dumps(error), known),
+            )
+            return done.rowcount == 1
+
+    def interrupt_all(self) -> list[Job]:
+        """Note that whatever was running when the server died is not running any more."""
+        lost = self._many("state = 'running'")
+        for job in lost:
+            self.finish(job.id, "interrupted", INTERRUPTED)
+        return lost
+
+    def forget(self, project: str) -> None:
+        """Remove the jobs of a project."""
+        with self._open() as database:
+            database.execute("DELETE FROM jobs WHERE project = ?", (project,))
+
+    def _one(self, where: str, *values: object) -> Job:
+        found = self._many(where, *values)
+        if not found:
+            raise not_found("job")
+        return found[0]
+
+    def _many(self, where: str, *values: object) -> list[Job]:
+        with self._open() as database:
+            # The conditions are ours; whatever comes from outside is a parameter.
+            rows = database.execute(f"SELECT {_COLUMNS} FROM jobs WHERE {where}", values).fetchall()  # noqa: S608
+        return [_job(row) for row in rows]
+
+
+def _job(row: sqlite3.Row) -> Job:
+    said = dict(row)
+    said.pop("request", None)
+    error = said.pop("error")
+    end = said["finished"] or time.time()
+    seconds = None if said["started"] is None else round(end - said["started"], 3)
+    return Job(**said, seconds=seconds, error=None if error is None else ErrorDetail(**json.loads(error)))

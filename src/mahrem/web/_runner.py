@@ -1,0 +1,246 @@
+"""Runs jobs: takes them from the queue, gives each a process, ends what is cancelled or takes too long."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from mahrem.web._errors import MEMORY, described
+from mahrem.web._models import ErrorDetail, Job
+from mahrem.web._outcomes import take_in
+from mahrem.web._queue import FINISHED, INTERRUPTED, Queue
+from mahrem.web._settings import ServeSettings
+from mahrem.web._sources import located
+from mahrem.web._store import Store, now_words
+
+__all__ = ["Runner"]
+
+_LOG = logging.getLogger("mahrem.web")
+_GRACE = 3.0  # seconds between asking a process to end and ending it
+_SWEEP = 30.0  # seconds between looks for raw data that is too old
+
+
+class Runner:
+    """The jobs of a server, each in a process and a process group of its own.
+
+    Guarantees:
+        - Only processes that were started here are ever ended.
+        - A job that did not end well leaves no file behind.
+    """
+
+    def __init__(self, settings: ServeSettings, store: Store, queue: Queue) -> None:
+        self.settings, self.store, self.queue = settings, store, queue
+        self._wake = threading.Condition()
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._ended: dict[str, tuple[str, Mapping[str, str]]] = {}  # jobs we end, and what they become
+        self._busy = 0
+        self._stopping = False
+        self._thread = threading.Thread(target=self._serve_queue, name="jobs", daemon=True)
+
+    def start(self) -> None:
+        """Tidy up after a server that was killed, then begin."""
+        for job in self.queue.interrupt_all():
+            self._clear(job)
+        self.store.clear_half_made()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End what is running; it is noted as interrupted."""
+        with self._wake:
+            self._stopping = True
+            for known in list(self._children):
+                self._end(known, "interrupted", INTERRUPTED)
+            self._wake.notify_all()
+        self._thread.join(_GRACE * 3)
+
+    def submit(self, project: str, verb: str, request: Mapping[str, Any]) -> Job:
+        """Queue a job."""
+        job = self.queue.add(project, verb, request)
+        with self._wake:
+            self._wake.notify_all()
+        return job
+
+    def cancel(self, known: str) -> Job:
+        """Stop a job, whether it waits or runs; a finished one stays as it is."""
+        with self._wake:
+            job = self.queue.get(known)
+            if job.state == "queued":
+                self.queue.finish(known, "cancelled")
+            elif job.state == "running":
+                self._end(known, "cancelled", {})
+        return self.queue.get(known)
+
+    def cancel_all(self, project: str) -> None:
+        """Stop every job of a project and wait until none is running."""
+        for job in self.queue.of_project(project):
+            if job.state not in FINISHED:
+                self.cancel(job.id)
+        deadline = time.monotonic() + _GRACE * 2
+        while time.monotonic() < deadline:
+            if not any(job.state == "running" for job in self.queue.of_project(project)):
+                return
+            time.sleep(0.02)
+
+    def _serve_queue(self) -> None:
+        swept = 0.0
+        while True:
+            with self._wake:
+                if self._stopping and self._busy == 0:
+                    return
+                taken = (
+                    self.queue.take() if self._busy < self.settings.workers and not self._stopping else None
+                )
+                if taken is None:
+                    self._wake.wait(timeout=min(_SWEEP, 5.0))
+                else:
+                    self._busy += 1
+                    threading.Thread(target=self._run, args=taken, daemon=True).start()
+            if time.monotonic() - swept > _SWEEP:
+                swept = time.monotonic()
+                self.forget_old()
+
+    def forget_old(self) -> None:
+        """Remove raw data that nobody touched for too long."""
+        for project in self.store.list():
+            too_old = time.time() - project.touched > self.settings.keep_hours * 3600
+            if project.source is not None and too_old:
+                hours = f"{self.settings.keep_hours:g}"
+                self.cancel_all(project.id)
+                self.store.forget_raw(project.id, f"{now_words()}: nobody used it for {hours} hours")
+
+    def _run(self, job: Job, request: Mapping[str, Any]) -> None:
+        try:
+            state, error = self._work(job, request)
+        except Exception as found:  # noqa: BLE001 - whatever it was, the job has to end
+            _LOG.warning("a job failed to start: %s", type(found).__name__)
+            state, error = "failed", described(found)[1]
+        with self._wake:
+            self._children.pop(job.id, None)
+            ended = self._ended.pop(job.id, None)
+            if ended is not None and state != "done":
+                state, error = ended
+        try:
+            if state == "done":
+                take_in(self.store, job, request)
+            else:
+                self._clear(job)
+                if job.verb == "inspect" and state == "failed":
+                    self.store.update(job.project, problem=ErrorDetail(**error), profile=None)
+        except Exception as found:  # noqa: BLE001 - the same
+            state, error = "failed", described(found)[1]
+        self.queue.finish(job.id, state, error or None)
+        with self._wake:
+            self._busy -= 1
+            self._wake.notify_all()
+
+    def _work(self, job: Job, request: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        order = self._order(job, request)
+        command = [sys.executable, "-P", "-m", "mahrem.web._child"]
+        child = subprocess.Popen(  # noqa: S603 - our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=order["folder"],
+            env={**os.environ, "TMPDIR": order["folder"]},
+            start_new_session=True,
+        )
+        with self._wake:
+            self._children[job.id] = child
+            if self._stopping or job.id in self._ended:  # ended while it was about to begin
+                self._end(job.id, "interrupted", INTERRUPTED)
+        too_long = threading.Timer(self.settings.job_seconds, self._end_late, [job.id])
+        too_long.daemon = True
+        too_long.start()
+        try:
+            return self._watch(job, child, order)
+        finally:
+            too_long.cancel()
+            _end_group(child, signal.SIGKILL)
+            for pipe in (child.stdin, child.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+
+    def _watch(
+        self, job: Job, child: subprocess.Popen[bytes], order: Mapping[str, Any]
+    ) -> tuple[str, Mapping[str, Any]]:
+        assert child.stdin is not None  # noqa: S101 - for the type checker
+        assert child.stdout is not None  # noqa: S101 - the same
+        error: Mapping[str, Any] = {}
+        done = False
+        with suppress(OSError):  # it may have died at once; its status says so
+            child.stdin.write(json.dumps(order).encode() + b"\n")
+            child.stdin.flush()
+        for line in child.stdout:
+            said = json.loads(line)
+            done = done or bool(said.get("done"))
+            error = said.get("error", error)
+            if "stage" in said:
+                self.queue.step(job.id, said["stage"])
+        status = child.wait()
+        if done and status == 0:
+            return "done", {}
+        if status < 0 or not error:
+            return "failed", dict(MEMORY)  # it could not even say why
+        return "failed", error
+
+    def _order(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
+        folder = self.store.job_folder(job.project, job.id)
+        project = self.store.get(job.project)
+        memory = self.settings.memory
+        limits = {"rows": self.settings.max_rows, "columns": self.settings.max_columns, "memory": memory}
+        return {
+            "verb": job.verb,
+            "folder": str(folder),
+            "source": located(project, self.store.folder(job.project), self.settings),
+            "request": request,
+            "limits": limits,
+            "memory": memory,
+            "seconds": self.settings.job_seconds,
+        }
+
+    def _end_late(self, known: str) -> None:
+        minutes = f"{self.settings.job_seconds / 60:g}"
+        late = {
+            "code": "took_too_long",
+            "message": f"The job took longer than {minutes} minutes, so it was stopped",
+            "hint": "Nothing was released. Take a quicker method, or allow more with --job-minutes.",
+        }
+        with self._wake:
+            self._end(known, "failed", late)
+
+    def _end(self, known: str, state: str, error: Mapping[str, str]) -> None:
+        """End a running job; the thread that watches it notes what became of it."""
+        child = self._children.get(known)
+        self._ended.setdefault(known, (state, error))
+        if child is None:
+            return
+        _end_group(child, signal.SIGTERM)
+        harder = threading.Timer(_GRACE, _end_group, [child, signal.SIGKILL])
+        harder.daemon = True
+        harder.start()
+
+    def _clear(self, job: Job) -> None:
+        with suppress(Exception):  # the project may be gone
+            folder = self.store.folder(job.project)
+            shutil.rmtree(folder / f"job-{job.id}", ignore_errors=True)
+            for path in folder.glob(f"*-{job.id}*"):
+                if path.is_file() and job.verb in {"hierarchy", "ledger"}:
+                    path.unlink(missing_ok=True)
+
+
+def _end_group(child: subprocess.Popen[bytes], number: int) -> None:
+    """Signal a child that has not been waited for, and whatever it started; its id cannot be another's."""
+    if child.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, number)

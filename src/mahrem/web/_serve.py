@@ -1,0 +1,140 @@
+"""Starting and stopping a server."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mahrem.check import extra
+from mahrem.errors import InvalidParameter
+from mahrem.web._settings import ServeSettings
+
+if TYPE_CHECKING:
+    from mahrem.web._guard import Guard
+
+__all__ = ["create_app", "serve"]
+
+
+def create_app(
+    settings: ServeSettings | None = None,
+    *,
+    port: int | None = None,
+    announce: Callable[[str], None] = lambda _: None,
+) -> Guard:
+    """Make the application for any ASGI server; :func:`serve` does this and runs it.
+
+    Args:
+        settings: What the server is told.
+        port: The port it will be reached at, if that is not the one in the settings.
+        announce: Called with each new start token.
+    """
+    try:
+        from mahrem.web._app import build_app
+    except ImportError as error:
+        raise _missing(error) from None
+    told = settings or ServeSettings()
+    return build_app(told, _hosts(told, told.port if port is None else port), announce)
+
+
+def serve(
+    settings: ServeSettings, *, ready: Callable[[str], None] = lambda _: None, log: bool = False
+) -> None:
+    """Serve the page until ctrl-C.
+
+    Args:
+        settings: What the server is told.
+        ready: Called with every start address: one that works once, or where to type the password.
+        log: Note every request: its kind, the pattern of its path, status and time, never what was sent.
+
+    Guarantees:
+        - It listens on a loopback address, or with TLS and a password.
+        - Jobs that run when it stops are stopped, and say so after the next start.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise _missing(error) from None
+    with _listen(settings) as listening:
+        port = listening.getsockname()[1]
+        scheme = "https" if settings.secure else "http"
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        home = f"{scheme}://{host}:{port}"
+        app = create_app(settings, port=port, announce=lambda token: ready(f"{home}/start?token={token}"))
+        if settings.password_file is not None:
+            ready(f"{home}/login")
+        _set_up_log(log=log)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,  # it would write tokens and ids down
+                lifespan="on",
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=5,
+                **_tls(settings),
+            )
+        )
+        with suppress(KeyboardInterrupt):  # said again after everything has been stopped
+            server.run(sockets=[listening])
+        failed: Exception | None = app.app.state.failed  # type: ignore[attr-defined]
+        if failed is not None:
+            raise failed
+
+
+def _tls(settings: ServeSettings) -> dict[str, Any]:
+    if settings.certificate is None or settings.key is None:
+        return {}
+    return {"ssl_certfile": str(settings.certificate), "ssl_keyfile": str(settings.key)}
+
+
+def _listen(settings: ServeSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise InvalidParameter(
+            f"port={settings.port} cannot be used: {error.strerror}; take another with --port, or --port 0"
+        ) from None
+    return listening
+
+
+def _hosts(settings: ServeSettings, port: int) -> list[str]:
+    """Name every host under which the server may be asked for; anything else is refused."""
+    names = [settings.host, *settings.names]
+    if settings.host in {"127.0.0.1", "localhost"}:
+        names += ["127.0.0.1", "localhost"]
+    written = [f"[{name}]" if ":" in name else name for name in names]
+    usual = 443 if settings.secure else 80
+    return [f"{name}:{port}" for name in written] + (written if port == usual else [])
+
+
+def _set_up_log(*, log: bool) -> None:
+    logger = logging.getLogger("mahrem.web")
+    logger.setLevel(logging.INFO if log else logging.ERROR)
+    if log and not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+        logger.addHandler(handler)
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # its tracebacks may show what was sent
+
+
+def _missing(error: ImportError) -> Exception:
+    if (error.name or "").partition(".")[0] in {
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "pydantic",
+        "python_multipart",
+    }:
+        return extra("web", needed_for="the page")
+    return error

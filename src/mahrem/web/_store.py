@@ -1,0 +1,188 @@
+"""Projects on disk: one private folder each, named at random, and nothing in it named by a person."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.web._errors import not_found
+from mahrem.web._models import Project
+
+__all__ = ["Store", "make_private", "now_words", "replace_private"]
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_PROJECT = "project.json"
+_SHOWN = 120  # characters of a name that are kept
+
+
+class Store:
+    """All projects of one server.
+
+    Guarantees:
+        - Folders are 0700 and files 0600, whatever the umask.
+        - Only one server uses the folder at a time.
+        - A project is replaced whole: a crash leaves the old or the new one.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._lock = threading.RLock()
+        try:
+            _make_folder(root)
+            _make_folder(root / "projects")
+            self._held = self._claim()
+        except OSError as error:
+            raise OutputFailed(f"state={root.name!r} cannot be used: {error.strerror}") from error
+
+    def _claim(self) -> IO[bytes]:
+        held = os.fdopen(os.open(self.root / "lock", os.O_RDWR | os.O_CREAT, 0o600), "r+b")
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            held.close()
+            raise InvalidParameter(
+                f"state={self.root.name!r} is in use by another mahrem serve; stop it or name another --state"
+            ) from None
+        return held
+
+    def close(self) -> None:
+        """Let another server have the folder."""
+        self._held.close()
+
+    def create(self, name: str) -> Project:
+        """Make an empty project."""
+        known = secrets.token_hex(16)
+        project = Project(id=known, name=_plain(name), created=now_words(), touched=time.time())
+        _make_folder(self.root / "projects" / known)
+        self._write(project)
+        return project
+
+    def folder(self, known: str) -> Path:
+        """Give the folder of a project; only ids of ours name one."""
+        if not _ID.fullmatch(known) or not (self.root / "projects" / known / _PROJECT).is_file():
+            raise not_found("project")
+        return self.root / "projects" / known
+
+    def get(self, known: str) -> Project:
+        """Read a project."""
+        with self._lock:
+            return Project.model_validate_json((self.folder(known) / _PROJECT).read_bytes())
+
+    def list(self) -> list[Project]:
+        """Give all projects, the last touched first."""
+        found = []
+        for path in (self.root / "projects").iterdir():
+            with suppress(Exception):  # removed meanwhile, or half made
+                found.append(self.get(path.name))
+        return sorted(found, key=lambda project: -project.touched)
+
+    def update(self, known: str, **changes: Any) -> Project:
+        """Change some fields of a project."""
+        return self.edit(known, lambda project: project.model_copy(update=changes))
+
+    def edit(self, known: str, change: Callable[[Project], Project]) -> Project:
+        """Change a project by what it is now; nobody comes between."""
+        with self._lock:
+            project = change(self.get(known)).model_copy(update={"touched": time.time()})
+            self._write(project)
+            return project
+
+    def _write(self, project: Project) -> None:
+        replace_private(
+            self.root / "projects" / project.id / _PROJECT, project.model_dump_json(indent=1).encode()
+        )
+
+    def remove(self, known: str) -> None:
+        """Remove a project with all that belongs to it."""
+        with self._lock:
+            folder = self.folder(known)
+            (folder / _PROJECT).unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def forget_raw(self, known: str, why: str) -> Project:
+        """Remove what holds raw values: the file that was sent and hierarchies; releases and ledgers stay."""
+        with self._lock:
+            folder = self.folder(known)
+            for path in folder.iterdir():
+                if path.name.startswith(("source", "upload-", "hierarchy-")):
+                    path.unlink(missing_ok=True)
+            return self.update(known, source=None, hierarchies={}, removed=why)
+
+    @contextmanager
+    def receiving(self, known: str) -> Iterator[IO[bytes]]:
+        """Open a file that a source is streamed into; it vanishes unless it is kept with :meth:`keep`."""
+        path = self.folder(known) / f"upload-{secrets.token_hex(8)}"
+        try:
+            with open(path, "xb", opener=_private) as file:
+                yield file
+        finally:
+            path.unlink(missing_ok=True)
+
+    def keep(self, known: str, file: IO[bytes], name: str) -> None:
+        """Give a received file its name."""
+        file.flush()
+        with self._lock:
+            folder = self.folder(known)
+            for old in folder.glob("source.*"):
+                old.unlink()
+            Path(file.name).rename(folder / name)
+
+    def job_folder(self, project: str, job: str) -> Path:
+        """Make the folder of a job."""
+        folder = self.folder(project) / f"job-{job}"
+        _make_folder(folder)
+        return folder
+
+    def clear_half_made(self) -> None:
+        """Remove uploads that a killed server left behind."""
+        for path in (self.root / "projects").glob("*/upload-*"):
+            path.unlink(missing_ok=True)
+
+
+def make_private(folder: Path) -> None:
+    """Close a folder and all below it to everybody else."""
+    folder.chmod(0o700)
+    for path in folder.rglob("*"):
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """Replace a file at once by one that only its owner can read."""
+    part = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def now_words() -> str:
+    """Give the time as people and programs read it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+
+
+def _plain(name: str) -> str:
+    """Shorten a name somebody gave and take control characters out; it is shown, never opened."""
+    words = "".join(letter if letter.isprintable() else " " for letter in name).split()
+    return " ".join(words)[:_SHOWN] or "table"

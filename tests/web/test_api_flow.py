@@ -1,0 +1,193 @@
+"""The whole job through the API and through the pages, with the demo's patients."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mahrem.pipeline import audit
+from web_server import Server
+
+
+@pytest.fixture(scope="module")
+def patients(server: Server) -> str:
+    """A project that was released: what the flow leads to."""
+    project = server.project()
+    assert server.run(project, "run/anonymize")["state"] == "done"
+    return project
+
+
+def test_roles_promises_and_a_release_that_another_tool_can_check(server: Server, tmp_path: Path) -> None:
+    project = server.project()
+    found = server.client.get(f"/api/v1/projects/{project}").json()
+    assert found["choices"]["columns"]["age"]["role"] == "quasi"
+    columns = found["choices"]
+    columns["columns"]["admission"]["role"] = "drop"
+    assert server.client.put(f"/api/v1/projects/{project}/columns", json=columns).status_code == 200
+    promises = {"k": 7, "method": "mondrian", "language": "tr", "format": "csv"}
+    assert server.client.put(f"/api/v1/projects/{project}/promises", json=promises).status_code == 200
+    done = server.run(project, "run/anonymize")
+    assert (done["state"], done["error"]) == ("done", None)
+    assert done["stages"] >= 3
+    report = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()["report"]
+    assert report["holds"]
+    assert report["risk"]["highest"] <= 1 / 7
+    data = server.client.get(f"/api/v1/projects/{project}/release/data.csv")
+    assert data.headers["content-disposition"].startswith("attachment")
+    path = tmp_path / "data.csv"
+    path.write_bytes(data.content)
+    # Rows may be more than people: k counts people here, so rows can only be more.
+    checked = audit(path, quasi=["age", "sex", "zip"], sensitive={"diagnosis": {"l": 3}}, k=7)
+    assert checked.holds
+    assert "admission" not in data.text.splitlines()[0]
+    assert 'lang="tr"' in server.client.get(f"/projects/{project}/report").text
+
+
+def test_a_report_runs_nothing_and_is_shown_in_a_frame_of_ours_alone(server: Server, patients: str) -> None:
+    for path in (
+        f"/projects/{patients}/report",
+        f"/api/v1/projects/{patients}/release/report.html?show=true",
+    ):
+        answer = server.client.get(path)
+        assert answer.status_code == 200
+        policy = answer.headers["content-security-policy"]
+        assert "sandbox" in policy
+        assert "default-src 'none'" in policy
+        assert "script" not in policy
+        assert "<script" not in answer.text
+    page = server.client.get(f"/projects/{patients}/result").text
+    assert "<iframe sandbox" in page
+    assert "data.csv" in page
+
+
+def test_no_other_file_than_those_of_a_release_is_given_out(server: Server, patients: str) -> None:
+    for name in ("result.json", "source.csv", "%2e%2e", "project.json"):
+        assert server.client.get(f"/api/v1/projects/{patients}/release/{name}").status_code in {404, 422}
+
+
+def test_a_sweep_gives_points_and_one_of_them_is_adopted(server: Server, patients: str) -> None:
+    done = server.run(patients, "compare", {"methods": ["mondrian", "canon"], "ks": [3, 10]})
+    assert done["state"] == "done"
+    found = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()
+    assert {(row["method"], row["k"]) for row in found["results"]} == {
+        ("mondrian", 3),
+        ("mondrian", 10),
+        ("canon", 3),
+        ("canon", 10),
+    }
+    page = server.client.get(f"/projects/{patients}/compare").text
+    assert page.count("Adopt") == 4
+    picture = server.client.get(f"/projects/{patients}/frontier.svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    answer = server.client.post(
+        f"/projects/{patients}/adopt", data={"method": "canon", "k": "10"}, headers={"origin": server.home}
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/projects/{patients}/run")
+    promises = server.client.get(f"/api/v1/projects/{patients}").json()["promises"]
+    assert (promises["method"], promises["k"]) == ("canon", 10)
+
+
+def test_a_raw_table_is_audited_and_found_wanting(server: Server, patients: str) -> None:
+    done = server.run(patients, "run/audit")
+    report = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()["report"]
+    assert not report["holds"]
+    assert "does not hold" in server.client.get(f"/projects/{patients}/audit").text
+
+
+def test_a_hierarchy_is_made_edited_as_a_tree_and_used(server: Server, patients: str) -> None:
+    names = [
+        c["name"] for c in server.client.get(f"/api/v1/projects/{patients}").json()["profile"]["columns"]
+    ]
+    place = f"/api/v1/projects/{patients}/hierarchies/{names.index('zip')}"
+    assert server.client.get(place).status_code == 404
+    done = server.run(patients, f"hierarchies/{names.index('zip')}/make", {"prefix": [3, 1]})
+    assert (done["state"], done["error"]) == ("done", None)
+    tree = server.client.get(place).json()["tree"]
+    assert tree["label"] == "*"
+    facts = server.client.put(place, json={"tree": tree}).json()
+    assert facts["holds"]
+    assert facts["leaves"] == tree["leaves"]
+    assert server.client.get(f"/projects/{patients}/hierarchies/{names.index('zip')}").status_code == 200
+    assert server.client.delete(place).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("tree", "word"),
+    [
+        ({"label": "*", "children": []}, "empty"),
+        (
+            {"label": "*", "children": [{"label": "a", "children": [{"label": "x"}]}, {"label": "x"}]},
+            "other ancestors",
+        ),
+        ({"label": "*", "children": [{"label": "  "}]}, "label"),
+        ({"label": "*", "children": [{"label": "*"}]}, "called"),
+    ],
+)
+def test_what_is_no_tree_is_refused_in_words(server: Server, tree: dict[str, object], word: str) -> None:
+    answer = server.client.post("/api/v1/hierarchies/check", json={"tree": tree})
+    assert answer.status_code == 422
+    assert word in answer.json()["error"]["message"]
+
+
+def test_private_queries_are_planned_paid_and_refused_when_the_budget_is_spent(
+    server: Server, patients: str
+) -> None:
+    pytest.importorskip("opendp")
+    wish = {"epsilon": 1, "columns": {"sex": {"categories": ["f", "m"]}}}
+    assert server.client.get(f"/api/v1/projects/{patients}/ledger").json()["error"]["code"] == "no_ledger"
+    assert server.run(patients, "ledger", wish)["state"] == "done"
+    assert server.client.post(f"/api/v1/projects/{patients}/ledger", json=wish).status_code == 409
+    question = {"question": "count() by sex", "epsilon": 0.75}
+    plan = server.client.post(f"/api/v1/projects/{patients}/queries/plan", json=question).json()
+    assert plan["fits"]
+    assert all(row["error"] > 0 for row in plan["rows"])
+    assert server.run(patients, "queries", question)["state"] == "done"
+    left = server.client.get(f"/api/v1/projects/{patients}/ledger").json()["sheet"]["remaining"]["epsilon"]
+    assert left == pytest.approx(0.25)
+    again = server.client.post(f"/api/v1/projects/{patients}/queries", json=question)
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "budget_exceeded")
+    page = server.client.get(f"/projects/{patients}/queries")
+    assert "0.25 left" in page.text
+
+
+def test_every_page_of_a_project_shows_up(server: Server, patients: str) -> None:
+    for step in ("columns", "promises", "run", "result", "compare", "audit", "queries"):
+        answer = server.client.get(f"/projects/{patients}/{step}")
+        assert answer.status_code == 200, step
+        assert 'aria-current="step"' in answer.text
+    for path in ("/projects", "/federated", "/api"):
+        assert server.client.get(path).status_code == 200
+    assert server.client.get(f"/projects/{'0' * 32}/columns").status_code == 404
+
+
+def test_a_form_that_does_not_fit_is_shown_again_with_words(server: Server, patients: str) -> None:
+    headers = {"origin": server.home, "accept": "text/html"}
+    wrong = server.client.post(f"/projects/{patients}/promises", data={"k": "many"}, headers=headers)
+    assert wrong.status_code == 422
+    assert 'role="alert"' in wrong.text
+    missing = server.client.post(
+        f"/projects/{patients}/promises", data={"alpha": "0.5", "k": ""}, headers=headers
+    )
+    assert missing.status_code == 422
+    assert "many" not in wrong.text.partition('role="alert"')[2].partition("</div>")[0]
+
+
+def test_infeasible_promises_are_explained(server: Server) -> None:
+    project = server.project(b"age,sex\n31,f\n32,m\n33,f\n")
+    assert server.client.put(f"/api/v1/projects/{project}/promises", json={"k": 50}).status_code == 200
+    done = server.run(project, "run/anonymize")
+    assert (done["state"], done["error"]["code"]) == ("failed", "infeasible")
+
+
+def test_federated_runs_below_a_declared_folder_are_listed(server: Server, folder_of_tables: str) -> None:
+    run = Path(folder_of_tables) / "runs" / "first"
+    run.mkdir(parents=True, exist_ok=True)
+    state = {"state": "finished", "exchanges": 7, "changed": "2026-01-01T00:00:00+00:00"}
+    (run / "state.json").write_text(json.dumps(state))
+    (run / "summary.json").write_text(json.dumps({"exact": True, "rules": 12, "clients": ["north"]}))
+    (found,) = server.client.get("/api/v1/federated").json()["runs"]
+    assert (found["name"], found["state"]) == ("runs/first", "finished")
+    assert found["about"] == {"exchanges": 7, "exact": True, "rules": 12}
+    assert "runs/first" in server.client.get("/federated").text

@@ -1,0 +1,164 @@
+"""Jobs: processes of their own, stopped without a trace, and known again after a restart."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from mahrem.web import ServeSettings
+from mahrem.web._errors import MEMORY
+from mahrem.web._models import SourceFacts
+from mahrem.web._queue import Queue
+from mahrem.web._runner import Runner
+from mahrem.web._store import Store
+from web_server import Server, begin, serving
+
+
+def gone(process: int) -> bool:
+    for _ in range(100):
+        try:
+            if Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_job_is_cancelled_and_nothing_of_it_stays(server: Server) -> None:
+    project, job = server.slow_job()
+    (child,) = server.children()
+    assert os.getpgid(child) == child  # a group of its own: ending it ends nothing else
+    assert os.getpriority(os.PRIO_PROCESS, child) > os.getpriority(os.PRIO_PROCESS, 0)
+    limits = Path(f"/proc/{child}/limits").read_text()
+    assert "unlimited" not in next(line for line in limits.splitlines() if line.startswith("Max data size"))
+    assert server.client.post(f"/api/v1/jobs/{job}/cancel").status_code == 200
+    ended = server.wait(job)
+    assert (ended["state"], ended["error"]) == ("cancelled", None)
+    assert gone(child)
+    assert not (server.state / "projects" / project / f"job-{job}").exists()
+    assert server.client.get(f"/api/v1/jobs/{job}/result").status_code == 409
+    assert "Cancelled" in server.client.get(f"/projects/{project}/compare").text
+    assert (
+        server.client.post(f"/api/v1/jobs/{job}/cancel").json()["state"] == "cancelled"
+    )  # once more, nothing
+
+
+def test_a_server_that_is_killed_says_so_after_a_restart_and_leaves_no_half_release(tmp_path: Path) -> None:
+    first = begin(tmp_path, "--workers", "1")
+    project, job = first.slow_job()
+    waiting = first.client.post(f"/api/v1/projects/{project}/run/anonymize").json()["job"]["id"]
+    (child,) = first.children()
+    folder = first.state / "projects" / project
+    (folder / "upload-left").write_bytes(b"half")
+    stage = folder / f"job-{job}" / ".release-half"
+    stage.mkdir()
+    (stage / "data.csv").write_text("age\n1\n")
+    first.stop(signal.SIGKILL)
+    assert gone(child)  # a job does not outlive its server
+    with serving(tmp_path, "--workers", "1") as second:
+        found = second.client.get(f"/api/v1/jobs/{job}").json()
+        assert found["state"] == "interrupted"
+        assert "stopped while this job was running" in found["error"]["message"]
+        assert not (folder / f"job-{job}").exists()
+        assert not (folder / "upload-left").exists()
+        assert second.client.get(f"/api/v1/projects/{project}").json()["choices"]["subject"] == "patient_id"
+        assert second.wait(waiting)["state"] == "done"  # what had not begun is done now
+        assert second.client.get(f"/api/v1/projects/{project}/release/data.csv").status_code == 200
+        permissions(second.state)
+
+
+def permissions(state: Path) -> None:
+    """Nobody else can look into anything, a release included."""
+    for path in [state, *state.rglob("*")]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), path.name
+
+
+def test_a_job_that_needs_too_much_memory_says_so_in_words(tmp_path: Path) -> None:
+    with serving(tmp_path, "--job-memory", "40MB") as small:
+        project = small.client.post("/api/v1/projects", json={}).json()["id"]
+        answer = small.client.post(f"/api/v1/projects/{project}/source/demo")
+        ended = small.wait(answer.json()["job"]["id"])
+        assert (ended["state"], ended["error"]) == ("failed", MEMORY)
+        assert "more memory" in small.client.get(f"/projects/{project}/columns").text
+
+
+def test_a_job_that_is_killed_from_outside_says_that_memory_is_the_likely_reason(server: Server) -> None:
+    _, job = server.slow_job()
+    (child,) = server.children()
+    os.kill(child, signal.SIGKILL)  # what a system short of memory does
+    ended = server.wait(job)
+    assert (ended["state"], ended["error"]) == ("failed", MEMORY)
+
+
+def test_a_job_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    settings = ServeSettings(state=tmp_path / "state", job_seconds=0.1)
+    store = Store(settings.state)
+    queue = Queue(settings.state / "jobs.sqlite")
+    runner = Runner(settings, store, queue)
+    project = store.create("x")
+    source = store.folder(project.id) / "source.csv"
+    source.write_text("age\n1\n2\n")
+    store.update(project.id, source=SourceFacts(kind="upload", label="x", file="source.csv"))
+    runner.start()
+    job = runner.submit(project.id, "inspect", {})
+    for _ in range(200):
+        if queue.get(job.id).state not in {"queued", "running"}:
+            break
+        time.sleep(0.05)
+    runner.stop()
+    store.close()
+    found = queue.get(job.id)
+    assert (found.state, found.error is not None and found.error.code) == ("failed", "took_too_long")
+
+
+def test_stopping_the_server_stops_its_jobs(tmp_path: Path) -> None:
+    running = begin(tmp_path)
+    _, job = running.slow_job()
+    (child,) = running.children()
+    assert running.stop(signal.SIGINT) == 0
+    assert gone(child)
+    found = Queue(running.state / "jobs.sqlite").get(job)
+    assert found.state == "interrupted"
+
+
+def test_one_job_of_a_kind_at_a_time(server: Server) -> None:
+    project, job = server.slow_job()
+    again = server.client.post(f"/api/v1/projects/{project}/compare", json={})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "already_running")
+    server.client.post(f"/api/v1/jobs/{job}/cancel")
+    server.wait(job)
+
+
+def test_a_queue_hands_a_job_out_once_and_keeps_its_end(tmp_path: Path) -> None:
+    queue = Queue(tmp_path / "jobs.sqlite")
+    first, second = queue.add("p", "inspect", {"a": 1}), queue.add("p", "audit", {})
+    taken = queue.take()
+    assert taken is not None
+    assert (taken[0].id, taken[1]) == (first.id, {"a": 1})
+    assert queue.finish(first.id, "cancelled")
+    assert not queue.finish(first.id, "done")
+    queue.step(first.id, "late words")
+    assert (queue.get(first.id).state, queue.get(first.id).stage) == ("cancelled", "cancelled")
+    taken = queue.take()
+    assert taken is not None
+    assert taken[0].id == second.id
+    assert queue.take() is None
+    assert [job.id for job in Queue(tmp_path / "jobs.sqlite").interrupt_all()] == [second.id]
+    assert queue.get(second.id).state == "interrupted"
+
+
+@pytest.mark.parametrize("wrong", ["..", "0" * 31, "g" * 32, "0" * 32, "a/../b"])
+def test_only_ids_of_ours_name_a_folder(tmp_path: Path, wrong: str) -> None:
+    from mahrem.web._errors import Refused
+
+    store = Store(tmp_path / "state")
+    with pytest.raises(Refused):
+        store.folder(wrong)
+    store.close()
