@@ -297,3 +297,57 @@ def test_the_published_sets_need_few_rounds(benchmark_data: Path, name: str) -> 
     learnt = learn_exact(grid, columns_of(frame))
     assert learnt.model == central(frame, CbaSettings())
     assert learnt.rounds["cover"] <= 4
+
+
+@pytest.mark.parametrize("candidates", ["levels", "partition"])
+def test_columns_in_another_order_do_not_matter_for_larger_sets_either(candidates: Any) -> None:
+    frame = people(60, 9)
+    clients = {"a": Silo(frame[:30]), "b": Silo(frame[30:].select(reversed(frame.columns)))}
+    learnt = learn_exact(
+        LocalGrid(clients), columns_of(frame), ExactSettings(cba=CHOSEN, candidates=candidates)
+    )
+    assert learnt.model == central(frame)
+
+
+def forged_frequent(**changes: Any) -> Callable[[Message], Message]:
+    def change(reply: Message) -> Message:
+        if reply.kind != "frequent":
+            return reply
+        body = {name: value for name, value in {**reply.body, **changes}.items() if value is not ...}
+        return reply.reply(**body)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sets": np.array([[0, 5]])},  # longer than asked: all single items would be lost
+        {"sets": np.array([[-1]])},  # no item at all
+        {"sets": np.array([[0, 0]])},
+        {"cut": "many"},
+        {"least": ...},
+        {"classes": ...},
+        {"places": np.array([99])},
+    ],
+)
+def test_first_answers_that_are_incomplete_or_impossible_are_refused(changes: dict[str, Any]) -> None:
+    learnt, model = with_forger(forged_frequent(**changes))
+    assert learnt.left_out == {"client02": "frequent sets that cannot be read"}
+    assert learnt.model == model
+
+
+def test_rules_that_cover_more_rows_than_there_are_are_refused() -> None:
+    def forged(reply: Message) -> Message:
+        return reply if reply.kind != "cover" else reply.reply(numbers=reply.body["numbers"] + 1000)
+
+    learnt, model = with_forger(forged)
+    assert "more rows than all tables" in learnt.left_out["client02"]
+    assert learnt.model == model
+
+
+def test_counts_that_contradict_each_other_end_the_run() -> None:
+    """A client that always says "possible" and never "sure" would keep the others counting for ever."""
+    ranked = class_rules(np.array([[0], [1]], np.int32), np.array([[3, 1], [2, 1]]), confidence=0.5)
+    with pytest.raises(InvalidInput, match="contradict"):
+        cover_together(lambda left, *_: np.array([1] * len(left) + [0] * (2 * len(left) + 2)), ranked, 2)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections import Counter
+from dataclasses import asdict, replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.dp import Ledger
+from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated import (
     Disguise,
     LocalGrid,
@@ -195,3 +197,97 @@ def test_noisy_rules_can_be_merged_and_say_their_epsilon() -> None:
             perturb_rules(rules, epsilon)
     with pytest.raises(InvalidParameter, match="counts"):
         perturb_rules(part(10, Rule(BLUE, "dry", 0.5, 1.0)), 1.0)
+
+
+def test_noise_is_paid_from_the_ledger_before_it_is_drawn() -> None:
+    frame = weather(500, 2)
+    rules = cba(as_cells(frame.drop("class")), frame["class"], CbaSettings(support=0.05))
+    ledger = Ledger.temporary(epsilon=1.0)
+    first = perturb_rules(rules, 0.75, ledger=ledger, what="clinic 1")
+    assert first.paid
+    assert ledger.remaining().epsilon == pytest.approx(0.25)
+    assert ledger.history()[-1]["what"] == "clinic 1"
+    with pytest.raises(BudgetExceeded):
+        perturb_rules(rules, 0.75, ledger=ledger)
+    assert ledger.remaining().epsilon == pytest.approx(0.25)
+    with pytest.raises(InvalidParameter, match="counts"):
+        perturb_rules(part(10, Rule(BLUE, "dry", 0.5, 1.0)), 0.1, ledger=ledger)
+    assert ledger.remaining().epsilon == pytest.approx(0.25)  # what cannot be done costs nothing
+
+
+def test_a_replaced_row_moves_twice_as_much_and_persons_are_refused() -> None:
+    rules = part(10, Rule(BLUE, "dry", 0.5, 1.0, (5, 0)))
+    replaced = perturb_rules(rules, 1.0, ledger=Ledger.temporary(epsilon=1.0, relation="replace"))
+    assert replaced.scale == 2 * perturb_rules(rules, 1.0, ledger=Ledger.temporary(epsilon=1.0)).scale
+    with pytest.raises(InvalidParameter, match="person"):
+        perturb_rules(rules, 1.0, ledger=Ledger.temporary(epsilon=1.0, subject="patient", rows_per_person=3))
+
+
+def test_a_rule_that_comes_twice_does_not_count_twice() -> None:
+    twice = part(10, Rule(BLUE, "dry", 0.6, 1.0), Rule(BLUE, "dry", 0.6, 1.0))
+    merged = MergedRules().add(part(10, Rule(GREY, "dry", 0.1, 1.0)))
+    with pytest.raises(InvalidInput, match="twice"):
+        merged.add(twice)
+    assert merged.parts == 1
+    with pytest.raises(InvalidInput, match="one column twice"):
+        merged.add(part(10, Rule((*BLUE, *GREY), "dry", 0.1, 1.0)))
+    with pytest.raises(InvalidInput, match="one for each class"):
+        merged.add(part(10, Rule(BLUE, "dry", 0.1, 1.0, (1,))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        b'{"columns": [["sky"], 3], "classes": [{}], "rules": [], "default": {}, "rows": 1, "rest": null}',
+        b'{"columns": ["sky"], "classes": ["k0"], "rules": [], "default": "k0", "rows": 1, "rest": null}',
+        b'{"columns": COLUMNS, "classes": ["k0"], "rules": [], "default": "k0", "rows": true, "rest": null}',
+        b'{"columns": COLUMNS, "classes": ["k0"], "rules": [], "default": "k0", "rows": 1, "rest": [1, 2]}',
+    ],
+)
+def test_rules_that_are_no_rules_stop_neither_the_server_nor_the_others(text: bytes) -> None:
+    class Forger:
+        def answer(self, message: Message) -> Message:
+            return message.reply(rules=text.replace(b"COLUMNS", b'["sky", "wind"]'))
+
+    learnt = learn_one_shot(LocalGrid({"good": Silo(weather(100)), "bad": Forger()}), ["sky", "wind"])
+    assert learnt.nodes == ("good",)
+
+
+def test_a_run_without_a_model_leaves_the_merged_rules_as_they_were() -> None:
+    state = MergedRules()
+    frame = weather(200)
+    learn_one_shot(grid_of(frame, 2), ["sky", "wind"], into=state)
+    before = state.to_json()
+    with pytest.raises(Infeasible):
+        learn_one_shot(grid_of(frame, 2), ["sky", "wind"], into=state, least_clients=3)
+    assert state.to_json() == before
+
+
+def test_neither_counts_by_class_nor_few_people_leave_with_the_rules() -> None:
+    frame = weather(60, 5)
+    settings = CbaSettings(support=0.01, confidence=0.1)
+    for least in (1, 6):
+        sent = Silo(frame, least_count=least).answer(
+            Message("rules", "run", 1, {"columns": ["sky", "wind"], "settings": asdict(settings)})
+        )
+        rules = RuleList.from_json(sent.body["rules"].decode())
+        assert rules.rest is None
+        assert all(rule.counts is None for rule in rules.rules)
+        right = np.array([rule.support * rules.rows for rule in rules.rules])
+        wrong = right / [rule.confidence for rule in rules.rules] - right
+        assert right.min().round(6) >= least
+        assert not ((wrong.round(6) > 0) & (wrong.round(6) < least)).any()
+    with pytest.raises(InvalidInput, match="fewer than 100"):
+        Silo(frame, least_count=100).answer(
+            Message("rules", "run", 1, {"columns": ["sky", "wind"], "settings": asdict(settings)})
+        )
+
+
+def test_every_real_rule_has_a_dummy_of_its_figures_and_size_beside_it() -> None:
+    frame = weather(400, 3)
+    real = cba(as_cells(frame.drop("class")), frame["class"], CbaSettings(support=0.05))
+    hidden = Disguise(bytes(range(32)), dummies=1.0, pool=64).hide(real)
+    looks = Counter((len(rule.left), rule.right, rule.support, rule.confidence) for rule in hidden.rules)
+    for rule in real.rules:
+        assert looks[len(rule.left), rule.right, rule.support, rule.confidence] >= 2

@@ -16,12 +16,18 @@ __all__ = ["check_sets", "next_levels", "union"]
 AHEAD = 2_000  # sets of larger sizes that are counted in the same round
 
 
-def check_sets(sets: Any, pairs: Sequence[tuple[int, str]], columns: int) -> None:
-    """Refuse sets of items or columns that are not there."""
+def check_sets(sets: Any, pairs: Sequence[tuple[int, str]], columns: int, longest: int) -> None:
+    """Refuse sets of items or columns that are not there, empty and too long ones, and one column twice."""
     if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < len(pairs)):
         raise InvalidInput("sets name items that are not listed")
-    if any(not 0 <= place < columns for place, _ in pairs):
+    place = np.array([*(place for place, _ in pairs), -1], np.int64)
+    if not -1 <= int(place.min()) <= int(place.max()) < columns or (place[:-1] < 0).any():
         raise InvalidInput("items name columns that are not there")
+    if sets.shape[1] > longest or (sets.size and int(sets[:, 0].min()) < 0):
+        raise InvalidInput("a set is empty or longer than was asked for")
+    ordered = np.sort(place[sets], axis=1) if sets.shape[1] > 1 else np.empty((0, 1), np.int64)
+    if ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any():
+        raise InvalidInput("a set names a column twice")
 
 
 def union(
@@ -37,7 +43,9 @@ def union(
         table = np.array([*(number[pair] for pair in named), -1], np.int32)
         held = np.full((len(sets), width), -1, np.int32)
         held[:, : sets.shape[1]] = table[sets]
-        mapped.append(held)
+        held = np.where(held < 0, len(pairs), held)
+        held.sort(axis=1)  # a client may have its columns in another order
+        mapped.append(np.where(held == len(pairs), -1, held).astype(np.int32))
     whole = np.unique(np.concatenate(mapped), axis=0)
     order = np.lexsort((*whole.T[::-1], (whole >= 0).sum(axis=1)))
     return np.ascontiguousarray(whole[order])

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mahrem.arrays import ItemMatrix
+from mahrem.errors import InvalidInput
 from mahrem.learning import ClassRules
 from mahrem.types import Integers, Mask
 
@@ -42,6 +43,10 @@ def cover_together(ask: AskCover, ranked: ClassRules, classes: int) -> tuple[Mas
 
     Guarantees:
         - The result is that of :func:`mahrem.arrays.cover_first` on the pooled rows.
+        - It ends after at most one round more than there are rules, whatever is answered.
+
+    Raises:
+        InvalidInput: If the counts contradict each other, so that a round decides nothing.
     """
     listed = np.arange(len(ranked))
     sure = np.zeros(len(ranked), np.bool_)
@@ -56,5 +61,9 @@ def cover_together(ask: AskCover, ranked: ClassRules, classes: int) -> tuple[Mas
             kept[listed] = True
             covered[listed] = first[:-1]
             break
+        if possible.all() and np.array_equal(surely, sure):
+            raise InvalidInput(
+                f"rules={len(listed)}: the clients' counts contradict each other, so no rule can be decided"
+            )
         listed, sure = listed[possible], surely[possible]
     return kept, covered

@@ -14,7 +14,6 @@ from mahrem.learning import Rule, RuleList
 
 __all__ = ["Disguise"]
 
-MOST_ITEMS = 3  # of a dummy's left side
 LENGTH = 20  # characters of a token: 80 bits
 
 
@@ -24,8 +23,10 @@ class Disguise:
 
     Every cell of a rule becomes a token under the key. Dummy rules are made of tokens that stand for no
     cell. They come from one pool that all clients derive from the key, so that a dummy comes from several
-    clients as a real rule does; each has the figures of a real rule and stands beside it. The server merges
-    them all. Back at a client, rules with a token that is none of its cells are taken away.
+    clients as a real rule does; each has the figures and the size of a real rule and stands beside it, and
+    every real rule gets its share. The server merges them all. Back at a client, rules with a token that is
+    none of its cells are taken away. Within one answer a real rule and the dummies beside it cannot be told
+    apart; over many clients, figures that agree too little or tokens that come too seldom may hint at one.
 
     The effect of the dummies on the model **cancels exactly**: no row ever shows one, they share no left side
     with a real rule, and the order of the real rules does not depend on them. (A rule whose cell a client
@@ -76,11 +77,12 @@ class Disguise:
         ]
         wanted = min(self.pool, round(self.dummies * len(real)))
         source = secrets.SystemRandom()
+        turns = source.sample(range(len(real)), len(real))
         mixed = [[rule] for rule in real]
-        for number in source.sample(range(self.pool), wanted):
-            beside = source.choice(mixed)  # equal figures: the order of the list does not give it away
-            like = next(rule for rule in beside if rule in real)
-            beside.insert(source.choice((0, len(beside))), self._dummy(number, rules.columns, like))
+        for turn, number in enumerate(source.sample(range(self.pool), wanted)):
+            place = turns[turn % len(real)]  # equal figures: the order of the list does not give it away
+            dummy = self._dummy(number, rules.columns, real[place])
+            mixed[place].insert(source.randrange(len(mixed[place]) + 1), dummy)
         return replace(rules, rules=tuple(rule for rules in mixed for rule in rules), rest=None)
 
     def reveal(self, merged: RuleList, cells: Iterable[tuple[str, str]]) -> RuleList:
@@ -94,11 +96,11 @@ class Disguise:
         return replace(merged, rules=tuple(rules))
 
     def _dummy(self, number: int, columns: Sequence[str], like: Rule) -> Rule:
-        """Make a dummy: columns and tokens by its number alone, figures of a real rule."""
+        """Make a dummy: columns and tokens by its number alone, figures and size of a real rule."""
         order = sorted(
             range(len(columns)), key=lambda place: self.token("order", str(number), columns[place])
         )
-        size = 1 + int(self.token("size", str(number)), 16) % MOST_ITEMS
+        size = len(like.left)
         left = [
             (columns[place], self.token("dummy", str(number), columns[place]))
             for place in sorted(order[:size])

@@ -84,6 +84,7 @@ class _Run:
     pairs: list[tuple[int, str]] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     summed: bool = False  # a sum over exactly these clients is known
+    totals: Integers | None = None  # all rows by class, once they are counted
 
     def question(self, kind: str, body: Mapping[str, Any]) -> Message:
         self.rounds[kind] = self.rounds.get(kind, 0) + 1
@@ -117,7 +118,7 @@ class _Run:
             self.grid,
             self.nodes,
             self.question(kind, body),
-            lambda numbers: _fault(kind, numbers, length, classes),
+            lambda numbers: _fault(kind, numbers, length, classes, self.totals),
         )
         lost = set(self.nodes) - set(found.nodes)
         self.leave_out({node: found.failures.get(node, "no answer in time") for node in lost})
@@ -138,16 +139,20 @@ class _Fewer(Exception):
     """A client was lost; what was counted with it is not what the others count."""
 
 
-def _fault(kind: str, numbers: Integers, length: int, classes: int) -> str | None:
+def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Integers | None) -> str | None:
     """Say what is wrong with counts: their number, a sign, or more rows than there are."""
     if numbers.shape != (length,):
         return f"numbers={numbers.size}: {length} were asked for"
     if length and int(numbers.min()) < 0:
         return "a count is below 0"
     if kind == "counts":
-        table = numbers.reshape(-1, classes)
-        if (table.max(axis=0) > table[0]).any():
+        if any(numbers[label::classes].max() > numbers[label] for label in range(classes)):
             return "a set has more rows than the table"
+    elif totals is not None:
+        rules = (length - classes) // (classes + 1)
+        covered = [int(numbers[rules + label :: classes].sum()) for label in range(classes)]
+        if (np.array(covered) > totals).any() or int(numbers[:rules].sum()) > int(totals.sum()):
+            return "rules cover more rows than all tables have"
     return None
 
 
@@ -217,15 +222,16 @@ def _candidates(run: _Run) -> ItemMatrix:
         try:
             said = reply.body
             pairs = list(zip(said["places"].tolist(), map(str, said["cells"]), strict=True))
-            sets = said["sets"]
-            check_sets(sets, pairs, len(run.columns))
+            sets, named = said["sets"], set(map(str, said["classes"]))
+            omitted, own = int(said["cut"]), int(said["least"])
+            check_sets(sets, pairs, len(run.columns), 1 if levels else cba.longest or len(run.columns))
         except (KeyError, ValueError, TypeError, AttributeError, InvalidInput):
             failures[node] = "frequent sets that cannot be read"
             continue
         parts.append((sets, pairs))
-        classes.update(map(str, said["classes"]))
-        cut += int(said["cut"])
-        least = max(least, int(said["least"]))
+        classes |= named
+        cut += max(0, omitted)
+        least = max(least, own)
     run.leave_out(failures)
     if not classes:
         raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
@@ -251,7 +257,12 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
         found.append((asked[frequent], counts[frequent]))
         if run.settings.candidates == "partition":
             break
-        asked = next_levels(asked[frequent], place, settings.longest or len(run.columns))
+        onward = (
+            frequent if settings.prune else frequent & (counts.max(axis=1, initial=0) < counts.sum(axis=1))
+        )
+        asked = next_levels(
+            asked[onward], place, settings.longest or len(run.columns)
+        )  # nothing behind pure sets
         if len(asked) == 0:
             break
     width = max(held.shape[1] for held, _ in found)
@@ -264,6 +275,7 @@ def _ask_counts(run: _Run, sets: ItemMatrix) -> tuple[Integers, Integers]:
     classes = len(run.classes)
     order = np.lexsort(sets.T[::-1]) if sets.shape[1] else np.arange(len(sets))  # neighbours share items
     table = run.add("counts", run.shared(sets=sets[order]), classes, len(sets) + 1).reshape(-1, classes)
+    run.totals = table[0]
     if table[0].sum() == 0:
         raise Infeasible(f"clients={len(run.nodes)}: none of them has a row", reached=0)
     counts = np.empty((len(sets), classes), np.int64)

@@ -20,12 +20,12 @@ Words = NDArray[np.uint64]
 KEY = 32  # bytes of a key or seed
 
 
-def need_cryptography() -> None:
+def need_cryptography(needed_for: str = "sums under masks") -> None:
     """Say how to get ``cryptography`` if it is not there."""
     try:
         import cryptography  # noqa: F401 - is it there?
     except ImportError:
-        raise extra("federated", needed_for="sums under masks") from None
+        raise extra("federated", needed_for=needed_for) from None
 
 
 def derived(secret: bytes, *context: bytes) -> bytes:

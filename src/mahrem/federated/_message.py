@@ -88,7 +88,7 @@ def unpack_message(data: bytes) -> Message:
     """
     try:
         return _unpack(data)
-    except (ValueError, TypeError, KeyError, IndexError, zlib.error, UnicodeError, OverflowError) as error:
+    except (ValueError, TypeError, LookupError, zlib.error, OverflowError, RecursionError) as error:
         raise InvalidInput(f"message={len(data)} bytes cannot be read ({type(error).__name__})") from None
 
 

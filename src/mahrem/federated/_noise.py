@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidParameter
 from mahrem.learning import Rule, RuleList
+
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
 
 __all__ = ["Perturbed", "discrete_laplace", "perturb_rules"]
 
@@ -59,42 +64,67 @@ class Perturbed:
     rules: RuleList
     epsilon: float  # of all counts together, for one row more or less
     scale: float  # of the noise on each count
+    paid: bool = False  # from a ledger
 
 
-def perturb_rules(rules: RuleList, epsilon: float) -> Perturbed:
+def perturb_rules(
+    rules: RuleList, epsilon: float, *, ledger: Ledger | None = None, what: str = "rules of du-CBA"
+) -> Perturbed:
     """Add noise to the counts behind a client's rules before they leave.
 
     For each rule two counts get noise: rows that show it and have its class, and rows that show it and do
-    not. One row more or less changes one of the two by one, in each rule it shows; so with ``m`` rules noise
-    of scale ``m / epsilon`` on each count makes all of them together ``epsilon``-differentially private. The
-    number of rows gets noise of its own, with a part ``1 / (m + 1)`` of the budget.
+    not. One row more or less changes one of the two by one, in each rule it shows, and the number of rows by
+    one: ``m + 1`` in all for ``m`` rules. So noise of scale ``(m + 1) / epsilon`` on each makes them together
+    ``epsilon``-differentially private; where the ledger lets one row be replaced, of twice that scale.
 
-    Which rules there are is chosen from the data and is *not* covered by this promise. Counts that come out
-    below 1 take their rule away; others are kept below the noisy number of rows.
+    Which rules there are and which class is the default is chosen from the data and is *not* covered by this
+    promise. Counts that come out below 1 take their rule away; others stay below the noisy number of rows.
 
     Args:
         rules: Rules with counts by class.
         epsilon: Promise for all counts together.
+        ledger: Pays for it before any noise is drawn (:class:`mahrem.dp.Ledger`, extra ``dp``); without one
+            nobody adds up what several calls promise together.
+        what: What the ledger notes; it must be public.
 
     Raises:
-        InvalidParameter: If ``epsilon`` is not above 0, or the rules carry no counts.
+        InvalidParameter: If ``epsilon`` is not above 0, the rules carry no counts, or the ledger protects
+            persons with several rows.
+        BudgetExceeded: If the ledger does not cover it; nothing was drawn.
     """
-    if not epsilon > 0:
-        raise InvalidParameter(f"epsilon={epsilon} must be above 0")
+    if not 0 < epsilon < math.inf:
+        raise InvalidParameter(f"epsilon={epsilon} must be above 0 and finite")
+    if any(rule.counts is None for rule in rules.rules):
+        raise InvalidParameter("counts=None: noise is added to counts, and these rules carry none")
     exact = Fraction(max(1, round(epsilon * FINE)), FINE)
-    scale = (len(rules) + 1) / exact
+    moved = 1 if ledger is None else _paid(ledger, float(exact), what)
+    scale = moved * (len(rules) + 1) / exact
     rows = max(1, rules.rows + discrete_laplace(scale))
     noisy = [_noisy(rule, rules, rows, scale) for rule in rules.rules]
     kept = tuple(rule for rule in noisy if rule is not None)
-    return Perturbed(replace(rules, rules=kept, rows=rows, rest=None), float(exact), float(scale))
+    return Perturbed(
+        replace(rules, rules=kept, rows=rows, rest=None), float(exact), float(scale), ledger is not None
+    )
+
+
+def _paid(ledger: Ledger, epsilon: float, what: str) -> int:
+    """Spend before anything is drawn; gives how far one unit moves a count."""
+    from mahrem.dp import Pure, Relation
+
+    if ledger.unit.subject is not None:
+        raise InvalidParameter(
+            f"ledger: its unit is a person (subject={ledger.unit.subject!r}); these counts are of rows, so "
+            f"use a ledger whose unit is a row"
+        )
+    ledger.spend(Pure(epsilon), what=what)
+    return 2 if ledger.relation is Relation.REPLACE else 1
 
 
 def _noisy(rule: Rule, rules: RuleList, rows: int, scale: Fraction) -> Rule | None:
-    if rule.counts is None:
-        raise InvalidParameter("counts=None: noise is added to counts, and these rules carry none")
-    hits = rule.counts[rules.classes.index(rule.right)]
+    counts = rule.counts or ()
+    hits = counts[rules.classes.index(rule.right)]
     right = min(hits + discrete_laplace(scale), rows)
-    wrong = max(0, sum(rule.counts) - hits + discrete_laplace(scale))
+    wrong = max(0, sum(counts) - hits + discrete_laplace(scale))
     if right < 1:
         return None
     wrong = min(wrong, rows - right)

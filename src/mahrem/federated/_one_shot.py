@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from mahrem import check
@@ -15,7 +16,7 @@ from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
 from mahrem.learning import CbaSettings, Rule, RuleList
 
-__all__ = ["MergedRules", "SumOver", "learn_one_shot"]
+__all__ = ["MergedRules", "SumOver", "learn_one_shot", "without_few"]
 
 SumOver: TypeAlias = Literal["all", "senders"]
 Left: TypeAlias = tuple[tuple[str, str], ...]
@@ -64,17 +65,18 @@ class MergedRules:
             InvalidInput: If the rules are of another schema or cannot be; nothing is merged then.
         """
         part.check()
-        if self.parts and sorted(part.columns) != sorted(self.columns):
+        if self.columns and sorted(part.columns) != sorted(self.columns):
             raise InvalidInput(
-                f"columns={len(part.columns)}: these rules are of another schema than the {self.parts} before"
+                f"columns={len(part.columns)}: these rules are of another schema than the others"
             )
         self.columns = self.columns or part.columns
+        place = {name: number for number, name in enumerate(self.columns)}
         self.classes = tuple(sorted({*self.classes, *part.classes}))
         self.rows += part.rows
         self.parts += 1
         self.defaults[part.default] = self.defaults.get(part.default, 0) + part.rows
         for rule in part.rules:
-            key = tuple(sorted(rule.left)), rule.right
+            key = tuple(sorted(rule.left, key=lambda pair: place[pair[0]])), rule.right
             hits = rule.support * part.rows
             old = self.sums.get(key, (0.0, 0.0, 0))
             shown = hits / rule.confidence if rule.confidence > 0 else 0.0
@@ -85,21 +87,16 @@ class MergedRules:
         """Give the merged list."""
         if not self.parts or not self.rows:
             raise Infeasible(f"clients={self.parts}: there is nothing to merge yet", reached=0)
-        place = {name: number for number, name in enumerate(self.columns)}
-        best: dict[Left, Rule] = {}
-        for (left, right), (hits, shown, senders) in self.sums.items():
+        best: dict[Left, tuple[float, float, int, str]] = {}
+        for number, ((left, right), (hits, shown, senders)) in enumerate(self.sums.items()):
             rows = self.rows if self.sum_over == "all" else senders
-            ordered = tuple(sorted(left, key=lambda pair: place[pair[0]]))
-            rule = Rule(ordered, right, hits / rows if rows else 0.0, hits / shown if shown else 0.0)
-            if left not in best or rule.support > best[left].support:
-                best[left] = rule
-        arrival = {key: number for number, key in enumerate(self.sums)}
-        ranked = sorted(
-            best.items(),
-            key=lambda entry: (-entry[1].confidence, -entry[1].support, arrival[entry[0], entry[1].right]),
-        )
+            support = hits / rows if rows else 0.0
+            if left not in best or support > -best[left][1]:
+                best[left] = -(hits / shown if shown else 0.0), -support, number, right
+        ranked = sorted((rank, left) for left, rank in best.items())
+        rules = tuple(Rule(left, right, -less, -sure) for (sure, less, _, right), left in ranked)
         default = min(self.defaults, key=lambda label: (-self.defaults[label], label))
-        return RuleList(self.columns, self.classes, tuple(rule for _, rule in ranked), default, self.rows)
+        return RuleList(self.columns, self.classes, rules, default, self.rows)
 
     def to_json(self) -> str:
         """Write the state, to go on merging later."""
@@ -118,10 +115,38 @@ class MergedRules:
             }
             columns, classes = tuple(state.pop("columns")), tuple(state.pop("classes"))
             return cls(columns=columns, classes=classes, sums=sums, **state)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InvalidInput(
                 f"state={len(text)} characters cannot be read ({type(error).__name__})"
             ) from None
+
+
+def without_few(rules: RuleList, least: int) -> RuleList:
+    """Count fewer than ``least`` rows of a class as none, before rules leave a client.
+
+    A rule that fewer rows prove goes; fewer rows against it do not count.
+
+    Raises:
+        InvalidInput: If the whole table has fewer rows, or rules carry no counts.
+
+    Example:
+        >>> few = Rule((("sky", "blue"),), "dry", 0.1, 1.0, (2, 0))
+        >>> many = Rule((("sky", "grey"),), "wet", 0.4, 0.8, (2, 8))
+        >>> print(without_few(RuleList(("sky",), ("dry", "wet"), (few, many), "wet", 20), 3))
+          1. if sky = grey then wet  (support 0.4000, confidence 1.0000)
+             else wet
+    """
+    if rules.rows < least:
+        raise InvalidInput(f"rows={rules.rows}: fewer than {least} people, so nothing is said of them")
+    kept = []
+    for rule in rules.rules:
+        if rule.counts is None:
+            raise InvalidInput("counts=None: these rules do not say how many rows are behind them")
+        counts = tuple(count if count >= least else 0 for count in rule.counts)
+        hits = counts[rules.classes.index(rule.right)]
+        if hits:
+            kept.append(replace(rule, confidence=hits / sum(counts), counts=counts))
+    return replace(rules, rules=tuple(kept), rest=None)
 
 
 def learn_one_shot(
@@ -141,7 +166,8 @@ def learn_one_shot(
         settings: Of CBA on each client.
         sum_over: See :class:`MergedRules`.
         least_clients: Fewer answers than this and there is no model.
-        into: Rules merged before, to which those of this grid are added.
+        into: Rules merged before, to which those of this grid are added; its own ``sum_over`` counts. It
+            stays as it was if there is no model.
 
     Raises:
         Infeasible: If fewer than ``least_clients`` answer with rules that can be.
@@ -149,7 +175,8 @@ def learn_one_shot(
     cba = settings or CbaSettings()
     question = Message("rules", secrets.token_hex(8), 1, {"columns": list(columns), "settings": asdict(cba)})
     answers, failures = ask_all(grid, grid.nodes(), question)
-    merged = into or MergedRules(sum_over=sum_over)
+    merged = MergedRules(sum_over=sum_over) if into is None else deepcopy(into)
+    merged.columns = merged.columns or tuple(columns)  # not what the first to answer says
     kept: list[str] = []
     sent = 0
     for node, said in answers.items():
@@ -166,5 +193,8 @@ def learn_one_shot(
         raise Infeasible(
             f"clients={len(kept)}: at least {least_clients} must answer ({reasons})", reached=len(kept)
         )
+    model = merged.rules()
+    if into is not None:
+        vars(into).update(vars(merged))
     why = ("rules are judged on each client's rows alone",)
-    return Learnt(merged.rules(), False, why, tuple(kept), failures, {"rules": 1}, sent)
+    return Learnt(model, False, why, tuple(kept), failures, {"rules": 1}, sent)

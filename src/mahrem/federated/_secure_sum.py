@@ -45,6 +45,9 @@ class MaskedClient:
         otherwise: Answers other questions (frequent items); None refuses them.
         sign: Signs its keys, so that the server cannot put its own in their place; with ``verify``.
         verify: Says whether a signature of a named client is right.
+        least_clients: A sum of fewer is refused, whatever the server says.
+        least_share: A threshold of not more than this share of the clients is refused; with 2/3 a server
+            that tells clients different things needs the help of more than a third of them.
     """
 
     name: str
@@ -52,6 +55,8 @@ class MaskedClient:
     otherwise: Callable[[Message], Message] | None = None
     sign: Callable[[bytes], bytes] | None = None
     verify: Callable[[str, bytes, bytes], bool] | None = None
+    least_clients: int = 2
+    least_share: float = 0.5
     _open: dict[bytes, Masker] = field(default_factory=dict, repr=False)
     _seen: set[bytes] = field(default_factory=set, repr=False)
 
@@ -102,13 +107,20 @@ class MaskedClient:
     def _shares(self, message: Message) -> dict[str, Any]:
         body, masker = message.body, self._masker(message)
         names = list(body["names"])
+        if len(set(names)) < self.least_clients:
+            raise InvalidInput(
+                f"clients={len(set(names))}: a sum of fewer than {self.least_clients} is refused"
+            )
+        threshold = int(body["threshold"])
+        if threshold <= self.least_share * len(names):
+            raise InvalidInput(f"threshold={threshold} is too low for clients={len(names)}")
         keys = {name: _cut(body["keys"], 2 * KEY, place) for place, name in enumerate(names)}
         if self.verify is not None:
             for place, name in enumerate(names):
                 signed = _cut(body["signed"], len(body["signed"]) // len(names), place)
                 if not self.verify(name, self._statement(name, masker.context, keys[name]), signed):
                     raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
-        sealed = masker.share(keys, int(body["threshold"]))
+        sealed = masker.share(keys, threshold)
         return {"names": list(sealed), "sealed": b"".join(sealed.values())}
 
     def _masked(self, message: Message) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import polars as pl
 from mahrem.arrays import Bits, count_sets, eclat_sets, first_correct, first_match, pack_bits
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated._message import Message
+from mahrem.federated._one_shot import without_few
 from mahrem.learning import (
     CbaSettings,
     Items,
@@ -193,8 +194,9 @@ class Silo:
         self._same_schema(body)
         settings = CbaSettings(**body["settings"])
         found = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
+        found = without_few(found, self.least_count) if self.least_count > 1 else found
         found = self.protect(found) if self.protect else found
-        return {"rules": found.to_json().encode()}
+        return {"rules": found.bare().to_json().encode()}
 
 
 def _sets(sets: Integers, items: int) -> Any:

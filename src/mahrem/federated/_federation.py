@@ -1,0 +1,167 @@
+"""The federation file: who takes part, what is learnt, whom to trust. Public, and the same for everybody."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from mahrem import check
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.federated._certificates import (
+    fingerprint,
+    read_certificate,
+    read_public_key,
+    refuse_dates,
+    signature_holds,
+    write_public,
+)
+from mahrem.federated._plan import Plan, Schema
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+__all__ = ["Federation", "client_name"]
+
+VERSION = 1
+_TOP = ("version", "address", "authority", "answer_seconds", "table", "learning", "clients")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def client_name(name: str) -> str:
+    """Give back the name of a client if it is one: letters, digits, dot, dash, at most 64."""
+    if not _NAME.fullmatch(name):
+        raise InvalidParameter(
+            f"client={name!r} must be letters, digits, dots and dashes, at most 64 of them"
+        )
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Federation:
+    """What everybody in a federation agreed on.
+
+    - ``address``: where clients reach the server, ``host:port``.
+    - ``authority``: the certificate (PEM) that vouches for the server.
+    - ``clients``: public keys by name; they say who may take part and whose word is whose.
+    - ``answer_seconds``: how long the server waits for the answers of a round.
+    """
+
+    address: str
+    authority: str = field(repr=False)
+    schema: Schema
+    plan: Plan = field(default_factory=Plan)
+    clients: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answer_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        self.host_port()
+        check.at_least(0.1, answer_seconds=self.answer_seconds)
+        if len({*self.clients.values()}) < len(self.clients):
+            raise InvalidParameter(f"clients={len(self.clients)}: two of them have the same key")
+        if len(self.clients) < self.plan.least_clients:
+            raise InvalidParameter(
+                f"clients={len(self.clients)} are fewer than least_clients={self.plan.least_clients}"
+            )
+        for name in self.clients:
+            client_name(name)
+
+    def host_port(self) -> tuple[str, int]:
+        """Give the server's host and port."""
+        host, mark, port = self.address.rpartition(":")
+        if not mark or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise InvalidParameter(f"address={self.address!r} must read HOST:PORT")
+        return host.strip("[]"), int(port)
+
+    def as_toml(self) -> str:
+        """Write the file; equal federations give equal text."""
+        table: dict[str, Any] = {"columns": list(self.schema.columns), "target": self.schema.target}
+        if self.schema.bins:
+            table["bins"] = {name: [float(cut) for cut in cuts] for name, cuts in self.schema.bins.items()}
+        return tomli_w.dumps(
+            {
+                "version": VERSION,
+                "address": self.address,
+                "answer_seconds": float(self.answer_seconds),
+                "authority": self.authority,
+                "table": table,
+                "learning": self.plan.as_dict(),
+                "clients": dict(sorted(self.clients.items())),
+            },
+            multiline_strings=True,
+        )
+
+    def fingerprint(self) -> str:
+        """Give what two parties compare to know that they hold the same file."""
+        return fingerprint(self.as_toml().encode())
+
+    @classmethod
+    def read(cls, path: Path) -> Federation:
+        """Read a federation file.
+
+        Raises:
+            InvalidInput: If it is none, or a key or certificate in it is none.
+        """
+        try:
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InvalidInput(f"federation={path.name!r} cannot be read: {error.strerror}") from None
+        except (tomllib.TOMLDecodeError, UnicodeError):
+            raise InvalidInput(f"federation={path.name!r} is no TOML") from None
+        try:
+            return cls._from(said)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(
+                f"federation={path.name!r}: something is missing or of another kind ({error})"
+            ) from None
+
+    @classmethod
+    def _from(cls, said: dict[str, Any]) -> Federation:
+        check.unknown_keys(said, _TOP, where="federation")
+        if said["version"] != VERSION:
+            raise InvalidInput(f"version={said['version']!r}: this mahrem reads version {VERSION}")
+        table, learning = said["table"], said["learning"]
+        check.unknown_keys(table, ("columns", "target", "bins"), where="table")
+        check.unknown_keys(learning, [one.name for one in fields(Plan)], where="learning")
+        read_certificate(said["authority"].encode(), "authority")
+        for key in said["clients"].values():
+            read_public_key(key)
+        return cls(
+            address=said["address"],
+            authority=said["authority"],
+            schema=Schema(
+                columns=tuple(table["columns"]), target=table["target"], bins=table.get("bins", {})
+            ),
+            plan=Plan(**learning),
+            clients=said["clients"],
+            answer_seconds=said["answer_seconds"],
+        )
+
+    def refuse_expired(self) -> None:
+        """Refuse an authority whose certificate does not hold today."""
+        refuse_dates(read_certificate(self.authority.encode(), "authority"), "authority")
+
+    def name_of(self, key: EllipticCurvePrivateKey) -> str:
+        """Give the client whose key this is.
+
+        Raises:
+            InvalidInput: If it is nobody's.
+        """
+        mine = write_public(key.public_key()).split()[:2]
+        for name, public in self.clients.items():
+            if public.split()[:2] == mine:
+                return name
+        raise InvalidInput(
+            f"key: its public part is not among the clients={len(self.clients)} of this federation; "
+            f"ask the coordinator to add it"
+        )
+
+    def signed_by(self, name: str, statement: bytes, signature: bytes) -> bool:
+        """Say whether a named client signed a statement."""
+        key = self.clients.get(name)
+        return key is not None and signature_holds(read_public_key(key), statement, signature)

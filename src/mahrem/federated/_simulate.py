@@ -1,0 +1,205 @@
+"""A federation on one machine, in one process: a table is shared out, all else is as over a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
+from mahrem.federated._answerer import agreed_client
+from mahrem.federated._exact import Learnt
+from mahrem.federated._grid import LocalGrid
+from mahrem.federated._homomorphic import make_sum_keys
+from mahrem.federated._plan import Plan, Schema, learn_plan
+from mahrem.federated._run_folder import RunFolder
+from mahrem.federated._silo import Silo, split_rows
+from mahrem.learning import EqualWidthBins, QuantileBins, RuleList, SupervisedBins, as_cells, cba
+from mahrem.table import Kind, Reading, open_source, read_kind
+
+__all__ = ["Bins", "Split", "simulate", "split_table"]
+
+Split: TypeAlias = Literal["iid", "skewed"]
+Bins: TypeAlias = Literal["supervised", "quantile", "width", "none"]
+FEW = 10  # a column of numbers with at most so many values is left as it is
+
+
+def split_table(
+    frame: pl.DataFrame,
+    target: str,
+    *,
+    clients: int,
+    split: Split = "iid",
+    by: str | None = None,
+    seed: int = 0,
+) -> dict[str, pl.DataFrame]:
+    """Share a table's rows among clients.
+
+    Args:
+        frame: The table.
+        target: The column to predict.
+        clients: How many; not used with ``by``.
+        split: ``iid`` at random; ``skewed`` sorted by class, so that most clients know few classes.
+        by: A column: one client for each of its values, which is then no longer learnt from.
+        seed: Of the random order.
+
+    Guarantees:
+        - Each row has one client.
+
+    Example:
+        >>> rows = pl.DataFrame({"house": ["a", "b", "a"], "x": ["1", "2", "3"], "y": ["n", "y", "y"]})
+        >>> {name: part.height for name, part in split_table(rows, "y", clients=0, by="house").items()}
+        {'client-1': 2, 'client-2': 1}
+    """
+    if by is not None:
+        if by not in frame.columns:
+            raise ColumnNotFound(by, frame.columns)
+        parts = frame.partition_by(by, maintain_order=True, include_key=False)
+    else:
+        check.at_least(1, clients=check.whole(clients=clients))
+        check.one_of(get_args(Split), split=split)
+        skew = frame[target].cast(pl.String).fill_null("").to_list() if split == "skewed" else None
+        parts = [frame[rows] for rows in split_rows(frame.height, clients, seed=seed, skew=skew)]
+    width = len(str(len(parts)))
+    return {f"client-{number:0{width}d}": part for number, part in enumerate(parts, 1)}
+
+
+def simulate(
+    source: object,
+    target: str,
+    folder: Path,
+    plan: Plan | None = None,
+    *,
+    clients: int = 3,
+    split: Split = "iid",
+    by: str | None = None,
+    bins: Bins = "supervised",
+    columns: tuple[str, ...] | None = None,
+    test: float = 0.2,
+    seed: int = 0,
+    force: bool = False,
+    reading: Reading | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Run a federation of one table on this machine and write a run folder.
+
+    Args:
+        source: The table.
+        target: The column to predict.
+        folder: Where the run is written.
+        plan: What is learnt.
+        clients: How many clients.
+        split: How rows are shared, see :func:`split_table`.
+        by: A column whose values are the clients.
+        bins: How columns of numbers are cut; the cuts are found on all training rows, which a real
+            federation cannot do: there they are agreed on before.
+        columns: The columns to learn from; all others by default.
+        test: Share of the rows that no client gets, to judge the model.
+        seed: Of all that is drawn.
+        force: Replace a finished run.
+        reading: How to read the source.
+        tell: Told about progress.
+
+    Returns:
+        The summary that also lies in the folder.
+    """
+    check.between(0, 0.9, test=test)
+    check.one_of(get_args(Bins), bins=bins)
+    chosen = plan or Plan()
+    whole = _read(source, target, by, columns, reading)
+    names = tuple(name for name in whole.columns if name not in {target, by})
+    if not names:
+        raise InvalidParameter("columns=0: a table needs at least one besides the target")
+    shuffled = np.random.default_rng(seed).permutation(whole.height)
+    held = np.sort(shuffled[: int(test * whole.height)])
+    kept = np.sort(shuffled[int(test * whole.height) :])
+    learning, judged = _binned(whole[kept], whole[held], names, target, bins)
+    parts = split_table(learning, target, clients=clients, split=split, by=by, seed=seed)
+    schema = Schema(columns=names, target=target)
+    run = RunFolder.create(folder, chosen, force=force, tell=tell)
+    with run.recording():
+        secret, public = make_sum_keys() if chosen.hides and chosen.sum == "homomorphic" else (None, None)
+        grid = LocalGrid(
+            {
+                name: agreed_client(
+                    chosen,
+                    schema,
+                    name,
+                    Silo(part.select(*names, target), target=target, least_count=chosen.least_count),
+                    secret=secret,
+                )
+                for name, part in parts.items()
+            }
+        )
+        learnt = learn_plan(run.watch(grid), names, chosen, public)
+        more = _judged(learnt, learning, judged, names, target, chosen)
+        drawn = {"clients": len(parts), "split": by or split, "seed": seed, "bins": bins}
+        return run.finish(learnt, grid.traffic, {**more, "simulated": drawn})
+
+
+def _read(
+    source: object, target: str, by: str | None, columns: tuple[str, ...] | None, reading: Reading | None
+) -> pl.DataFrame:
+    opened = open_source(source, reading)
+    wanted = opened.columns if columns is None else (*columns, target, *(() if by is None else (by,)))
+    for name in (*wanted, target):
+        if name not in opened.columns:
+            raise ColumnNotFound(name, opened.columns)
+    whole = opened.take(list(dict.fromkeys(wanted)))
+    whole = whole.filter(pl.col(target).is_not_null())
+    if whole.height == 0:
+        raise InvalidInput("rows=0: no row of this table has a class")
+    return whole
+
+
+def _binned(
+    learning: pl.DataFrame, judged: pl.DataFrame, names: tuple[str, ...], target: str, bins: Bins
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Cut columns of numbers at places found on the rows to learn from."""
+    if bins == "none":
+        return learning, judged
+    numbers = [
+        name
+        for name in names
+        if read_kind(learning[name])[0] is Kind.NUMERIC and learning[name].n_unique() > FEW
+    ]
+    made: Any = {"supervised": SupervisedBins, "quantile": QuantileBins, "width": EqualWidthBins}[bins]
+    cut = made(columns=numbers)
+    as_numbers = [pl.col(name).cast(pl.Float64, strict=False) for name in numbers]
+    first, second = learning.with_columns(as_numbers), judged.with_columns(as_numbers)
+    cut.fit(first, first[target].cast(pl.String).to_list())
+    return cut.transform(first), cut.transform(second)
+
+
+def _judged(
+    learnt: Learnt,
+    learning: pl.DataFrame,
+    judged: pl.DataFrame,
+    names: tuple[str, ...],
+    target: str,
+    plan: Plan,
+) -> dict[str, Any]:
+    """Compare with CBA on all rows together, which only a simulation can do."""
+    cells = as_cells(learning.select(*names, target))
+    central = cba(cells.select(names), cells[target], plan.cba())
+    raw = learning.select(*names, target).write_csv().encode()
+    return {
+        "equals_central": learnt.model == central if not learnt.left_out else None,
+        "accuracy": _accuracy(learnt.model, judged, names, target),
+        "central_accuracy": _accuracy(central, judged, names, target),
+        "central_rules": len(central),
+        "raw_bytes": len(raw),
+        "model_bytes": len(learnt.model.to_json().encode()),
+    }
+
+
+def _accuracy(model: RuleList, judged: pl.DataFrame, names: tuple[str, ...], target: str) -> float | None:
+    if judged.height == 0:
+        return None
+    cells = as_cells(judged.select(*names, target))
+    said = np.array(model.classes)[model.decide(model.first(cells.select(names)))]
+    return round(float((said == cells[target].to_numpy()).mean()), 6)

@@ -1,0 +1,43 @@
+"""``mahrem train`` from the outside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mahrem.cli._app import _run  # noqa: E402 - after the extra was found
+from mahrem.dp import Ledger  # noqa: E402
+
+torch.set_num_threads(1)
+
+
+def test_a_person_trains_a_model_until_the_budget_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(1)
+    age = rng.integers(0, 100, 800)
+    pl.DataFrame({"age": age, "ill": np.where(age > 50, "yes", "no")}).write_csv(tmp_path / "t.csv")
+    ledger = str(tmp_path / "L")
+    columns = {"age": {"lower": 0, "upper": 100}, "ill": {"categories": ["no", "yes"]}}
+    Ledger.create(ledger, tmp_path / "t.csv", epsilon=3, delta=1e-5, rows=800, columns=columns)
+    asked = ["train", str(tmp_path / "t.csv"), "--ledger", ledger, "--target", "ill", "--device", "cpu"]
+    asked += ["--model", "logistic", "--epsilon", "2", "--epochs", "2", "--batch", "200"]
+    folder = str(tmp_path / "m")
+    code = _run([*asked, "--holdout", "0.2", "--evaluate-epsilon", "0.5", "-o", folder, "--json"])
+    said = capsys.readouterr()
+    assert code == 0, said.err
+    found = json.loads(said.out)
+    assert found["epsilon"] <= 2
+    assert found["metrics"]["private"]
+    assert (tmp_path / "m" / "model.npz").is_file()
+    assert _run(asked) == 5
+    assert "nothing was computed" in capsys.readouterr().err
+    assert _run([*asked, "--plan"]) == 5
+    assert "DOES NOT FIT" in capsys.readouterr().out
+    assert _run([*asked, "--hidden", "a,b"]) == 2

@@ -1,0 +1,426 @@
+"""Real processes on loopback: a server and three clients, with certificates and keys, for all tests here."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import json
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import polars as pl
+import pytest
+
+from mahrem.errors import Infeasible, InvalidInput, OutputFailed
+from mahrem.federated import (
+    Federation,
+    FlowerNode,
+    Message,
+    Plan,
+    Schema,
+    Silo,
+    agreed_client,
+    init_federation,
+    join_federation,
+    make_key_files,
+    run_federation,
+)
+from mahrem.federated._certificates import make_server_certificate, read_private_key, sign_bytes
+from mahrem.learning import RuleList, cba
+
+PATIENCE = 120.0  # seconds, on a machine that has much else to do
+PLAN = Plan(sum="masked", support=0.1, confidence=0.4, longest=2)
+NAMES = ("north", "south", "west")
+
+
+def people(rows: int, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    sky, wind = rng.integers(0, 3, rows), rng.integers(0, 4, rows)
+    wet = (sky + wind + (rng.random(rows) < 0.15)) % 2
+    return pl.DataFrame({"sky": sky, "wind": wind, "class": wet}).cast(pl.String)
+
+
+def central(*tables: pl.DataFrame) -> RuleList:
+    whole = pl.concat(tables)
+    return cba(whole.drop("class"), whole["class"], PLAN.cba())
+
+
+@dataclass
+class Processes:
+    """A federation's folder, its tables, and the processes that were started for it."""
+
+    folder: Path
+    tables: dict[str, pl.DataFrame]
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def federation(self) -> Federation:
+        return Federation.read(self.folder / "federation.toml")
+
+    def key(self, name: str) -> Path:
+        return self.folder / "clients" / f"{name}.key"
+
+    def start(self, name: str, *arguments: object) -> None:
+        with self.log(name).open("wb") as file:
+            self.running[name] = subprocess.Popen(
+                [sys.executable, "-m", "mahrem", "federate", *map(str, arguments)],
+                stderr=file,
+                stdout=subprocess.DEVNULL,
+                cwd=self.folder.parent,
+            )
+
+    def log(self, name: str) -> Path:
+        return self.folder.parent / f"{name}.log"
+
+    def wait(self, name: str, word: str) -> None:
+        end = time.monotonic() + PATIENCE
+        while word not in self.log(name).read_text():
+            assert self.running[name].poll() is None, self.log(name).read_text()
+            assert time.monotonic() < end, self.log(name).read_text()
+            time.sleep(0.05)
+
+    def serve(self) -> None:
+        self.start("server", "server", self.folder)
+
+    def join(self, name: str) -> None:
+        file, table = self.folder / "federation.toml", self.folder.parent / f"{name}.csv"
+        self.start(name, "client", file, table, "--key", self.key(name))
+
+    def everybody(self) -> None:
+        """Start whoever does not run; tests may come in any order, and some end processes."""
+        self.served()
+        missing = [name for name in NAMES if name not in self.running]
+        for name in missing:
+            self.join(name)
+        for name in missing:
+            self.wait(name, "connected")
+
+    def served(self) -> None:
+        if "server" not in self.running:
+            self.serve()
+            self.wait("server", "listening")
+
+    def end(self, name: str, how: int = signal.SIGTERM) -> None:
+        if name not in self.running:
+            return
+        process = self.running.pop(name)
+        process.send_signal(how)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(timeout=10)
+
+    def run(self, name: str, **options: Any) -> tuple[dict[str, Any], RuleList]:
+        output = self.folder.parent / name
+        said = run_federation(self.folder, output, wait=PATIENCE, **options)
+        return said, RuleList.from_json((output / "model.json").read_text())
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def processes(
+    tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]
+) -> Iterator[Processes]:
+    try:
+        import flwr  # noqa: F401 - is it there?
+    except ImportError:
+        missing_part("Flower is not installed")
+    base = tmp_path_factory.mktemp("federation")
+    init_federation(
+        base / "study",
+        Schema(columns=("sky", "wind"), target="class"),
+        dict.fromkeys((*NAMES, "east")),
+        PLAN,
+        address=f"127.0.0.1:{free_port()}",
+        answer_seconds=PATIENCE,  # a busy machine is slow; a killed client is noticed by its silence
+    )
+    made = Processes(base / "study", {name: people(90, seed) for seed, name in enumerate(NAMES)})
+    for name, table in made.tables.items():
+        table.write_csv(base / f"{name}.csv")
+    try:
+        made.everybody()
+        yield made
+    finally:
+        for process in made.running.values():
+            process.terminate()
+        for name in list(made.running):
+            made.end(name)
+
+
+def test_three_processes_learn_what_all_their_rows_together_teach(processes: Processes) -> None:
+    processes.everybody()
+    output = processes.folder.parent / "first"
+    command = ["federate", "run", processes.folder, "-o", output, "--clients", 3, "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mahrem", *map(str, command)],
+        capture_output=True,
+        timeout=2 * PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert RuleList.from_json((output / "model.json").read_text()) == central(*processes.tables.values())
+    assert said["exact"] is True
+    assert said["clients"] == sorted(NAMES)
+    assert said["left_out"] == {"east": "not online"}
+    assert said["superlink"] == "finished:completed"
+    assert json.loads((processes.folder.parent / "first" / "state.json").read_text())["state"] == "finished"
+    rounds = (processes.folder.parent / "first" / "rounds.csv").read_text().splitlines()
+    assert len(rounds) == 1 + said["exchanges"]
+
+
+def signed_headers(key: Path) -> dict[str, str]:
+    """Make what Flower's own client sends to prove who it is."""
+    from flwr.supercore.primitives.asymmetric import public_key_to_bytes, sign_message
+
+    private = read_private_key(key)
+    now = dt.datetime.now(dt.UTC).isoformat()
+    return {
+        "flwr-public-key": base64.b64encode(public_key_to_bytes(private.public_key())).decode(),
+        "flwr-signature": base64.b64encode(sign_message(private, now.encode())).decode(),
+        "flwr-timestamp": now,
+    }
+
+
+def test_without_the_operators_token_nobody_controls_anything(processes: Processes) -> None:
+    processes.served()
+    federation = processes.federation
+    trusted = ssl.create_default_context(cadata=federation.authority)
+    token = (processes.folder / "server" / "operator.token").read_text()
+    protobuf = {"content-type": "application/x-protobuf", "accept": "application/x-protobuf"}
+    with httpx.Client(base_url=f"https://{federation.address}", verify=trusted, headers=protobuf) as client:
+        operator = {"x-mahrem-operator": token}
+        assert client.post("/v1/control/list-runs", headers=operator).status_code != 403
+        assert client.post("/v1/control/list-nodes", headers=operator).status_code != 403
+        for who in ({}, signed_headers(processes.key("north")), {"x-mahrem-operator": token[:-1] + "x"}):
+            for path in (
+                "/v1/control/start-run",
+                "/v1/control/list-runs",
+                "/v1/control/list-nodes",
+                "/v1/control/register-node",
+                "/v1/control/stop-run",
+                "/v1/runtime/acquire-task",
+                "/v1/runtime/pull-messages",
+                "/v1/fleet/register-node",
+                "/v1/fleet/get-fab",
+                "/docs",
+                "/openapi.json",
+                "/v1/fleet/../control/list-runs",
+                "//v1/control/list-runs",
+            ):
+                assert client.post(path, headers=who).status_code in {403, 404}, path
+                assert client.get(path, headers=who).status_code in {403, 404}, path
+    with pytest.raises(httpx.ConnectError):  # the authority is ours; the world does not vouch for it
+        httpx.get(f"https://{federation.address}/", timeout=5)
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(f"http://{federation.address}/", timeout=5)
+
+
+def test_a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path) -> None:
+    processes.served()
+    key, public = make_key_files(tmp_path / "west")
+    table = processes.folder.parent / "west.csv"
+    with pytest.raises(InvalidInput, match="not among"):
+        join_federation(processes.folder / "federation.toml", table, key)
+    federation = processes.federation
+    forged = replace(federation, clients={**federation.clients, "west": public.read_text().strip()})
+    (tmp_path / "forged.toml").write_text(forged.as_toml())
+    with pytest.raises(InvalidInput, match="the server refuses this key"):
+        join_federation(tmp_path / "forged.toml", table, key, patience=PATIENCE)
+
+
+def test_a_client_of_another_schema_says_so_and_does_not_begin(processes: Processes, tmp_path: Path) -> None:
+    processes.tables["north"].rename({"sky": "heaven"}).write_csv(tmp_path / "other.csv")
+    with pytest.raises(KeyError, match="sky"):
+        join_federation(processes.folder / "federation.toml", tmp_path / "other.csv", processes.key("north"))
+
+
+class _Answering(threading.Thread):
+    """A client in this process, to misbehave."""
+
+    def __init__(self, node: FlowerNode) -> None:
+        super().__init__(daemon=True)
+        self.node = node
+
+    def run(self) -> None:
+        with suppress(SystemExit):
+            self.node.run()
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.node.stop()
+        self.join(timeout=15)
+        assert not self.is_alive()
+
+
+def test_an_answer_signed_by_somebody_else_is_left_out(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    processes.everybody()
+    federation = processes.federation
+    silo = Silo(people(90, 9), target="class")
+    honest = agreed_client(PLAN, federation.schema, "east", silo)
+    other = read_private_key(make_key_files(tmp_path / "other")[0])
+    node = FlowerNode(federation, read_private_key(processes.key("east")), honest)
+    monkeypatch.setattr(
+        "mahrem.federated._flower_node.sign_bytes", lambda _, statement: sign_bytes(other, statement)
+    )
+    with _Answering(node):
+        said, model = processes.run("unsigned", clients=4)
+    assert said["left_out"] == {"east": "an answer that this client did not sign"}
+    assert model == central(*processes.tables.values())
+
+
+@dataclass
+class _Leaving:
+    """Answers until it is asked for its masked numbers, and is gone."""
+
+    inside: Any
+
+    def answer(self, message: Message) -> Message:
+        if message.kind == "sum-masked":
+            raise SystemExit
+        answer: Message = self.inside.answer(message)
+        return answer
+
+
+def test_a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Processes) -> None:
+    processes.everybody()
+    federation = processes.federation
+    key = read_private_key(processes.key("east"))
+    mark = federation.fingerprint().encode()
+    honest = agreed_client(
+        PLAN,
+        federation.schema,
+        "east",
+        Silo(people(90, 9), target="class"),
+        sign=lambda statement: sign_bytes(key, mark + statement),
+        verify=lambda name, statement, signed: federation.signed_by(name, mark + statement, signed),
+    )
+    with _Answering(FlowerNode(federation, key, _Leaving(honest))):
+        said, model = processes.run("dropped", clients=4)
+    assert said["clients"] == sorted(NAMES)
+    assert said["left_out"]["east"] in {"lost before it answered", "no answer in time"}
+    assert model == central(*processes.tables.values())
+    assert said["exact"] is True
+
+
+def test_a_killed_client_does_not_stop_the_others(processes: Processes) -> None:
+    processes.everybody()
+    processes.end("west", signal.SIGKILL)
+    said, model = processes.run("without", clients=2)
+    assert model == central(processes.tables["north"], processes.tables["south"])
+    assert said["clients"] == ["north", "south"]
+    assert said["left_out"]["west"] in {"no answer in time", "not online", "lost before it answered"}
+    assert said["exact"] is True
+    assert said["superlink"] == "finished:completed"
+
+
+def test_after_a_lost_server_the_run_says_so_and_everybody_comes_back(processes: Processes) -> None:
+    processes.served()
+    processes.end("server", signal.SIGKILL)
+    with pytest.raises(OutputFailed, match="cannot be reached"):
+        run_federation(processes.folder, processes.folder.parent / "lost", wait=0.5)
+    state = json.loads((processes.folder.parent / "lost" / "state.json").read_text())
+    assert state["state"] == "failed"
+    processes.everybody()
+    said, model = processes.run("lost", clients=3)  # the same folder: its run did not finish
+    assert model == central(*processes.tables.values())
+    assert said["clients"] == sorted(NAMES)
+
+
+def test_too_few_clients_are_said_with_their_number(processes: Processes) -> None:
+    processes.served()
+    output = processes.folder.parent / "few"
+    for name in NAMES[:2]:
+        processes.end(name)  # says good-bye
+    with pytest.raises(Infeasible, match="at least 2 must be online") as refused:
+        run_federation(processes.folder, output, wait=1)
+    assert refused.value.reached in {0, 1}
+    assert json.loads((output / "state.json").read_text())["state"] == "failed"
+
+
+@pytest.fixture
+def expired_server(processes: Processes, tmp_path: Path) -> Iterator[Federation]:
+    """A server by the right authority whose certificate is over."""
+    federation = processes.federation
+    authority = (processes.folder / "server" / "authority.key").read_bytes()
+    past = dt.datetime.now(dt.UTC) - dt.timedelta(days=9)
+    key, certificate = make_server_certificate(
+        authority, federation.authority.encode(), ["127.0.0.1"], 2, past
+    )
+    (tmp_path / "key").write_bytes(key)
+    (tmp_path / "crt").write_bytes(certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "crt", tmp_path / "key")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with suppress(OSError), context.wrap_socket(connection, server_side=True):
+                    pass
+                connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield replace(federation, address=f"127.0.0.1:{listening.getsockname()[1]}")
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_an_expired_certificate_is_refused(
+    processes: Processes, expired_server: Federation, tmp_path: Path
+) -> None:
+    (tmp_path / "federation.toml").write_text(expired_server.as_toml())
+    with pytest.raises(InvalidInput, match="certificate is refused: certificate has expired"):
+        join_federation(
+            tmp_path / "federation.toml", processes.tables["north"], processes.key("north"), patience=5
+        )
+    folder = tmp_path / "copy"
+    (folder / "server").mkdir(parents=True)
+    (folder / "federation.toml").write_text(expired_server.as_toml())
+    (folder / "server" / "operator.token").write_text("0" * 64)
+    with pytest.raises(InvalidInput, match="certificate has expired"):
+        run_federation(folder, tmp_path / "run", wait=5)
+
+
+def test_a_token_of_another_server_is_refused(processes: Processes, tmp_path: Path) -> None:
+    processes.served()
+    (tmp_path / "study" / "server").mkdir(parents=True)
+    (tmp_path / "study" / "federation.toml").write_text(processes.federation.as_toml())
+    (tmp_path / "study" / "server" / "operator.token").write_text("0" * 64)
+    with pytest.raises(InvalidInput, match=r"operator\.token is refused"):
+        run_federation(tmp_path / "study", tmp_path / "run", wait=5)
+
+
+def test_flower_tells_nobody_anything_and_keeps_nothing(processes: Processes) -> None:
+    from flwr.supercore import telemetry
+
+    assert telemetry.FLWR_TELEMETRY_ENABLED == "0"
+    assert os.environ["FLWR_DISABLE_UPDATE_CHECK"] == "1"
+    home = processes.folder / "server" / "flower"
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert not [path for path in home.rglob("*") if path.is_file()]
