@@ -23,14 +23,18 @@ if TYPE_CHECKING:
         Comparison,
         Inspection,
         Release,
+        Trained,
         anonymize,
         apply,
         attack,
         audit,
         compare,
         inspect,
+        load_model,
         make_hierarchy,
         query,
+        synthesize,
+        train,
     )
     from mahrem.release import Policy
 
@@ -44,6 +48,7 @@ __all__ = [
     "Policy",
     "PrivacyWarning",
     "Release",
+    "Trained",
     "anonymize",
     "apply",
     "attack",
@@ -51,8 +56,11 @@ __all__ = [
     "compare",
     "demo_patients",
     "inspect",
+    "load_model",
     "make_hierarchy",
     "query",
+    "synthesize",
+    "train",
 ]
 
 _HOMES = {
@@ -65,6 +73,7 @@ _HOMES = {
     "Policy": "mahrem.release",
     "PrivacyWarning": "mahrem.errors",
     "Release": "mahrem.pipeline",
+    "Trained": "mahrem.pipeline",
     "anonymize": "mahrem.pipeline",
     "apply": "mahrem.pipeline",
     "attack": "mahrem.pipeline",
@@ -72,8 +81,11 @@ _HOMES = {
     "compare": "mahrem.pipeline",
     "demo_patients": "mahrem.datasets:patients",
     "inspect": "mahrem.pipeline",
+    "load_model": "mahrem.pipeline",
     "make_hierarchy": "mahrem.pipeline",
     "query": "mahrem.pipeline",
+    "synthesize": "mahrem.pipeline",
+    "train": "mahrem.pipeline",
 }
 
 

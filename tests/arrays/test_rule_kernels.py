@@ -73,6 +73,27 @@ def test_all_miners_find_what_trying_every_set_finds(
         assert np.array_equal(count_sets(table, sets), counts)
 
 
+@settings(max_examples=25, deadline=None)
+@given(item_tables(), st.integers(1, 6), st.booleans())
+def test_a_lean_search_misses_only_sets_behind_one_whose_rows_have_one_class(
+    drawn: tuple[np.ndarray, np.ndarray, int],
+    minimum: int,
+    by_rule: bool,  # noqa: FBT001 - drawn
+) -> None:
+    codes, target, classes = drawn
+    codes, target = codes[:40].copy(), target[:40].copy()
+    slow = slow_sets(codes, target, classes, minimum, 3, by_rule=by_rule)
+    pure = [set(items) for items, counts in slow.items() if max(counts) == sum(counts)]
+    table = pack_bits(codes, COLUMNS * VALUES, target, classes)
+    for miner in (eclat_sets, apriori_sets):
+        sets, counts = miner(table, PLACE, minimum, 3, by_rule=by_rule, lean=True)
+        listed = [tuple(item for item in row if item >= 0) for row in sets.tolist()]
+        assert dict(zip(listed, counts.tolist(), strict=True)).items() <= slow.items()
+        assert listed == sorted(listed, key=lambda items: (len(items), items))
+        for items in set(slow) - set(listed):
+            assert any(part < set(items) for part in pure)
+
+
 def slow_cover(
     codes: np.ndarray, target: np.ndarray, classes: int, rules: list[tuple[tuple[int, ...], int]]
 ) -> tuple[list[bool], list[list[int]]]:

@@ -5,6 +5,7 @@ import pickle
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -321,3 +322,35 @@ def test_mushroom_is_learnt_as_in_print(benchmark_data: Path) -> None:
     frame = pl.read_csv(benchmark_data / "mushroom.csv", infer_schema_length=0)
     model = CBA().fit(frame.drop("class"), frame["class"])
     assert model.score(frame.drop("class"), frame["class"]) > 0.97  # Buyuktanir 2022 prints .98
+
+
+def test_a_code_with_leading_zeros_is_not_the_number() -> None:
+    rows = pl.DataFrame({"zip": ["01"] * 5 + ["1"] * 5})
+    model = CBA(support=0.1).fit(rows, [0] * 5 + [1] * 5)
+    assert model.score(rows, [0] * 5 + [1] * 5) == 1.0
+    floats = (
+        CBA(support=0.1).fit(pl.DataFrame({"age": [1, 2]}), [0, 1]).predict(pl.DataFrame({"age": [1.0, 2.0]}))
+    )
+    assert floats.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("y", [[None, "a"], [np.nan, 1.0], np.array(["a", np.nan], object), [None, None]])
+def test_rows_without_a_class_are_refused(y: Any) -> None:
+    with pytest.raises(InvalidInput, match="class"):
+        CBA().fit([["a"], ["b"]], y)
+
+
+def test_supervised_cuts_stand_many_classes() -> None:
+    values = np.repeat(np.arange(1400.0), 2)
+    cuts = supervised_cuts(values, np.repeat(np.arange(700), 4))
+    assert (np.diff(cuts) > 0).all()
+
+
+def test_chances_add_up_and_the_largest_is_the_prediction() -> None:
+    rng = np.random.default_rng(4)
+    cells = pl.DataFrame({name: rng.choice(["a", "b", "c"], 200) for name in ("x", "y", "z")})
+    target = np.where(rng.random(200) < 0.4, rng.integers(0, 3, 200), cells["x"].rank("dense").to_numpy() - 1)
+    model = CBA(support=0.05, confidence=0.3).fit(cells, target.astype(int))
+    chances = model.predict_proba(cells)
+    assert np.allclose(chances.sum(axis=1), 1)
+    assert np.array_equal(model.classes_[chances.argmax(axis=1)], model.predict(cells))

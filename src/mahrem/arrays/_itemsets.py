@@ -30,14 +30,14 @@ def _descend(  # noqa: C901 - one loop without recursion
     everyone: Words,
     starts: Integers,
     columns: Codes,
-    limits: Integers,  # minimum, by_rule, longest
+    limits: Integers,  # minimum, by_rule, longest, lean
     parents: Integers,
     lasts: Integers,
     counts: Integers,
 ) -> int:
     """Go through all frequent sets depth first; gives how many there are, stored as far as there is room."""
     items, words, classes = len(bits), len(everyone), len(starts) - 1
-    minimum, by_rule, longest = limits[0], limits[1] > 0, limits[2]
+    minimum, by_rule, longest, lean = limits[0], limits[1] > 0, limits[2], limits[3] > 0
     held = np.empty((longest + 1, words), np.uint64)
     held[0] = everyone
     offered = np.empty((longest + 1, items), np.int32)
@@ -64,8 +64,9 @@ def _descend(  # noqa: C901 - one loop without recursion
                 if found < len(parents):
                     parents[found], lasts[found] = parent, item
                     counts[found] = here
-                offered[depth, lengths[depth]], names[depth, lengths[depth]] = item, found
-                lengths[depth] += 1
+                if not lean or here.max() < here.sum():  # behind a pure set nothing is new
+                    offered[depth, lengths[depth]], names[depth, lengths[depth]] = item, found
+                    lengths[depth] += 1
                 found += 1
             first = -1
         if cursors[depth] == lengths[depth]:
@@ -111,7 +112,7 @@ def in_canonical_order(sets: ItemMatrix, counts: Integers) -> tuple[ItemMatrix, 
 
 
 def eclat_sets(
-    table: Bits, columns: Codes, minimum: int, longest: int, *, by_rule: bool = False
+    table: Bits, columns: Codes, minimum: int, longest: int, *, by_rule: bool = False, lean: bool = False
 ) -> tuple[ItemMatrix, Integers]:
     """Find all frequent sets depth first on bits.
 
@@ -121,9 +122,11 @@ def eclat_sets(
         minimum: Rows that make a set frequent.
         longest: Most items of a set.
         by_rule: Count the rows of the set's most frequent class instead of all its rows.
+        lean: Do not look for sets with a part all of whose rows have one class.
 
     Guarantees:
         - Sets come by size, then by their items; the same sets and counts as :func:`apriori_sets`.
+        - With ``lean`` no set is missing that has no such part; one that has may be there.
 
     References:
         Zaki: Scalable algorithms for association mining, 2000.
@@ -135,7 +138,7 @@ def eclat_sets(
         >>> sets.tolist(), counts.ravel().tolist()
         ([[0, -1], [1, -1], [0, 1]], [3, 2, 2])
     """
-    limits = np.array([minimum, by_rule, longest], np.int64)
+    limits = np.array([minimum, by_rule, longest, lean], np.int64)
     room = _ROOM
     while True:
         parents, lasts = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -205,7 +208,7 @@ def join_sets(level: ItemMatrix, columns: Codes) -> ItemMatrix:  # noqa: C901 - 
 
 
 def apriori_sets(
-    table: Bits, columns: Codes, minimum: int, longest: int, *, by_rule: bool = False
+    table: Bits, columns: Codes, minimum: int, longest: int, *, by_rule: bool = False, lean: bool = False
 ) -> tuple[ItemMatrix, Integers]:
     """Find all frequent sets level by level; arguments and result as of :func:`eclat_sets`.
 
@@ -221,6 +224,7 @@ def apriori_sets(
         level, counts = level[frequent], counts[frequent]
         levels.append(level)
         all_counts.append(counts)
+        level = level[counts.max(axis=1, initial=0) < counts.sum(axis=1)] if lean else level
         if len(level) < 2 or level.shape[1] >= longest:
             break
         level = join_sets(level, columns)

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from mahrem import check
-from mahrem.experiments import _canbay2019, _saleh, _stoldt2019
+from mahrem.experiments import (
+    _buyuktanir2022,
+    _canbay2019,
+    _dp_adult,
+    _dp_last_layer,
+    _dp_load,
+    _dp_mnist,
+    _dp_synthesis,
+    _saleh,
+    _stoldt2019,
+)
 from mahrem.experiments._row import Row
 
 __all__ = ["PAPERS", "Paper", "reproduce"]
@@ -29,8 +39,27 @@ class Paper:
 
 
 PAPERS: Mapping[str, Paper] = {
+    "buyuktanir2022": Paper(
+        "Buyuktanir: du-CBA, rules from many clients, thesis, 2022",
+        _buyuktanir2022.TABLES,
+        _buyuktanir2022.rows_of,
+    ),
     "canbay2019": Paper(
         "Canbay: doctoral thesis on utility-aware k-anonymity, 2019", _canbay2019.TABLES, _canbay2019.rows_of
+    ),
+    "dp-adult": Paper(
+        "Private logistic regression on Adult, beside published figures", _dp_adult.TABLES, _dp_adult.rows_of
+    ),
+    "dp-load": Paper("Load forecasting, private and not", _dp_load.TABLES, _dp_load.rows_of),
+    "dp-mnist": Paper(
+        "Private training on MNIST, beside published figures",
+        (*_dp_mnist.TABLES, *_dp_last_layer.TABLES),
+        _dp_last_layer.rows_of,
+    ),
+    "dp-synthesis": Paper(
+        "Synthetic Adult at epsilon 1: train on made-up rows, test on real ones",
+        _dp_synthesis.TABLES,
+        _dp_synthesis.rows_of,
     ),
     "saleh": Paper(
         "Saleh: automatic generalisation and its effect on learning", _saleh.TABLES, _saleh.rows_of
@@ -61,7 +90,7 @@ def reproduce(
         InvalidInput: If a benchmark file is not in the folder named by ``MAHREM_DATA``.
 
     Guarantees:
-        - Equal calls give equal figures, but for budgets that are told in seconds.
+        - Equal calls give equal figures, but for times, budgets that are told in seconds and private noise.
         - Every published figure of a table gives a row; what is not run says so in its ``note``.
     """
     found = PAPERS[check.one_of(tuple(PAPERS), paper=paper)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import OutputFailed
+from mahrem.experiments._buyuktanir2022_pictures import ducba_pictures, ducba_table
 from mahrem.experiments._row import Row
 from mahrem.experiments._saleh_pictures import saleh_pictures
 from mahrem.report import bars_svg, beside_print_svg, lines_svg
@@ -41,6 +42,9 @@ def write_rows(rows: Sequence[Row], folder: Path) -> list[Path]:
     paper = rows[0].paper if rows else "nothing"
     texts = {f"{paper}.json": json.dumps([row.as_dict() for row in rows], indent=2)}
     texts |= {f"{paper}-{name}.svg": svg for name, svg in pictures(rows).items()}
+    if paper == "buyuktanir2022":
+        tables = {name: ducba_table(_flat(rows), name) for name in ("3.2", "left")}
+        texts |= {f"{paper}-{name}.md": text for name, text in tables.items() if text}
     written = [write_csv(rows, folder / f"{paper}.csv")]
     for name, text in texts.items():
         try:
@@ -54,11 +58,13 @@ def write_rows(rows: Sequence[Row], folder: Path) -> list[Path]:
 def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
     """Draw what the rows show: print against ours, losses over k, the histogram, the spread over runs."""
     drawn = {}
-    flat = [{**dict(row.setting), **row.as_dict()} for row in rows]
+    flat = _flat(rows)
     if any((row["published"] or 0) > 0 and (row["ours"] or 0) > 0 for row in flat):
         drawn["published-and-ours"] = beside_print_svg(flat)
     if rows and rows[0].paper == "saleh":
         return drawn | saleh_pictures(flat)
+    if rows and rows[0].paper == "buyuktanir2022":
+        return drawn | ducba_pictures(flat)
     certainty = [
         row for row in flat if row["metric"] == "gcp_sum" and row["published"] and "round" not in row
     ]
@@ -99,6 +105,10 @@ def pictures(rows: Sequence[Row]) -> Mapping[str, str]:
             best="kanonymeans*, smallest",
         )
     return drawn
+
+
+def _flat(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [{**dict(row.setting), **row.as_dict()} for row in rows]
 
 
 def _printed_and_ours(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

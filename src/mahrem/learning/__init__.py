@@ -2,6 +2,7 @@
 
 Needs the extra ``learning`` (scikit-learn), which is loaded when a classifier is trained and not before.
 CBA and the bins need no extra: they are estimators of scikit-learn's kind without importing it.
+Private regressions and last layers need the extra ``dp``, what runs in a network the extra ``train``.
 """
 
 from mahrem.learning._bins import EqualWidthBins, QuantileBins, SupervisedBins, supervised_cuts
@@ -17,6 +18,11 @@ from mahrem.learning._class_rules import (
     pessimistic_error,
 )
 from mahrem.learning._classifiers import CLASSIFIERS, Fitted, train
+from mahrem.learning._clique_growth import Growth, grow_cliques
+from mahrem.learning._clique_tree import Clique, CliqueTree, Measured, fit_tree
+from mahrem.learning._closest_records import closest_distances
+from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
+from mahrem.learning._declare_domain import declare_domain
 from mahrem.learning._evaluate import (
     DEFAULT_CLASSIFIERS,
     Anonymise,
@@ -25,10 +31,40 @@ from mahrem.learning._evaluate import (
     evaluate,
     target_codes,
 )
+from mahrem.learning._example_gradients import ClippedSums, refuse_mixing
 from mahrem.learning._features import Encoder, Features, fit_encoder
+from mahrem.learning._functional_mechanism import FunctionalLinear, FunctionalLogistic
 from mahrem.learning._items import Items, as_cells, covered_bits, learn_items, number_classes
+from mahrem.learning._last_layer import PolynomialLastLayer, frozen_features
+from mahrem.learning._local_noise import LocalNoise
+from mahrem.learning._marginals import Marginals
+from mahrem.learning._marginals_fit import MarginalsFit
+from mahrem.learning._networks import NETWORKS
+from mahrem.learning._objective_analysis import objective_delta, objective_rdp
+from mahrem.learning._objective_perturbation import (
+    ObjectivePerturbation,
+    ObjectivePlan,
+    objective_perturbation,
+)
+from mahrem.learning._output_perturbation import OutputPerturbation, OutputPlan, output_perturbation
+from mahrem.learning._private_inference import PrivateVotes, RoundedScores, train_parts
+from mahrem.learning._private_network import PrivateNetwork, unit_numbers
+from mahrem.learning._private_networks import PrivateAutoencoder, PrivateClassifier, PrivateRegressor
+from mahrem.learning._private_search import PrivateSearch, search_epsilon
+from mahrem.learning._private_steps import Descent, PrivateSteps, limited_units
+from mahrem.learning._public_inputs import PublicInputs, declared_features
+from mahrem.learning._public_rows import PublicRows, clip_rows
 from mahrem.learning._rule_list import Rule, RuleList, item_matrix
 from mahrem.learning._scores import FIGURES, Score, Scores
+from mahrem.learning._secret_stream import SecretStream, new_stream
+from mahrem.learning._synthesisers import SYNTHESISERS, FittedSynthesiser, Synthesiser, make_synthesiser
+from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain
+from mahrem.learning._synthetic_quality import SyntheticQuality, synthetic_quality
+from mahrem.learning._synthetic_schema import SyntheticSchema
+from mahrem.learning._synthetic_sides import refuse_overlap
+from mahrem.learning._training_checkpoint import checkpoint_stream
+from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning._tree_sampling import tree_sample
 
 __all__ = [
     "CBA",
@@ -36,40 +72,100 @@ __all__ = [
     "DEFAULT_CLASSIFIERS",
     "FIGURES",
     "MINERS",
+    "NETWORKS",
+    "SYNTHESISERS",
     "Anonymise",
     "CbaSettings",
     "ClassRules",
+    "ClippedSums",
+    "Clique",
+    "CliqueTree",
+    "CoarseGroups",
     "Cover",
+    "DeclaredColumn",
+    "DeclaredDomain",
+    "Descent",
     "Encoder",
     "EqualWidthBins",
     "Features",
     "Fitted",
+    "FittedSynthesiser",
+    "FunctionalLinear",
+    "FunctionalLogistic",
+    "Growth",
     "Items",
+    "LocalNoise",
+    "Marginals",
+    "MarginalsFit",
+    "Measured",
     "Miner",
+    "ObjectivePerturbation",
+    "ObjectivePlan",
+    "OutputPerturbation",
+    "OutputPlan",
+    "PolynomialLastLayer",
+    "PrivateAutoencoder",
+    "PrivateClassifier",
+    "PrivateNetwork",
+    "PrivateRegressor",
+    "PrivateSearch",
+    "PrivateSteps",
+    "PrivateVotes",
     "Protocol",
+    "PublicInputs",
+    "PublicRows",
     "Published",
     "QuantileBins",
+    "RoundedScores",
     "Rule",
     "RuleList",
     "Score",
     "Scores",
+    "SecretStream",
     "SupervisedBins",
     "SupportOf",
+    "Synthesiser",
+    "SyntheticQuality",
+    "SyntheticSchema",
+    "TrainingPlan",
     "as_cells",
     "cba",
+    "checkpoint_stream",
     "class_rules",
+    "clip_rows",
+    "closest_distances",
+    "coarse_groups",
     "covered_bits",
     "cut_list",
+    "declare_domain",
+    "declared_features",
     "evaluate",
     "fit_encoder",
+    "fit_tree",
+    "frozen_features",
+    "grow_cliques",
     "item_matrix",
     "learn_items",
     "least_rows",
+    "limited_units",
+    "make_synthesiser",
     "mine_sets",
+    "new_stream",
     "number_classes",
+    "objective_delta",
+    "objective_perturbation",
+    "objective_rdp",
+    "output_perturbation",
     "pessimistic_error",
+    "refuse_mixing",
+    "refuse_overlap",
     "rules_as_text",
+    "search_epsilon",
     "supervised_cuts",
+    "synthetic_quality",
     "target_codes",
     "train",
+    "train_parts",
+    "tree_sample",
+    "unit_numbers",
 ]

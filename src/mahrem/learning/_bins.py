@@ -169,7 +169,8 @@ def _best_cut(before: Floats) -> int | None:
     best = int(mixed.argmin())
     kinds, left_kinds, right_kinds = ((part > 0).sum() for part in (whole, left[best], right[best]))
     saved = kinds * bits - left_kinds * left_bits[best] - right_kinds * right_bits[best]
-    price = (np.log2(rows - 1) + np.log2(3.0**kinds - 2) - saved) / rows
+    choices = kinds * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0**-kinds)  # log2(3^kinds - 2), also of many kinds
+    price = (np.log2(rows - 1) + choices - saved) / rows
     return best + 1 if bits - mixed[best] > price else None
 
 

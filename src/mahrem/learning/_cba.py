@@ -102,6 +102,7 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
         longest=settings.longest,
         miner=settings.miner,
         support_of=settings.support_of,
+        lean=not settings.prune,
     )
     ranked = class_rules(
         sets,
@@ -211,7 +212,7 @@ class CBA(Estimator):
             raise InvalidInput(f"rows={cells.height}: y must be one class for each row")
         if len(labels) == 0:
             raise InvalidInput("rows=0: there is nothing to learn from")
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = _classes(labels)
         width = len(str(len(self.classes_)))  # numbers as text that sort as the classes do
         names = [f"{number:0{width}d}" for number in range(len(self.classes_))]
         found = cba(cells, pl.Series(names, dtype=pl.String).gather(codes), settings)
@@ -251,6 +252,20 @@ class CBA(Estimator):
         if not hasattr(self, "_said"):
             raise InvalidParameter("the classifier has learnt nothing yet; call fit first")
         return self._said.first(as_cells(X, self._said.columns), self.hierarchies)
+
+
+def _classes(labels: Any) -> tuple[Any, Integers]:
+    """Give the sorted classes and the number of each row's; refuse rows without one."""
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+        whole = bool((classes == classes).all()) and None not in classes.tolist()  # noqa: PLR0124 - nan is not itself
+    except TypeError:  # None or nan among words cannot be sorted
+        whole = False
+    if not whole:
+        raise InvalidInput(
+            f"rows={len(labels)}: y must say a class of one kind for each row; leave out rows without one"
+        )
+    return classes, codes
 
 
 def _renamed(found: RuleList, names: Mapping[str, str]) -> RuleList:

@@ -73,6 +73,7 @@ def mine_sets(
     longest: int | None = None,
     miner: Miner = "eclat",
     support_of: SupportOf = "left",
+    lean: bool = False,
 ) -> tuple[ItemMatrix, Integers]:
     """Find all frequent sets of items with their rows by class; no set is empty.
 
@@ -85,9 +86,12 @@ def mine_sets(
         longest: Most items of a set; by default all lengths.
         miner: ``eclat`` (depth first on bits), ``apriori`` (level by level) or ``fp-growth`` (a tree).
         support_of: What must be frequent: the set (``left``) or the set with its best class (``rule``).
+        lean: Spare the search for sets with a part all of whose rows have one class: the rule of that
+            part stands before theirs and is right about all they are right about, so they are never kept.
 
     Guarantees:
-        - All miners give the same sets and counts, by size and then by items.
+        - All miners give the same sets and counts, by size and then by items; with ``lean`` each may leave
+          out other ones, and a classifier without pruning keeps the same rules.
         - Every row counts as often as it occurs.
     """
     by_rule = check.one_of(get_args(SupportOf), support_of=support_of) == "rule"
@@ -95,7 +99,7 @@ def mine_sets(
     if check.one_of(get_args(Miner), miner=miner) == "fp-growth":
         return fp_growth_sets(codes, target, table, minimum, most, by_rule=by_rule)
     bits: Callable[..., tuple[ItemMatrix, Integers]] = eclat_sets if miner == "eclat" else apriori_sets
-    return bits(table, columns, minimum, most, by_rule=by_rule)
+    return bits(table, columns, minimum, most, by_rule=by_rule, lean=lean)
 
 
 def pessimistic_error(wrong: Integers, rows: Integers) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -27,6 +28,7 @@ __all__ = ["Items", "as_cells", "covered_bits", "learn_items", "number_classes"]
 
 _FEW = 4096  # rows below which a dictionary is quicker than an enumeration
 SAYS_NOTHING = ("", "*")  # cells that are no item
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,15 @@ def learn_items(cells: pl.DataFrame | Sequence[pl.Series]) -> tuple[Items, Codes
         ([(0, '[20, 29]'), (1, 'f'), (1, 'm')], [[0, 1], [-1, 2]])
     """
     columns = cells.get_columns() if isinstance(cells, pl.DataFrame) else cells
-    numbered = [_number(column) for column in columns]
-    sizes = [len(values) for values, _ in numbered]
-    codes = np.stack([ranks for _, ranks in numbered], axis=1)
-    first = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int32)
-    codes = np.where(codes >= 0, codes + first, -1).astype(np.int32)
+    codes = np.empty((len(columns[0]), len(columns)), np.int32)
+    text: list[str] = []
+    sizes: list[int] = []
+    for number, column in enumerate(columns):
+        values, codes[:, number] = _number(column, len(text))
+        text += values
+        sizes.append(len(values))
     place = np.repeat(np.arange(len(columns), dtype=np.int32), sizes)
-    text = tuple(value for values, _ in numbered for value in values)
-    return Items(tuple(column.name for column in columns), place, text), codes
+    return Items(tuple(column.name for column in columns), place, tuple(text)), codes
 
 
 def number_classes(labels: pl.Series) -> tuple[list[str], Integers]:
@@ -118,18 +121,18 @@ def number_classes(labels: pl.Series) -> tuple[list[str], Integers]:
     return names, np.fromiter(map(number.get, labels.to_list()), np.int64, len(labels))
 
 
-def _number(column: pl.Series) -> tuple[list[str], Codes]:
-    """Give the sorted cells of a column that say something, and which of them each row shows."""
+def _number(column: pl.Series, first: int) -> tuple[list[str], Codes]:
+    """Give the sorted cells of a column that say something, and which each row shows, as ``first`` on."""
     if len(column) < _FEW:  # a dictionary is quicker than waking threads
         shown = column.to_list()
         values = sorted({*shown} - {None, *SAYS_NOTHING})
-        number = dict(zip(values, range(len(values)), strict=True))
+        number = dict(zip(values, range(first, first + len(values)), strict=True))
         return values, np.fromiter(map(number.get, shown, repeat(-1)), np.int32, len(shown))
     known = column.unique()
     known = known.filter(known.is_not_null() & ~known.is_in(SAYS_NOTHING)).sort()
     said = column.set(column.is_in(SAYS_NOTHING).fill_null(value=False), None)
-    ranks = said.cast(pl.Enum(known)).to_physical().cast(pl.Int32).fill_null(-1)
-    return known.to_list(), ranks.to_numpy()
+    ranks = said.cast(pl.Enum(known)).to_physical().cast(pl.Int32) + first
+    return known.to_list(), ranks.fill_null(-1).to_numpy()
 
 
 def covered_bits(
@@ -181,6 +184,7 @@ def _inside(cells: pl.Series, items: Sequence[str], tree: Hierarchy | None) -> M
     from_, to = _ends(pl.Series(items, dtype=pl.String))
     nodes = _nodes(tree)
     values = [_values(text, nodes) for text in texts]
+    plain = np.array([text is not None and bool(_NUMBER.fullmatch(text)) for text in texts], np.bool_)
     places: dict[str | None, list[int]] = {}
     for place, text in enumerate(texts):
         places.setdefault(text, []).append(place)
@@ -188,7 +192,10 @@ def _inside(cells: pl.Series, items: Sequence[str], tree: Hierarchy | None) -> M
         inside[number, places.get(item, [])] = True
         cell = read_cell(item)
         if not np.isnan(from_[number]):
-            inside[number] |= (from_[number] <= low) & (high <= to[number])
+            held = (from_[number] <= low) & (high <= to[number])
+            if isinstance(cell, Exact):  # 25 is 25.0, but the code 007 is not 7
+                held &= plain & bool(_NUMBER.fullmatch(item))
+            inside[number] |= held
         elif isinstance(cell, Prefix):
             begins = cell.beginning
             inside[number] |= np.array([_begins(text, begins) for text in texts], np.bool_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,14 @@ class RuleList:
         if counts is not None and sum(counts) > 0:
             return [count / sum(counts) for count in counts]
         label, confidence = sure
+        if len(self.classes) == 1:
+            return [1.0]
         others = (1.0 - confidence) / max(1, len(self.classes) - 1)
         return [confidence if name == label else others for name in self.classes]
+
+    def bare(self) -> RuleList:
+        """Give the same rules without counts by class: support, confidence and the number of rows stay."""
+        return replace(self, rules=tuple(replace(rule, counts=None) for rule in self.rules), rest=None)
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
@@ -120,16 +126,15 @@ class RuleList:
 
         Raises:
             InvalidInput: If the text is none, or says what cannot be: a support or a confidence outside
-                [0, 1], a class or a column that is not listed.
+                [0, 1], a class or a column that is not listed, the same rule twice.
         """
         try:
             said = json.loads(text)
             rules = tuple(_read_rule(entry) for entry in said["rules"])
             rest = None if said["rest"] is None else tuple(int(count) for count in said["rest"])
-            read = cls(
-                tuple(said["columns"]), tuple(said["classes"]), rules, said["default"], said["rows"], rest
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            columns, classes = (tuple(map(str, said[name])) for name in ("columns", "classes"))
+            read = cls(columns, classes, rules, str(said["default"]), said["rows"], rest)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidInput(
                 f"rules={len(text)} characters must be a list of rules as JSON ({type(error).__name__})"
             ) from None
@@ -142,13 +147,23 @@ class RuleList:
         Raises:
             InvalidInput: See :meth:`from_json`.
         """
-        if not isinstance(self.rows, int) or self.rows < 0:
+        if not isinstance(self.rows, int) or isinstance(self.rows, bool) or self.rows < 0:
             raise InvalidInput("rows must be a whole number, at least 0")
+        if len({(frozenset(rule.left), rule.right) for rule in self.rules}) < len(self.rules):
+            raise InvalidInput(
+                f"rules={len(self.rules)}: one of them comes twice, its rows would count twice"
+            )
+        behind = [*(rule.counts for rule in self.rules), self.rest]
+        if any(held is not None and (len(held) != len(self.classes) or min(held) < 0) for held in behind):
+            raise InvalidInput(f"classes={len(self.classes)}: counts must be one for each class, at least 0")
         if self.default not in self.classes or not set(self._named()) <= set(self.classes):
             raise InvalidInput(f"classes={len(self.classes)}: a rule or the default says another class")
         for number, rule in enumerate(self.rules, 1):
-            if not rule.left or not {column for column, _ in rule.left} <= set(self.columns):
-                raise InvalidInput(f"rule={number} has no left side or a column that is not listed")
+            named = {column for column, _ in rule.left}
+            if not rule.left or not named <= set(self.columns) or len(named) < len(rule.left):
+                raise InvalidInput(
+                    f"rule={number} has no left side, a column that is not listed, or one column twice"
+                )
             if not 0 <= rule.support <= rule.confidence + ROUNDING or not rule.confidence <= 1 + ROUNDING:
                 raise InvalidInput(
                     f"rule={number} must have 0 <= support <= confidence <= 1; "

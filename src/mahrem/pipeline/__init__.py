@@ -10,6 +10,9 @@ from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
 from mahrem.pipeline._inspect import Inspection, inspect
 from mahrem.pipeline._query import query
 from mahrem.pipeline._report import redraw
+from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
+from mahrem.pipeline._train import train
+from mahrem.pipeline._trained import Trained, load_model
 
 __all__ = [
     "Audit",
@@ -18,6 +21,8 @@ __all__ = [
     "Inspection",
     "RedTeam",
     "Release",
+    "SyntheticRelease",
+    "Trained",
     "anonymize",
     "apply",
     "attack",
@@ -26,7 +31,10 @@ __all__ = [
     "compare",
     "dry_run",
     "inspect",
+    "load_model",
     "make_hierarchy",
     "query",
     "redraw",
+    "synthesize",
+    "train",
 ]

@@ -13,6 +13,7 @@ from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
 from mahrem.table import (
     SPREADSHEETS,
+    Format,
     Reading,
     excel_texts,
     exported_names,
@@ -24,7 +25,7 @@ from mahrem.table import (
 from mahrem.types import Rows
 from mahrem.verify import Verdict, verify
 
-__all__ = ["checked_database", "checked_file", "checked_frame"]
+__all__ = ["checked_database", "checked_file", "checked_frame", "read_back"]
 
 
 def checked_frame(draft: Draft, table: object) -> Verdict:
@@ -39,7 +40,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     order = _order(draft)
     path = folder / f"data.{policy.format}"
     write_table(draft.table_for_file(order), path, policy.format)
-    published = _read_back(path, draft)
+    published = read_back(path, draft.columns, policy.format)
     wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
     if policy.format in SPREADSHEETS:
         quoted = _true(wanted.select(pl.col(pl.String).str.starts_with("'").any()))
@@ -98,7 +99,7 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     return verdict
 
 
-def _read_back(path: Path, draft: Draft) -> pl.LazyFrame:
+def read_back(path: Path, columns: Sequence[str], format: Format) -> pl.LazyFrame:  # noqa: A002 - the option's name
     """Read a published file without any of our own readers, and check its header."""
     match path.suffix:
         case ".parquet":
@@ -109,15 +110,15 @@ def _read_back(path: Path, draft: Draft) -> pl.LazyFrame:
             names = published.collect_schema().names()
         case ".xlsx":
             names, held = excel_texts(path)
-            published = held.rename(dict(zip(held.columns, draft.columns, strict=False))).lazy()
+            published = held.rename(dict(zip(held.columns, columns, strict=False))).lazy()
         case ending:
             mark = "\t" if ending == ".tsv" else ","
             with path.open(encoding="utf-8", newline="") as file:
                 names = next(csv.reader(file, delimiter=mark))
             published = pl.scan_csv(
-                path, infer_schema=False, separator=mark, glob=False, new_columns=draft.columns
+                path, infer_schema=False, separator=mark, glob=False, new_columns=list(columns)
             )
-    if names != exported_names(draft.columns, draft.policy.format):
-        wanted = len(draft.columns)
+    if names != exported_names(columns, format):
+        wanted = len(columns)
         raise GuaranteeBroken(f"the file has {len(names)} columns that are not the {wanted} to be published")
     return published

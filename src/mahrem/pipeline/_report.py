@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.release import check_hashes, replace_page
 from mahrem.report import LANGUAGES, render_html
 
-__all__ = ["redraw"]
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
+
+__all__ = ["data_sheet", "redraw"]
 
 
-def redraw(release: str | Path, *, language: str | None = None, output: str | Path | None = None) -> Path:
+def data_sheet(ledger: str | Path | Ledger) -> dict[str, Any]:
+    """Give everything that may be published about a ledger."""
+    from mahrem.dp import Ledger
+
+    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    return book.data_sheet()
+
+
+def redraw(
+    release: str | Path,
+    *,
+    language: str | None = None,
+    output: str | Path | None = None,
+    ledger: str | Path | Ledger | None = None,
+) -> Path:
     """Draw ``report.html`` again from ``report.json``; the data are not touched.
 
     Args:
         release: A release folder; everything in it is compared with its hashes first.
         language: ``en``, ``tr`` or ``de``; the policy's own if None.
         output: Write the page there; else it replaces the one in the folder, and its hash follows.
+        ledger: A privacy ledger (or its path) whose data sheet becomes a section of the page.
 
     Guarantees:
         - Nothing is drawn from a folder that is not what was released.
@@ -37,6 +56,8 @@ def redraw(release: str | Path, *, language: str | None = None, output: str | Pa
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"release={folder.name!r} has no report.json that can be read") from error
+    if ledger is not None:
+        report = {**report, "privacy_ledger": data_sheet(ledger)}
     own = report.get("settings", {}).get("language", "en")
     page = render_html(report, language or own)
     if output is None:

@@ -1,0 +1,347 @@
+"""Private models: a table, a ledger and a promise in, a model with its guarantee out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from mahrem import check
+from mahrem.dp import Ledger, public_cells, refuse_undeclared
+from mahrem.errors import BudgetExceeded, InvalidParameter
+from mahrem.learning import (
+    Descent,
+    FunctionalLinear,
+    FunctionalLogistic,
+    ObjectivePerturbation,
+    OutputPerturbation,
+    PrivateAutoencoder,
+    PrivateClassifier,
+    PrivateNetwork,
+    PrivateRegressor,
+    PublicInputs,
+    checkpoint_stream,
+    declared_features,
+    new_stream,
+    unit_numbers,
+)
+from mahrem.pipeline._model_score import Measure
+from mahrem.pipeline._trained import Trained
+from mahrem.table import Reading, open_source
+from mahrem.types import Floats
+
+__all__ = ["MODELS", "Wish", "train"]
+
+GRADIENTS = "gradients"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a person asked for, as a factory of :data:`MODELS` needs it."""
+
+    network: str
+    classes: tuple[str, ...] | None
+    bounds: tuple[float, float] | None
+    epsilon: float
+    delta: float
+    rows: int | None
+    options: Mapping[str, Any]
+    settings: Mapping[str, Any]
+
+
+def _network(wish: Wish) -> PrivateNetwork:
+    settings = {
+        "network": wish.network,
+        "options": wish.options,
+        "epsilon": wish.epsilon,
+        "delta": wish.delta,
+        "rows": wish.rows,
+        **wish.settings,
+    }
+    if wish.network == "autoencoder":
+        return PrivateAutoencoder(**settings)
+    if wish.classes is not None:
+        return PrivateClassifier(classes=wish.classes, **settings)
+    if wish.bounds is None:
+        raise InvalidParameter("target=None: name the column to learn; only an autoencoder needs none")
+    return PrivateRegressor(lower=wish.bounds[0], upper=wish.bounds[1], **settings)
+
+
+def _linear(kind: Callable[..., Any], **fixed: Any) -> Callable[[Wish], Any]:
+    def make(wish: Wish) -> Any:
+        strange = next((one for one in [*wish.settings, *wish.options] if one != "progress"), None)
+        if strange is not None:
+            raise InvalidParameter(
+                f"{strange}: this model has no such setting; it belongs to how='gradients'"
+            )
+        if kind is FunctionalLinear:
+            return FunctionalLinear(epsilon=wish.epsilon, delta=wish.delta, bounds=wish.bounds)
+        if wish.classes is None:
+            raise InvalidParameter("target: its values must be declared (categories) for this model")
+        return kind(epsilon=wish.epsilon, delta=wish.delta, classes=wish.classes, **fixed)
+
+    return make
+
+
+# "model" for noise on gradients, "model/how" for every other place where noise can go.
+MODELS: dict[str, Callable[[Wish], Any]] = {
+    "logistic": _network,
+    "dnn": _network,
+    "cnn": _network,
+    "lstm": _network,
+    "autoencoder": _network,
+    "logistic/objective": _linear(ObjectivePerturbation),
+    "svm/objective": _linear(ObjectivePerturbation, loss="svm"),
+    "logistic/output": _linear(OutputPerturbation),
+    "logistic/functional": _linear(FunctionalLogistic),
+    "linear/functional": _linear(FunctionalLinear),
+}
+
+
+def train(
+    source: object,
+    *,
+    ledger: str | Path | Ledger,
+    epsilon: float,
+    delta: float | None = None,
+    target: str | None = None,
+    model: str = "dnn",
+    how: str = "gradients",
+    features: Sequence[str] | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
+    holdout: float = 0.0,
+    evaluate_epsilon: float | None = None,
+    evaluate_openly: bool = False,
+    batch: float | None = None,
+    epochs: float | None = None,
+    clip: float | None = None,
+    noise: str | None = None,
+    learning_rate: float | None = None,
+    optimiser: str | None = None,
+    hidden: Sequence[int] | None = None,
+    shape: Sequence[int] | None = None,
+    device: str | None = None,
+    checkpoint: str | Path | None = None,
+    poisson: bool = True,
+    accept_no_amplification: bool = False,
+    plan: bool = False,
+    progress: Callable[[str], None] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    null: Sequence[str] = (),
+    table: str | None = None,
+    sql: str | None = None,
+) -> Trained:
+    """Train a model on a table with differential privacy.
+
+    Args:
+        source: A frame, a file or a database: the one the ledger was made for.
+        ledger: The ledger that pays, or its path; it also says what is public about the columns.
+        epsilon: What the training may cost.
+        delta: The same; by default the ledger's, or a tenth of it where noise does not go on gradients (such
+            an event uses its delta up).
+        target: The column to learn: declared values make classes, bounds make a number.
+        model: ``logistic``, ``dnn``, ``cnn``, ``lstm``, ``autoencoder``, ``svm`` or ``linear``.
+        how: Where the noise goes: ``gradients`` (every network), or for logistic regression, SVM and linear
+            regression ``objective``, ``output`` or ``functional``.
+        features: Columns to learn from; every declared one by default.
+        output: A folder for the model, its plan and its data sheet.
+        force: Replace an earlier model there.
+        holdout: Share of the people kept away from training, to measure on.
+        evaluate_epsilon: Measure on them privately, for this much.
+        evaluate_openly: Measure on them without noise; the figure is then not private, and says so.
+        batch: Expected size of a batch.
+        epochs: How often each row is seen on average.
+        clip: Largest norm of a gradient.
+        noise: ``gaussian`` or ``laplace``.
+        learning_rate: Size of a step.
+        optimiser: ``sgd`` or ``adam``.
+        hidden: Sizes of hidden layers.
+        shape: Shape of a row, for ``cnn`` and ``lstm``.
+        device: ``auto``, ``cpu``, ``cuda`` …
+        checkpoint: A private file to go on from after an interruption.
+        poisson: False needs ``accept_no_amplification``.
+        accept_no_amplification: Accept the bound without amplification by sampling.
+        plan: Only say what would be done, what it costs and whether it fits; nothing is read or spent.
+        progress: Called with a sentence now and then.
+        delimiter: Field separator of a CSV file.
+        encoding: Encoding of a CSV file.
+        decimal: Decimal sign of numbers in text.
+        null: Texts that mean missing.
+        table: Which table of a database.
+        sql: What to ask a database instead of a table.
+
+    Guarantees:
+        - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy; measuring costs extra.
+        - Everything is paid for before the first step; what does not fit is refused and nothing is computed.
+        - The model folder holds public facts, the model and figures that were paid for or say they are not.
+
+    Example:
+        >>> import mahrem as mh
+        >>> patients = mh.demo_patients(600)
+        >>> columns = {"age": {"lower": 0, "upper": 100}, "sex": {"categories": ["f", "m"]}}
+        >>> ledger = mh.Ledger.temporary(epsilon=2, delta=1e-6, rows=600, columns=columns)
+        >>> trained = train(patients, ledger=ledger, target="sex", model="logistic", epsilon=1, epochs=2)
+        >>> trained.epsilon <= 1, len(trained.predict(patients))
+        (True, 600)
+    """
+    start = time.perf_counter()
+    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    measure = Measure(holdout=holdout, epsilon=evaluate_epsilon, openly=evaluate_openly)
+    settings = {
+        "batch": batch,
+        "epochs": epochs,
+        "clip": clip,
+        "noise": noise,
+        "shape": None if shape is None else tuple(shape),
+        "device": device,
+        "checkpoint": checkpoint,
+        "poisson": None if poisson else False,
+        "accept_no_amplification": accept_no_amplification or None,
+        "descent": _descent(learning_rate, optimiser),
+        "progress": None if progress is None else _reports(progress),
+    }
+    share = 1.0 if how == GRADIENTS else 0.1
+    own = book.delta * share if delta is None else delta
+    if noise == "laplace" and delta is None:
+        own = 0.0
+    wish = _wish(book, model, target, epsilon, own, holdout, hidden, settings)
+    made = Trained(
+        model=model,
+        how=how,
+        target=target,
+        estimator=MODELS[_model_name(model, how)](wish),
+        inputs=PublicInputs(
+            facts=book.facts,
+            features=declared_features(book.facts, target, features),
+            low=-1.0 if how == GRADIENTS else 0.0,
+        ),
+        ledger=book,
+    )
+    made.event = made.planned_event(epsilon, wish.delta)
+    made.fits = measure.fits(book, made.event, epsilon, wish.delta)
+    if plan:
+        return made
+    if not made.fits:
+        raise BudgetExceeded(
+            f"epsilon={epsilon:g} and measuring do not fit the ledger ({book.remaining().epsilon:.4g} is "
+            f"left); nothing was computed"
+        )
+    reading = Reading(
+        delimiter=delimiter, encoding=encoding, decimal=decimal, null=null, table=table, query=sql
+    )
+    _fit(made, measure, source, reading, wish)
+    made.seconds = time.perf_counter() - start
+    if output is not None:
+        made.save(output, force=force)
+    if isinstance(made.estimator, PrivateNetwork):
+        made.estimator.forget()
+    return made
+
+
+def _fit(made: Trained, measure: Measure, source: object, reading: Reading, wish: Wish) -> None:
+    """Read, keep some rows away, train on the rest, measure on those."""
+    book, facts, target = made.ledger, made.ledger.facts, made.target
+    opened = open_source(source, reading)
+    check.columns_exist([*made.inputs.features, *([] if target is None else [target])], opened.columns)
+    book.refuse_other(source, reading, opened.columns)
+    rows = made.inputs(source, reading)
+    labels = None
+    if target is not None:
+        labels = _labels(public_cells(source, facts, [target], reading=reading)[target], wish)
+    units = None if book.unit.subject is None else unit_numbers(opened, book.unit.subject)
+    known = np.ones(len(rows), dtype=bool) if units is None else units > 0
+    path = wish.settings.get("checkpoint")
+    stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()
+    tested = measure.held_out(stream, len(rows), units)
+    kept = known & ~tested
+    more: dict[str, Any] = {}
+    if isinstance(made.estimator, PrivateNetwork):
+        more = {"stream": stream, "units": None if units is None else units[kept]}
+    made.estimator.fit(rows[kept], None if labels is None else labels[kept], ledger=book, **more)
+    tested &= known
+    if measure.holdout:
+        place = None if units is None else units[tested]
+        answers = None if labels is None else labels[tested]
+        made.metrics = measure(made.estimator, rows[tested], answers, place, book, wish.bounds)
+
+
+def _wish(
+    book: Ledger,
+    model: str,
+    target: str | None,
+    epsilon: float,
+    delta: float,
+    holdout: float,
+    hidden: Sequence[int] | None,
+    settings: Mapping[str, Any],
+) -> Wish:
+    facts = book.facts
+    if (target is None) != (model == "autoencoder"):
+        raise InvalidParameter(
+            f"target={target!r}: an autoencoder takes none, every other model needs the column to learn"
+        )
+    known = facts.columns.get(target) if target is not None else None
+    if target is not None:
+        refuse_undeclared(facts, [target])
+    if check.finite(epsilon=epsilon) <= 0:
+        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
+    bounded = known is not None and known.categories is None
+    return Wish(
+        network=model,
+        classes=None if known is None else known.categories,
+        bounds=facts.bounds(str(target)) if bounded else None,
+        epsilon=epsilon,
+        delta=delta,
+        rows=None if facts.rows is None else max(1, round(facts.rows * (1 - holdout))),
+        options={} if hidden is None else {"hidden": _hidden(model, hidden)},
+        settings={name: value for name, value in settings.items() if value is not None},
+    )
+
+
+def _model_name(model: str, how: str) -> str:
+    name = model if how == GRADIENTS else f"{model}/{how}"
+    if name not in MODELS:
+        known = [one if "/" in one else f"{one}/{GRADIENTS}" for one in MODELS]
+        raise InvalidParameter(f"model={model!r}, how={how!r} is not known; there are {', '.join(known)}")
+    return name
+
+
+def _hidden(model: str, hidden: Sequence[int]) -> Any:
+    if model in {"cnn", "lstm"}:
+        if len(hidden) != 1:
+            raise InvalidParameter(f"hidden={tuple(hidden)}: {model} takes one size")
+        return hidden[0]
+    if model == "logistic":
+        raise InvalidParameter("hidden: a logistic regression has no hidden layer")
+    return tuple(hidden)
+
+
+def _descent(learning_rate: float | None, optimiser: str | None) -> Descent | None:
+    if learning_rate is None and optimiser is None:
+        return None
+    kind = optimiser or "sgd"
+    rate = learning_rate if learning_rate is not None else {"adam": 0.01}.get(kind, Descent().learning_rate)
+    return Descent(learning_rate=rate, optimiser=kind)
+
+
+def _labels(cells: Floats, wish: Wish) -> Any:
+    """Give targets as estimators take them: declared labels (None: not declared), or numbers."""
+    if wish.classes is not None:
+        names = np.array([*wish.classes, None], dtype=object)
+        return names[np.where(np.isnan(cells), len(wish.classes), cells).astype(np.int64)]
+    low, high = wish.bounds or (0.0, 1.0)
+    return low + (high - low) * cells
+
+
+def _reports(progress: Callable[[str], None]) -> Callable[[int, int, float], None]:
+    def report(done: int, steps: int, epsilon: float) -> None:
+        progress(f"step {done:,} of {steps:,}, epsilon so far {epsilon:.3g}")
+
+    return report

@@ -1,0 +1,268 @@
+"""A trained private model: what it promises, cost and is good for; kept in a folder and read again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mahrem.dp import Approximate, Event, Ledger, Pure
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.learning import (
+    NETWORKS,
+    PrivateAutoencoder,
+    PrivateClassifier,
+    PrivateNetwork,
+    PrivateRegressor,
+    PublicInputs,
+)
+from mahrem.release import check_hashes, staged_release
+from mahrem.table import Reading
+
+__all__ = ["Trained", "load_model"]
+
+FORMAT = "mahrem-model-1"
+KINDS = {kind.__name__: kind for kind in (PrivateAutoencoder, PrivateClassifier, PrivateRegressor)}
+
+
+@dataclass(kw_only=True)
+class Trained:
+    """A private model and its papers.
+
+    Attributes:
+        model: Its name.
+        how: Where the noise went.
+        target: The column it foretells.
+        estimator: The fitted estimator; takes numbers.
+        inputs: How a table becomes those numbers, by public facts alone.
+        ledger: What paid.
+        event: What it reveals.
+        fits: Whether the ledger covers it.
+        metrics: What was measured on rows kept away from training; ``private`` says whether noise was added.
+        folder: Where it was kept.
+        seconds: How long it took.
+    """
+
+    model: str
+    how: str
+    target: str | None
+    estimator: Any = field(repr=False)
+    inputs: PublicInputs = field(repr=False)
+    ledger: Ledger = field(repr=False)
+    event: Event | None = None
+    fits: bool = True
+    metrics: dict[str, Any] | None = None
+    folder: Path | None = None
+    seconds: float | None = None
+
+    @property
+    def fitted(self) -> bool:
+        """Whether it was trained; a plan was not."""
+        return hasattr(self.estimator, "cost_")
+
+    @property
+    def epsilon(self) -> float:
+        """What the training cost, or would."""
+        return float(self.estimator.cost_[0] if self.fitted else self._planned()[0])
+
+    @property
+    def delta(self) -> float:
+        """The delta of the training."""
+        return float(self.estimator.cost_[1] if self.fitted else self._planned()[1])
+
+    @property
+    def guarantee(self) -> str:
+        """The promise in words."""
+        if self.fitted:
+            return str(self.estimator.guarantee_)
+        plan = self.estimator.plan(self.ledger) if isinstance(self.estimator, PrivateNetwork) else None
+        return f"would be ({self.epsilon:.4g}, {self.delta:g})-DP" if plan is None else plan.guarantee()
+
+    def planned_event(self, epsilon: float, delta: float) -> Event:
+        """Give what training will reveal, before anything is read."""
+        if isinstance(self.estimator, PrivateNetwork):
+            return self.estimator.plan(self.ledger).event
+        return Pure(epsilon) if delta == 0 else Approximate(epsilon, delta)
+
+    def predict(self, table: object, reading: Reading | None = None) -> Any:
+        """Foretell the target of every row of a table; costs nothing."""
+        return self.estimator.predict(self._numbers(table, reading))
+
+    def predict_proba(self, table: object, reading: Reading | None = None) -> Any:
+        """Give the probabilities of the declared classes; costs nothing."""
+        return self.estimator.predict_proba(self._numbers(table, reading))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what may be told, as plain data."""
+        plan = self._plan()
+        return {
+            "model": self.model,
+            "how": self.how,
+            "target": self.target,
+            "features": list(self.inputs.features),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "relation": str(self.ledger.relation),
+            "unit": self.ledger.unit.as_dict(),
+            "guarantee": self.guarantee,
+            "plan": None if plan is None else plan.as_dict(),
+            "spent": self.fitted,
+            "fits": self.fits,
+            "metrics": self.metrics,
+            "remaining": {"epsilon": self.ledger.remaining().epsilon},
+            "folder": None if self.folder is None else str(self.folder),
+            "seconds": self.seconds,
+        }
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Keep model, plan and data sheet in a folder that appears whole or not at all."""
+        if not self.fitted:
+            raise InvalidParameter("this model is only planned; there is nothing to keep")
+        target = Path(folder)
+        self.folder = target
+        with staged_release(target, force=force) as stage:
+            _write_model(self.estimator, stage)
+            _write(stage / "plan.json", self._settings())
+            _write(stage / "sheet.json", self.ledger.data_sheet())
+            _write(stage / "report.json", self.as_dict())
+            (stage / "guarantee.txt").write_text(self.guarantee + "\n", encoding="utf-8")
+        return target
+
+    def _planned(self) -> tuple[float, float]:
+        if isinstance(self.estimator, PrivateNetwork):
+            plan = self.estimator.plan(self.ledger)
+            return plan.epsilon, plan.delta
+        return self.estimator.epsilon, self.estimator.delta
+
+    def _plan(self) -> Any:
+        if not isinstance(self.estimator, PrivateNetwork):
+            return None
+        return self.estimator.plan_ if self.fitted else self.estimator.plan(self.ledger)
+
+    def _numbers(self, table: object, reading: Reading | None) -> Any:
+        if not self.fitted:
+            raise InvalidParameter("this model is only planned; train it first")
+        return self.inputs(table, reading)
+
+    def _settings(self) -> dict[str, Any]:
+        """Write down what is needed to use the model again; public facts only."""
+        model = self.estimator
+        said: dict[str, Any] = {
+            "format": FORMAT,
+            "kind": type(model).__name__,
+            "model": self.model,
+            "how": self.how,
+            "target": self.target,
+            "inputs": self.inputs.as_dict(),
+            "classes": list(getattr(model, "classes_", ()) or ()),
+            "guarantee": self.guarantee,
+            "cost": [self.epsilon, self.delta],
+        }
+        if isinstance(model, PrivateNetwork):
+            own = {"options": dict(model.options), "shape": list(model.shape_), "bounds": None}
+            if isinstance(model, PrivateRegressor):
+                own["bounds"] = list(model.bounds_)
+            return said | own | {"plan": model.plan_.as_dict()}
+        bounds = getattr(model, "bounds", None)
+        return said | {"norm": model.norm, "intercept": model.intercept, "bounds": bounds}
+
+
+def _write(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _write_model(model: Any, stage: Path) -> None:
+    if isinstance(model, PrivateNetwork):
+        weights = {name: value.cpu().numpy() for name, value in model.model_.state_dict().items()}
+    else:
+        weights = {"coef_": np.asarray(model.coef_)}
+    with (stage / "model.npz").open("wb") as file:
+        np.savez(file, **weights)
+
+
+def load_model(folder: str | Path) -> LoadedModel:
+    """Read a model folder; its hashes are checked, and nothing in it is run.
+
+    Args:
+        folder: What ``train(output=...)`` wrote.
+
+    Raises:
+        Tampered: If the folder does not hold what was written.
+    """
+    home = Path(folder)
+    if not (home / "plan.json").is_file():
+        raise InvalidInput(f"folder={home.name!r} holds no model")
+    check_hashes(home)
+    said = json.loads((home / "plan.json").read_text(encoding="utf-8"))
+    if said.get("format") != FORMAT:
+        raise InvalidInput(f"folder={home.name!r} was written by another version")
+    with np.load(home / "model.npz", allow_pickle=False) as kept:
+        weights = {name: kept[name] for name in kept.files}
+    return LoadedModel(
+        inputs=PublicInputs.from_dict(said["inputs"]),
+        estimator=_rebuilt(said, weights),
+        guarantee=said["guarantee"],
+        cost=(said["cost"][0], said["cost"][1]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedModel:
+    """A private model read from its folder: it foretells, and says what it promises."""
+
+    inputs: PublicInputs = field(repr=False)
+    estimator: Any = field(repr=False)
+    guarantee: str
+    cost: tuple[float, float]
+
+    def predict(self, table: object, reading: Reading | None = None) -> Any:
+        """Foretell the target of every row of a table; costs nothing."""
+        return self.estimator.predict(self.inputs(table, reading))
+
+    def predict_proba(self, table: object, reading: Reading | None = None) -> Any:
+        """Give the probabilities of the declared classes; costs nothing."""
+        return self.estimator.predict_proba(self.inputs(table, reading))
+
+
+def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
+    if said["kind"] not in KINDS:
+        return _rebuilt_linear(said, weights)
+    model: Any = KINDS[said["kind"]](network=said["model"], options=said["options"], shape=said["shape"])
+    import torch
+
+    outputs = len(said["classes"]) or (
+        int(np.prod(said["shape"])) if said["kind"] == "PrivateAutoencoder" else 1
+    )
+    module = NETWORKS[said["model"]](tuple(said["shape"]), outputs, **said["options"])
+    module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    model.model_, model._encoder = module.eval(), None  # noqa: SLF001 - built by hand, as fit would
+    model.classes_, model.cost_, model.guarantee_ = (
+        tuple(said["classes"]),
+        tuple(said["cost"]),
+        said["guarantee"],
+    )
+    if said["bounds"] is not None:
+        model.bounds_ = tuple(said["bounds"])
+    return model
+
+
+def _rebuilt_linear(said: dict[str, Any], weights: dict[str, Any]) -> Any:
+    import mahrem.learning as home
+
+    kind = getattr(home, said["kind"])
+    own = (
+        {"bounds": tuple(said["bounds"])}
+        if said["bounds"] is not None
+        else {"classes": tuple(said["classes"])}
+    )
+    model = kind(
+        epsilon=said["cost"][0], delta=said["cost"][1], norm=said["norm"], intercept=said["intercept"], **own
+    )
+    model.coef_, model.classes_, model._encoder = weights["coef_"], tuple(said["classes"]), None  # noqa: SLF001
+    model.cost_, model.guarantee_ = tuple(said["cost"]), said["guarantee"]
+    if said["bounds"] is not None:
+        model.bounds_ = tuple(said["bounds"])
+    return model

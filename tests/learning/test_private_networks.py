@@ -1,0 +1,273 @@
+"""Private networks as estimators: they learn, pay first, refuse, and go on after an interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
+from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
+from mahrem.learning import (  # noqa: E402
+    Descent,
+    PrivateAutoencoder,
+    PrivateClassifier,
+    PrivateRegressor,
+    PublicInputs,
+)
+
+torch.set_num_threads(1)
+ROWS = 600
+FACTS: dict[str, dict[str, Any]] = {
+    "x": {"lower": -3, "upper": 3, "missing": 0},
+    "kind": {"categories": ["a", "b"]},
+    "y": {"categories": ["no", "yes"]},
+    "z": {"lower": -10, "upper": 10},
+}
+
+
+def numbers() -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(ROWS, 3)).astype(np.float32)
+    return rows, np.where(rows[:, 0] + rows[:, 1] > 0, "yes", "no")
+
+
+def frame() -> pl.DataFrame:
+    rows, labels = numbers()
+    kinds = np.where(rows[:, 2] > 0, "a", "b")
+    return pl.DataFrame({"x": rows[:, 0] + rows[:, 1], "kind": kinds, "y": labels, "z": 3 * rows[:, 0]})
+
+
+def book(**said: Any) -> Ledger:
+    return Ledger.temporary(**{"epsilon": 8.0, "delta": 1e-5, "rows": ROWS, **said})
+
+
+def classifier(**said: Any) -> PrivateClassifier:
+    given = {"noise_multiplier": 1.0, "batch": 100, "epochs": 4, "classes": ("no", "yes"), "device": "cpu"}
+    return PrivateClassifier(**{**given, **said})
+
+
+def test_a_private_classifier_learns_and_says_what_it_cost() -> None:
+    rows, labels = numbers()
+    ledger = book()
+    model = classifier(network="dnn", options={"hidden": (8,)}, descent=Descent(learning_rate=1.0)).fit(
+        rows, labels, ledger=ledger
+    )
+    assert model.score(rows, labels) > 0.85
+    assert model.cost_ == (model.plan_.epsilon, 1e-5)
+    assert ledger.spent().epsilon == pytest.approx(model.cost_[0], rel=1e-6)
+    assert model.predict_proba(rows).sum(axis=1) == pytest.approx(1)
+    assert "differentially private" in model.guarantee_
+    assert not model.guarantee_.startswith("NOT")
+
+
+def test_a_table_is_read_by_its_public_facts() -> None:
+    model = classifier(network="logistic", target="y", classes=None, features=["x", "kind"])
+    model.fit(frame(), ledger=book(columns=FACTS))
+    assert model.classes_ == ("no", "yes")
+    assert model.score(frame(), frame()["y"].to_numpy()) > 0.8
+    assert model.predict(frame().with_columns(kind=pl.lit("never seen"), x=None)).shape == (ROWS,)
+
+
+def test_numbers_and_series_and_rows_can_be_learnt_too() -> None:
+    rng = np.random.default_rng(2)
+    series = rng.uniform(-1, 1, (ROWS, 4, 2)).astype(np.float32)
+    common: dict[str, Any] = {"noise_multiplier": 1.0, "batch": 100, "epochs": 3, "device": "cpu"}
+    foretold = PrivateRegressor(network="lstm", options={"hidden": 4}, lower=-1, upper=1, **common)
+    foretold.fit(series, series[:, -1, 0], ledger=book())
+    assert np.abs(foretold.predict(series)).max() <= 1
+    images = rng.normal(size=(200, 1, 16, 16)).astype(np.float32)
+    seen = PrivateClassifier(network="cnn", classes=(0, 1), **{**common, "epochs": 0.5})
+    seen.fit(images, (images.mean(axis=(1, 2, 3)) > 0).astype(int), ledger=book())
+    assert seen.predict(images).shape == (200,)
+    squeezed = PrivateAutoencoder(options={"code": 2, "hidden": (4,)}, **common)
+    squeezed.fit(series.reshape(ROWS, 8), ledger=book())
+    assert squeezed.transform(series.reshape(ROWS, 8)).shape == (ROWS, 2)
+    assert squeezed.score(series.reshape(ROWS, 8)) > -1
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_computed() -> None:
+    rows, labels = numbers()
+    ledger = book(epsilon=0.5)
+    with pytest.raises(BudgetExceeded):
+        classifier().fit(rows, labels, ledger=ledger)
+    assert ledger.spent().epsilon == 0
+    pure = book(delta=0.0)
+    with pytest.raises(BudgetExceeded):
+        classifier(delta=1e-5).fit(rows, labels, ledger=pure)
+
+
+def test_nothing_is_paid_for_a_model_that_is_refused() -> None:
+    rows, labels = numbers()
+    ledger = book()
+
+    def mixing(shape: tuple[int, ...], outputs: int) -> Any:
+        return torch.nn.Sequential(
+            torch.nn.Linear(shape[0], 4), torch.nn.BatchNorm1d(4), torch.nn.Linear(4, outputs)
+        )
+
+    with pytest.raises(InvalidParameter, match="BatchNorm1d"):
+        classifier(network=mixing).fit(rows, labels, ledger=ledger)
+    assert ledger.history() == []
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"classes": None}, "classes"),
+        ({"classes": ("yes",)}, "classes"),
+        ({"network": "oracle"}, "network"),
+        ({"noise_multiplier": None}, "noise_multiplier"),
+        ({"poisson": False}, "accept_no_amplification"),
+        ({"shape": (2, 2)}, "shape"),
+        ({"device": "toaster"}, "device"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(said: dict[str, Any], words: str) -> None:
+    rows, labels = numbers()
+    with pytest.raises(InvalidParameter, match=words):
+        classifier(**said).fit(rows, labels, ledger=book())
+
+
+def test_the_number_of_rows_is_never_counted() -> None:
+    rows, labels = numbers()
+    with pytest.raises(InvalidParameter, match="never counted"):
+        classifier().fit(rows, labels, ledger=book(rows=None))
+    said = classifier().fit(rows[:300], labels[:300], ledger=book())
+    assert said.plan_.rows == ROWS
+
+
+def test_a_column_without_public_facts_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="declared"):
+        PublicInputs(facts=book(columns=FACTS).facts, features=("secret",))
+
+
+def test_a_seed_is_marked_as_not_private() -> None:
+    rows, labels = numbers()
+    one, two = (classifier(seed=7).fit(rows, labels, ledger=book()) for _ in range(2))
+    assert one.guarantee_.startswith("NOT PRIVATE")
+    assert np.array_equal(one.outputs(rows), two.outputs(rows))
+
+
+def test_progress_tells_a_growing_epsilon() -> None:
+    rows, labels = numbers()
+    told: list[tuple[int, int, float]] = []
+    model = classifier(progress=lambda *said: told.append(said)).fit(rows, labels, ledger=book())
+    assert told[-1][:2] == (24, 24)
+    assert told[-1][2] == pytest.approx(model.cost_[0])
+    assert [one[2] for one in told] == sorted(one[2] for one in told)
+
+
+def test_laplace_noise_trains_a_small_model_with_pure_privacy() -> None:
+    rows, labels = numbers()
+    model = classifier(network="logistic", noise="laplace", noise_multiplier=4.0)
+    model.fit(rows, labels, ledger=book(delta=0.0))
+    assert model.cost_[1] == 0
+
+
+class Stop(Exception):
+    """What stands for a crash."""
+
+
+def interrupted(path: Path, ledger: Ledger, after: int) -> None:
+    rows, labels = numbers()
+
+    def progress(step: int, steps: int, epsilon: float) -> None:  # noqa: ARG001 - the form of progress
+        if step >= after:
+            raise Stop
+
+    with pytest.raises(Stop):
+        classifier(checkpoint=path, progress=progress).fit(rows, labels, ledger=ledger)
+
+
+def test_a_training_goes_on_after_a_crash_and_pays_once(tmp_path: Path) -> None:
+    rows, labels = numbers()
+    ledger, path = book(), tmp_path / "run.checkpoint"
+    interrupted(path, ledger, 13)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    paid = ledger.spent().epsilon
+    copies = []
+    for _ in range(2):
+        steps: list[int] = []
+        model = classifier(checkpoint=path, progress=lambda step, *_, seen=steps: seen.append(step))
+        model.fit(rows, labels, ledger=ledger)
+        copies.append(model.outputs(rows))
+        assert not steps or steps[0] > 12
+    assert ledger.spent().epsilon == paid == pytest.approx(model.cost_[0], rel=1e-6)
+    assert np.array_equal(copies[0], copies[1])
+    model.forget()
+    assert not path.exists()
+
+
+def test_a_checkpoint_of_another_training_ledger_or_table_is_refused(tmp_path: Path) -> None:
+    rows, labels = numbers()
+    ledger, path = book(), tmp_path / "run.checkpoint"
+    interrupted(path, ledger, 13)
+    with pytest.raises(InvalidParameter, match="other settings"):
+        classifier(checkpoint=path, epochs=5).fit(rows, labels, ledger=ledger)
+    with pytest.raises(InvalidParameter, match="other rows"):
+        classifier(checkpoint=path).fit(rows[:-1], labels[:-1], ledger=ledger)
+    with pytest.raises(Tampered):
+        classifier(checkpoint=path).fit(rows, labels, ledger=book())
+
+
+def test_a_killed_process_leaves_a_training_that_is_paid_for_and_goes_on(tmp_path: Path) -> None:
+    data, home, path = tmp_path / "t.csv", tmp_path / "L", tmp_path / "c"
+    frame().write_csv(data)
+    Ledger.create(home, data, epsilon=8, delta=1e-5, rows=ROWS, columns=FACTS)
+    script = textwrap.dedent(f"""
+        import os, signal, torch
+        from mahrem.learning import PrivateClassifier
+        torch.set_num_threads(1)
+        def progress(step, steps, epsilon):
+            if step > 8:
+                os.kill(os.getpid(), signal.SIGKILL)
+        PrivateClassifier(network="logistic", target="y", features=["x"], noise_multiplier=1.0, batch=100,
+            epochs=4, device="cpu", checkpoint={str(path)!r}, progress=progress,
+        ).fit({str(data)!r}, ledger={str(home)!r})
+    """)
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-500:]
+    before = Ledger.open(home).spent().epsilon
+    assert before > 0
+    model = PrivateClassifier(
+        network="logistic",
+        target="y",
+        features=["x"],
+        noise_multiplier=1.0,
+        batch=100,
+        epochs=4,
+        device="cpu",
+        checkpoint=path,
+    ).fit(data, ledger=home)
+    assert Ledger.open(home).spent().epsilon == before
+    assert model.score(data, frame()["y"].to_numpy()) > 0.7
+
+
+def test_people_with_several_rows_are_protected_as_one() -> None:
+    people = frame().with_columns(who=pl.int_range(ROWS) // 3)
+    ledger = book(rows=200, subject="who", rows_per_person=2, columns=FACTS)
+    model = classifier(target="y", classes=None, features=["x"], batch=50).fit(people, ledger=ledger)
+    assert model.plan_.rows_per_person == 2
+    assert "one person with 2 rows" in model.guarantee_
+    with pytest.raises(InvalidParameter, match="units"):
+        classifier().fit(*numbers(), ledger=ledger)
+
+
+def test_rows_that_are_not_finite_harm_nobody() -> None:
+    rows, labels = numbers()
+    rows[5] = np.nan
+    rows[6, 1] = np.inf
+    model = classifier(network="dnn", options={"hidden": (8,)}).fit(rows, labels, ledger=book())
+    assert all(bool(torch.isfinite(one).all()) for one in model.model_.parameters())

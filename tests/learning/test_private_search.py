@@ -1,0 +1,81 @@
+"""A private search pays for the choice, and gives out one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
+from mahrem.errors import BudgetExceeded, InvalidParameter  # noqa: E402
+from mahrem.learning import (  # noqa: E402
+    Descent,
+    PrivateClassifier,
+    PrivateSearch,
+    TrainingPlan,
+    new_stream,
+    search_epsilon,
+)
+
+torch.set_num_threads(1)
+
+
+def candidate(rate: float, **said: Any) -> PrivateClassifier:
+    given = {"network": "logistic", "classes": (0, 1), "noise_multiplier": 2.0, "batch": 100, "epochs": 1}
+    return PrivateClassifier(**{**given, "descent": Descent(learning_rate=rate), "device": "cpu", **said})
+
+
+def numbers() -> tuple[Any, Any]:
+    rows = np.random.default_rng(1).normal(size=(400, 2)).astype(np.float32)
+    return rows, (rows[:, 0] > 0).astype(int)
+
+
+def test_the_best_settings_come_out_and_are_paid_for() -> None:
+    rows, labels = numbers()
+    ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
+    search = PrivateSearch(
+        candidates=[candidate(1e-6, network="dnn"), candidate(2.0)], repeats=6, score_noise=10.0, seed=3
+    )
+    best = search.fit(rows, labels, ledger=ledger)
+    assert best.descent.learning_rate == 2.0
+    assert best.score(rows, labels) > 0.9
+    assert ledger.spent().epsilon == pytest.approx(best.cost_[0], rel=1e-3)
+    assert "choice among 2" in best.guarantee_
+
+
+def test_one_repeat_costs_what_training_and_scoring_cost_by_hand() -> None:
+    import dp_accounting as da
+    from dp_accounting import rdp
+
+    plan = TrainingPlan.make(rows=400, batch=100, epochs=1, noise_multiplier=2.0, delta=1e-5)
+    orders = [*range(2, 64), 72, 96, 128, 192, 256, 512, 1024]
+    hand = rdp.RdpAccountant(orders)
+    hand.compose(da.PoissonSampledDpEvent(0.25, da.GaussianDpEvent(2.0)), 4).compose(da.GaussianDpEvent(50.0))
+    one = search_epsilon(plan, repeats=1, score_noise=50.0, delta=1e-5)
+    assert one >= hand.get_epsilon(1e-5) * 0.999
+    many = [search_epsilon(plan, repeats=count, score_noise=50.0, delta=1e-5) for count in (2, 10, 100)]
+    assert [one, *many] == sorted([one, *many])
+
+
+def test_the_number_of_trainings_is_geometric() -> None:
+    """2,000 fixed draws with mean 5; five standard errors."""
+    search = PrivateSearch(candidates=[candidate(1.0)], repeats=5)
+    drawn = [search._count(new_stream(seed)) for seed in range(2000)]
+    assert min(drawn) == 1
+    assert abs(np.mean(drawn) - 5) < 5 * np.sqrt(20 / 2000)
+
+
+def test_searches_that_cannot_be_are_refused() -> None:
+    rows, labels = numbers()
+    ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
+    with pytest.raises(InvalidParameter, match="the same for all"):
+        PrivateSearch(candidates=[candidate(1.0), candidate(1.0, epochs=2)]).fit(rows, labels, ledger=ledger)
+    with pytest.raises(InvalidParameter):
+        PrivateSearch(candidates=[])
+    small = Ledger.temporary(epsilon=0.1, delta=1e-5, rows=400)
+    with pytest.raises(BudgetExceeded):
+        PrivateSearch(candidates=[candidate(1.0)]).fit(rows, labels, ledger=small)
+    assert small.history() == []
