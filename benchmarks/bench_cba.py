@@ -2,9 +2,10 @@
 
 CBA on mushroom (support 0.2, all lengths) and Adult (support 0.01, rules of five with the class) against
 pyARC, which lives in an environment of its own (``--pyarc`` or MAHREM_PEER_PYARC names its Python) and runs
-once; before that, our rules are compared with a slow walk over Boolean columns. Exact du-CBA with 128 clients
-against central CBA: processor time of all clients' answers and the server together, from tables of text to
-the model, without and with writing and reading messages. The secure sum has a bar of three seconds a round.
+once, for at most ``--bound`` seconds; before that, our rules are compared with a slow walk over Boolean
+columns. Exact du-CBA with 128 clients against central CBA: processor time of all clients' answers and the
+server together, from tables of text to the model, without and with writing and reading messages. The secure
+sum has a bar of three seconds a round.
 """
 
 from __future__ import annotations

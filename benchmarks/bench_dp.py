@@ -2,9 +2,9 @@
 
 A private count over a DuckDB table against the plain count, both from opening the file on; every private
 count appends a line to its ledger and syncs it to disk. The accounting of 10,000 steps of private training
-against the same by dp-accounting without us. A step of private training (a small CNN on images of 28 x 28, batch
-256; ours with sampling and noise from its secret stream) against the same by Opacus' PrivacyEngine with hooks,
-and against a plain step of PyTorch. Repeats are interleaved and the minimum counts.
+against the same by dp-accounting without us. A step of private training (a small CNN on images of 28 x 28,
+batch 256; ours with sampling and noise from its secret stream) against the same by Opacus' PrivacyEngine
+with hooks, and against a plain step of PyTorch. Repeats are interleaved and the minimum counts.
 """
 
 from __future__ import annotations

@@ -153,3 +153,16 @@ def test_the_audit_prints_every_figure_of_risk(release: Path, capsys: pytest.Cap
     shown = capsys.readouterr().out
     for words in ("highest risk", "average risk", "rows above risk 0.09", "marketer", "journalist", "zayatz"):
         assert words in shown
+
+
+def test_a_page_shows_the_data_sheet_of_a_ledger(release: Path, tmp_path: Path) -> None:
+    pytest.importorskip("dp_accounting")
+    mh.demo_patients(100).write_csv(tmp_path / "patients.csv")
+    ledger = mh.Ledger.create(tmp_path / "L", tmp_path / "patients.csv", epsilon=2.0)
+    mh.query(tmp_path / "patients.csv", "count()", ledger=ledger, epsilon=0.5)
+    page = redraw(release, ledger=tmp_path / "L", output=tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Private answers about the same data" in page
+    assert "ε = 0.5" in page
+    assert "ε = 1.5" in page
+    assert redraw(release, ledger=ledger).parent == release
+    assert mh.audit(release).holds, "hashes follow the new page"

@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 
 from mahrem import check
-from mahrem.check import extra
-from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, foreign
+from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.learning._secret_stream import SecretStream
+from mahrem.learning._training_cost import gaussian_steps, least_gaussian, renyi_epsilon
 from mahrem.types import Floats, Integers
 
-__all__ = ["NOISES", "ORDERS", "TrainingPlan", "training_event"]
+__all__ = ["NOISES", "TrainingPlan", "training_event"]
 
 NOISES = ("gaussian", "laplace")
-CLOSE = 0.004  # a calibrated plan costs at most this share less than it may
-ORDERS = (*range(2, 64), 72, 96, 128, 192, 256, 512, 1024)  # whole ones: fractional ones may not converge
-SMALLEST_MULTIPLIER, LARGEST_MULTIPLIER = 1e-2, 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +149,11 @@ class TrainingPlan:
             if check.finite(epsilon=epsilon) <= 0:
                 raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
             trial = cls(**said, noise_multiplier=1.0)
-            noise_multiplier = _least_multiplier(trial, epsilon)
+            times, rate = trial.uses(trial.steps)
+            if noise == "laplace":
+                noise_multiplier = trial.moves / math.log1p(math.expm1(epsilon / times) / rate) * (1 + 1e-12)
+            else:
+                noise_multiplier = least_gaussian(rate, times, epsilon, delta, kind)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)  # the trial has said it
                 return cls(**said, noise_multiplier=noise_multiplier)
@@ -221,7 +221,9 @@ class TrainingPlan:
             return 0.0
         if self.noise == "laplace":
             return epsilon_of(training_event(self, steps), 0.0, self.relation)
-        return min(self.epsilon, _renyi_epsilon(self, steps))
+        times, rate = self.uses(steps)
+        bound = renyi_epsilon(rate, self.noise_multiplier, times, self.delta, self.relation)
+        return min(self.epsilon, bound)
 
     def guarantee(self, *, seeded: bool = False) -> str:
         """Say the promise and what it idealises, in words."""
@@ -270,41 +272,8 @@ def training_event(plan: TrainingPlan, steps: int) -> Event:
     """
     times, rate = plan.uses(steps)
     if plan.noise == "gaussian":
-        return _gaussian_steps(rate, plan.noise_multiplier, times)
+        return gaussian_steps(rate, plan.noise_multiplier, times)
     return Repeated(Pure(math.log1p(rate * math.expm1(plan.moves / plan.noise_multiplier))), times)
-
-
-@lru_cache(maxsize=256)
-def _gaussian_steps(rate: float, multiplier: float, times: int) -> Event:
-    try:
-        import dp_accounting
-    except ImportError:
-        raise extra("train", needed_for="private training") from None
-    step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(multiplier))
-    return foreign(dp_accounting.SelfComposedDpEvent(step, times))
-
-
-@lru_cache(maxsize=8)
-def _renyi_accountant(rate: float, multiplier: float, relation: Relation) -> Any:
-    import dp_accounting
-    from dp_accounting import rdp
-
-    kinds = dp_accounting.NeighboringRelation
-    kind = kinds.ADD_OR_REMOVE_ONE if relation is Relation.ADD_REMOVE else kinds.REPLACE_ONE
-    accountant = rdp.RdpAccountant(list(ORDERS), neighboring_relation=kind)
-    step = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(multiplier))
-    return accountant.compose(step) if accountant.supports(step) else None
-
-
-def _renyi_epsilon(plan: TrainingPlan, steps: int) -> float:
-    """Give a Renyi bound for the first steps; infinite where the accountant has none."""
-    times, rate = plan.uses(steps)
-    one = _renyi_accountant(rate, plan.noise_multiplier, plan.relation)
-    if one is None:
-        return math.inf
-    from dp_accounting import rdp
-
-    return float(rdp.compute_epsilon(one._orders, one._rdp * times, plan.delta)[0])  # noqa: SLF001 - kept to itself in 0.6
 
 
 def _check_delta(delta: float, noise: str, rows: int) -> None:
@@ -321,34 +290,3 @@ def _check_delta(delta: float, noise: str, rows: int) -> None:
             PrivacyWarning,
             stacklevel=4,
         )
-
-
-def _least_multiplier(plan: TrainingPlan, epsilon: float) -> float:
-    """Find the least noise whose cost is at most ``epsilon``, from above, to a few thousandths."""
-    times, rate = plan.uses(plan.steps)
-    if plan.noise == "laplace":
-        return plan.moves / math.log1p(math.expm1(epsilon / times) / rate) * (1 + 1e-12)
-
-    @lru_cache(maxsize=64)
-    def cost(multiplier: float) -> float:
-        return epsilon_of(_gaussian_steps(rate, multiplier, times), plan.delta, plan.relation)
-
-    low, high = 0.0, math.inf  # cost(low) is too much, cost(high) is not
-    aim, now, slope = epsilon * (1 - CLOSE / 2), 1.0, -1.3
-    for _ in range(60):
-        paid = cost(now)
-        low, high = (now, high) if paid > epsilon else (low, now)
-        if paid <= epsilon and (paid >= epsilon * (1 - CLOSE) or high / max(low, 1e-9) < 1 + 1e-6):
-            return now
-        jump = now * (max(paid, 1e-12) / aim) ** (-1 / slope)  # cost falls about as a power of the noise
-        jump = min(max(jump, now / 4), now * 4)
-        new = jump if low < jump < high else math.sqrt(low * high)
-        if not SMALLEST_MULTIPLIER < new < LARGEST_MULTIPLIER:
-            break
-        change = (
-            math.log(cost(new) / paid) / math.log(new / now) if cost(new) > 0 < paid and new != now else -1.3
-        )
-        now, slope = new, min(-0.2, max(-20.0, change))
-    if math.isfinite(high):
-        return high
-    raise InvalidParameter(f"epsilon={epsilon!r} is too small for {plan.steps} steps; take fewer")

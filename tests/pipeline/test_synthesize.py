@@ -1,0 +1,216 @@
+"""Synthetic releases: folders, reports without secrets, figures kept outside, early refusals."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mahrem as mh
+from mahrem.cli._app import _run
+from mahrem.errors import GuaranteeBroken, InvalidInput, InvalidParameter
+from mahrem.pipeline import redraw
+from mahrem.release import check_hashes
+
+FACTS: dict[str, Any] = {
+    "age": {"lower": 0, "upper": 99},
+    "cost": {"lower": 0.0, "upper": 999.5},
+    "sex": {"categories": ["f", "=m"]},
+    "ill": {"categories": ["no", "yes"]},
+}
+DELTA = 1e-6
+SECRET = 873.125  # a value of one person: it must never come out
+
+
+def people(rows: int = 4000, seed: int = 1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 100, rows)
+    ill = rng.random(rows) < age / 120
+    cost = np.where(ill, 500.0, 50.0) + rng.normal(0, 20, rows)
+    cost[0] = SECRET
+    return pl.DataFrame(
+        {"age": age, "cost": cost, "sex": rng.choice(["f", "=m"], rows), "ill": np.where(ill, "yes", "no")}
+    )
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> tuple[Path, Path]:
+    data, ledger = tmp_path / "people.csv", tmp_path / "people.ledger"
+    people().write_csv(data)
+    mh.Ledger.create(ledger, data, epsilon=2, delta=1e-5, columns=FACTS)
+    return data, ledger
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet", "arrow", "xlsx"])
+def test_a_release_folder_holds_data_report_settings_and_hashes(
+    book: tuple[Path, Path], tmp_path: Path, format_: Any
+) -> None:
+    data, ledger = book
+    folder = tmp_path / "release"
+    release = mh.synthesize(
+        data, ledger=ledger, epsilon=1, delta=DELTA, target="ill", rows=500, output=folder, format=format_
+    )
+    check_hashes(folder)
+    names = {path.name for path in folder.iterdir()}
+    assert names == {f"data.{format_}", "report.html", "report.json", "synthesis.toml", "SHA256SUMS"}
+    assert release.holds
+    assert release.table.shape == (500, 4)
+    assert set(release.table["sex"]) == {"f", "=m"}
+    settings = tomllib.loads((folder / "synthesis.toml").read_text())
+    assert settings["method"] == "marginals"
+    assert settings["declared"]["age"]["bounds"] == ["0", "99"]
+    report = json.loads((folder / "report.json").read_text())
+    assert report["privacy_ledger"]["spent"]["epsilon"] <= 1 + 1e-9
+    assert "seconds" not in report  # time depends on the data
+    text = "".join(
+        path.read_text() for path in folder.iterdir() if path.suffix in {".json", ".html", ".toml"}
+    )
+    assert str(SECRET) not in text
+
+
+def test_the_page_is_drawn_again_in_every_language(book: tuple[Path, Path], tmp_path: Path) -> None:
+    data, ledger = book
+    folder = tmp_path / "release"
+    mh.synthesize(data, ledger=ledger, epsilon=1, delta=DELTA, rows=50, output=folder)
+    pages = {language: redraw(folder, language=language).read_text() for language in ("en", "tr", "de")}
+    assert "No row belongs to a person" in pages["en"]
+    assert "Keine Zeile gehört zu einer Person" in pages["de"]
+    assert "diferansiyel mahremiyetle" in pages["tr"]
+    assert all("group by group" not in page and "<script" not in page for page in pages.values())
+
+
+def test_in_memory_the_table_comes_back_and_the_ledger_has_paid() -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=DELTA, columns=FACTS)
+    release = mh.synthesize(people(), ledger=ledger, epsilon=1, delta=DELTA, given={"ill": "yes"}, rows=200)
+    assert set(release.table["ill"]) == {"yes"}
+    assert release.table.schema == pl.Schema(
+        {"age": pl.Int64(), "cost": pl.Float64(), "sex": pl.String(), "ill": pl.String()}
+    )
+    assert ledger.spent().epsilon == pytest.approx(1, abs=0.02)
+
+
+def test_figures_against_real_rows_lie_outside_the_release_and_say_so(
+    book: tuple[Path, Path], tmp_path: Path
+) -> None:
+    pytest.importorskip("sklearn")
+    data, ledger = book
+    folder, private = tmp_path / "release", tmp_path / "private"
+    release = mh.synthesize(
+        data,
+        ledger=ledger,
+        epsilon=2,
+        delta=DELTA,
+        target="ill",
+        output=folder,
+        quality=private,
+        holdout=people(1500, seed=5),
+    )
+    found = release.quality
+    assert found is not None
+    figures = json.loads((private / "quality.json").read_text())
+    assert figures["private"] is False
+    assert "do not publish" in (private / "quality.html").read_text()
+    assert private.stat().st_mode & 0o077 == 0
+    assert "quality" not in (folder / "report.json").read_text()
+    learnt = found.learning["logistic_regression"]
+    assert learnt["synthetic_accuracy"] > learnt["real_accuracy"] - 0.05
+    assert found.pairs["synthetic_mean"] < 0.15
+    assert found.closest["nearer_to_real"] == pytest.approx(0.5, abs=0.05)  # 4.5 deviations of chance
+
+
+def test_figures_can_tell_a_copy_and_a_bad_table() -> None:
+    pytest.importorskip("sklearn")
+    from mahrem.dp import Facts, PublicColumn
+    from mahrem.learning import declare_domain, synthetic_quality
+
+    facts = Facts(columns={name: PublicColumn(**said) for name, said in FACTS.items()})
+    domain = declare_domain(facts, list(FACTS))
+    real, holdout = people(2000), people(2000, seed=7)
+    copied = synthetic_quality(real, real, domain, holdout=holdout)
+    assert copied.closest["equal_to_real"] == 1
+    assert copied.closest["nearer_to_real"] > 0.95
+    assert copied.pairs["synthetic_mean"] == 0
+    rng = np.random.default_rng(1)
+    noise = real.with_columns(pl.col(name).shuffle(seed=int(rng.integers(99))) for name in real.columns)
+    shuffled = synthetic_quality(real, noise, domain, holdout=holdout, target="ill")
+    assert shuffled.propensity["synthetic"]["auc"] > 0.7 > shuffled.propensity["holdout"]["auc"]
+    assert max(one["synthetic"] for one in shuffled.one_way.values()) < 1e-9
+    assert shuffled.association["synthetic_max"] > 0.4
+    with pytest.raises(InvalidInput, match="never saw"):
+        synthetic_quality(real, noise, domain, holdout=real[:1000])
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"method": "magic"}, "one of"),
+        ({"rows": 0}, "at least 1"),
+        ({"format": "pdf"}, "one of"),
+        ({"language": "fr"}, "one of"),
+        ({"given": {"sex": "x"}}, "not declared"),
+        ({"constraints": ["age < cost"]}, "must read like"),
+        ({"holdout": people(100)}, "only for quality"),
+        ({"quality": True, "holdout": people()}, "never saw"),
+        ({"options": {"colour": 1}}, "does not know"),
+    ],
+)
+def test_what_cannot_work_is_refused_and_nothing_is_spent(settings: dict[str, Any], match: str) -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=DELTA, columns=FACTS)
+    with pytest.raises((InvalidParameter, InvalidInput), match=match):
+        mh.synthesize(people(), ledger=ledger, epsilon=1, delta=DELTA, **settings)
+    assert ledger.spent().epsilon == 0
+
+
+def test_an_occupied_folder_is_refused_before_the_ledger_pays(
+    book: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data, ledger = book
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x").write_text("mine")
+    for more in ({"output": tmp_path / "there"}, {"output": tmp_path / "r", "quality": tmp_path / "r" / "q"}):
+        with pytest.raises(InvalidParameter):
+            mh.synthesize(data, ledger=ledger, epsilon=1, delta=DELTA, **more)
+    assert mh.Ledger.open(ledger).spent().epsilon == 0
+
+
+def test_a_table_that_breaks_its_schema_is_never_written(
+    book: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mahrem.learning import MarginalsFit
+
+    def bad(*_: Any, **__: Any) -> Any:
+        yield pl.DataFrame({"age": [500], "cost": [1.0], "sex": ["f"], "ill": ["no"]})
+
+    monkeypatch.setattr(MarginalsFit, "batches", bad)
+    data, ledger = book
+    with pytest.raises(GuaranteeBroken, match="1 cells"):
+        mh.synthesize(data, ledger=ledger, epsilon=1, delta=DELTA, output=tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+
+
+def test_the_command_line_does_the_same(
+    book: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, ledger = book
+    base = ["synthesize", str(data), "--ledger", str(ledger), "--epsilon", "1", "--rows", "300"]
+    more = ["--may-miss", "cost", "--given", "age=18:30", "--constraint", "age <= cost", "--target", "ill"]
+    assert _run([*base, *more, "-o", str(tmp_path / "one"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["holds"]
+    assert said["rows"] == 300
+    assert said["seconds"] > 0
+    made = pl.read_csv(tmp_path / "one" / "data.csv")
+    assert made["age"].is_between(18, 30).all()
+    both = made.drop_nulls("cost")
+    assert (both["age"] <= both["cost"]).all()
+    assert _run([*base, "-o", str(tmp_path / "one")]) == 2  # exists
+    assert _run([*base[:4], "--epsilon", "9", "-o", str(tmp_path / "two")]) == 5
+    assert "nothing was computed" in capsys.readouterr().err
+    assert _run([*base[:4], "--epsilon", "0.0001", "-o", str(tmp_path / "two")]) == 3
+    assert "would do" in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()

@@ -1,0 +1,238 @@
+"""The verb train: from a table and a ledger to a model folder that can be read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import mahrem as mh  # noqa: E402 - after the extra was found
+from mahrem.dp import assert_dp  # noqa: E402
+from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
+
+torch.set_num_threads(1)
+ROWS = 1500
+FACTS: dict[str, dict[str, Any]] = {
+    "age": {"lower": 0, "upper": 100},
+    "sex": {"categories": ["f", "m"]},
+    "ill": {"categories": ["no", "yes"]},
+    "cost": {"lower": 0, "upper": 1000, "missing": 0},
+}
+FAST: dict[str, Any] = {"epochs": 3, "batch": 300, "learning_rate": 2.0, "device": "cpu"}
+
+
+def table() -> pl.DataFrame:
+    rng = np.random.default_rng(3)
+    age = rng.integers(0, 100, ROWS)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "sex": rng.choice(["f", "m"], ROWS),
+            "ill": np.where(age + rng.normal(0, 10, ROWS) > 50, "yes", "no"),
+            "cost": 10.0 * age,
+            "secret": rng.integers(0, 10**9, ROWS),
+        }
+    )
+
+
+def book(**said: Any) -> mh.Ledger:
+    return mh.Ledger.temporary(**{"epsilon": 10.0, "delta": 1e-5, "rows": ROWS, "columns": FACTS, **said})
+
+
+def test_a_model_is_trained_kept_and_read_again(tmp_path: Path) -> None:
+    ledger = book()
+    told: list[str] = []
+    found = mh.train(
+        table(), ledger=ledger, target="ill", epsilon=4, output=tmp_path / "m", progress=told.append, **FAST
+    )
+    assert found.epsilon <= 4
+    assert ledger.spent().epsilon == pytest.approx(found.epsilon, rel=1e-6)
+    assert "epsilon so far" in told[-1]
+    again = mh.load_model(tmp_path / "m")
+    assert again.predict(table()).tolist() == found.predict(table()).tolist()
+    assert np.mean(again.predict(table()) == table()["ill"].to_numpy()) > 0.75
+    assert again.guarantee == found.guarantee
+    for name in ("plan.json", "report.json", "sheet.json"):
+        json.loads((tmp_path / "m" / name).read_text())
+    everything = "".join(path.read_text(errors="replace") for path in (tmp_path / "m").iterdir())
+    assert not any(str(value) in everything for value in table()["secret"].head(200))
+
+
+def test_a_folder_that_was_changed_is_refused(tmp_path: Path) -> None:
+    mh.train(table(), ledger=book(), target="ill", model="logistic", epsilon=2, output=tmp_path / "m", **FAST)
+    plan = tmp_path / "m" / "plan.json"
+    plan.write_text(plan.read_text().replace("yes", "no!"))
+    with pytest.raises(Tampered):
+        mh.load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("model", "how", "target"),
+    [
+        ("logistic", "objective", "ill"),
+        ("svm", "objective", "ill"),
+        ("logistic", "output", "ill"),
+        ("logistic", "functional", "ill"),
+        ("linear", "functional", "cost"),
+    ],
+)
+def test_noise_can_go_elsewhere_than_on_gradients(tmp_path: Path, model: str, how: str, target: str) -> None:
+    found = mh.train(
+        table(), ledger=book(), target=target, model=model, how=how, epsilon=3, output=tmp_path / "m"
+    )
+    again = mh.load_model(tmp_path / "m")
+    assert again.predict(table()).tolist() == found.predict(table()).tolist()
+    assert found.as_dict()["epsilon"] == 3
+
+
+def test_a_number_and_the_rows_themselves_can_be_learnt(tmp_path: Path) -> None:
+    cost = mh.train(table(), ledger=book(), target="cost", features=["age"], epsilon=3, hidden=[4], **FAST)
+    assert cost.predict(table()).max() <= 1000
+    rows = mh.train(table(), ledger=book(), model="autoencoder", epsilon=3, output=tmp_path / "m", **FAST)
+    assert mh.load_model(tmp_path / "m").predict(table()).shape == (ROWS, 6)
+    assert rows.target is None
+
+
+def test_figures_on_kept_away_rows_are_paid_for_or_marked() -> None:
+    ledger = book()
+    private = mh.train(
+        table(), ledger=ledger, target="ill", epsilon=3, holdout=0.3, evaluate_epsilon=2.0, **FAST
+    )
+    assert private.metrics is not None
+    assert private.metrics["private"]
+    assert 0.6 < private.metrics["value"] <= 1
+    assert len(ledger.history()) == 2
+    assert private.as_dict()["plan"]["rows"] == round(0.7 * ROWS)
+    openly = mh.train(
+        table(), ledger=book(), target="ill", epsilon=3, holdout=0.3, evaluate_openly=True, **FAST
+    )
+    assert openly.metrics is not None
+    assert not openly.metrics["private"]
+    assert "NOT private" in openly.metrics["note"]
+
+
+def test_what_does_not_fit_is_refused_with_its_measuring() -> None:
+    ledger = book(epsilon=3)
+    with pytest.raises(BudgetExceeded):
+        mh.train(table(), ledger=ledger, target="ill", epsilon=2.9, holdout=0.2, evaluate_epsilon=0.5, **FAST)
+    assert ledger.history() == []
+
+
+def test_a_training_that_took_all_can_still_be_taken_up_again(tmp_path: Path) -> None:
+    ledger, path = book(epsilon=2.0), tmp_path / "run"
+
+    def stop(said: str) -> None:
+        if said.startswith("step 8"):
+            raise KeyboardInterrupt
+
+    given = {
+        "ledger": ledger,
+        "target": "ill",
+        "model": "logistic",
+        "epsilon": 2.0,
+        "checkpoint": path,
+        **FAST,
+    }
+    with pytest.raises(KeyboardInterrupt):
+        mh.train(table(), progress=stop, **given)
+    assert path.exists()
+    found = mh.train(table(), **given)
+    assert found.fitted
+    assert len(ledger.history()) == 1
+    assert not path.exists()
+
+
+def test_an_occupied_folder_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "mine.txt").write_text("keep")
+    ledger = book()
+    for force in (False, True):
+        with pytest.raises(InvalidParameter, match="exists"):
+            mh.train(
+                table(), ledger=ledger, target="ill", epsilon=1, output=tmp_path / "m", force=force, **FAST
+            )
+    assert ledger.history() == []
+
+
+def test_a_plan_spends_nothing() -> None:
+    ledger = book(epsilon=1)
+    found = mh.train(table(), ledger=ledger, target="ill", epsilon=0.5, plan=True, **FAST)
+    assert found.fits
+    assert not found.fitted
+    assert not mh.train(table(), ledger=ledger, target="ill", epsilon=2, plan=True, **FAST).fits
+    assert ledger.history() == []
+    with pytest.raises(InvalidParameter, match="planned"):
+        found.predict(table())
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"target": None}, "target"),
+        ({"target": "secret"}, "declared"),
+        ({"features": ["secret"]}, "declared"),
+        ({"features": ["ill"]}, "among the features"),
+        ({"model": "crystal ball"}, "model"),
+        ({"how": "prayer"}, "how"),
+        ({"model": "logistic", "how": "objective", "epochs": 3}, "epochs"),
+        ({"model": "logistic", "hidden": [3]}, "hidden"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"delta": 1.0}, "delta"),
+        ({"holdout": 0.2}, "evaluate"),
+        ({"evaluate_epsilon": 1.0}, "holdout"),
+        ({"poisson": False}, "accept_no_amplification"),
+        ({"shape": [7, 7]}, "shape"),
+    ],
+)
+def test_wishes_that_cannot_be_are_refused(said: dict[str, Any], words: str) -> None:
+    ledger = book()
+    with pytest.raises(InvalidParameter, match=words):
+        mh.train(table(), **{"ledger": ledger, "target": "ill", "epsilon": 1.0, **said})
+    assert ledger.history() == []
+
+
+def test_another_table_than_the_ledgers_is_refused(tmp_path: Path) -> None:
+    table().write_csv(tmp_path / "a.csv")
+    table().head(100).write_csv(tmp_path / "b.csv")
+    ledger = mh.Ledger.create(
+        tmp_path / "L", tmp_path / "a.csv", epsilon=5, delta=1e-5, rows=ROWS, columns=FACTS
+    )
+    with pytest.raises(mh.MahremError, match="other data"):
+        mh.train(tmp_path / "b.csv", ledger=ledger, target="ill", epsilon=1, **FAST)
+
+
+def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mahrem.learning import new_stream
+    from mahrem.pipeline import _train
+
+    monkeypatch.setattr(_train, "new_stream", lambda: new_stream(4))
+
+    def pipeline(rows: pl.DataFrame) -> list[float]:
+        found = mh.train(
+            rows,
+            ledger=book(),
+            target="ill",
+            model="logistic",
+            epsilon=3,
+            holdout=0.2,
+            evaluate_epsilon=0.5,
+            **{**FAST, "epochs": 1},
+        )
+        assert found.metrics is not None
+        weights = [
+            float(value) for one in found.estimator.model_.parameters() for value in one.detach().flatten()
+        ]
+        return [*weights, found.metrics["value"]]
+
+    whole = table()
+    odd = whole.with_columns(
+        age=pl.when(pl.int_range(pl.len()) == ROWS - 1).then(None).otherwise(pl.col("age"))
+    )
+    assert_dp(pipeline, whole, whole.head(ROWS - 1))
+    assert_dp(pipeline, odd, whole.head(ROWS - 1))
