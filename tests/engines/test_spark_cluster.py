@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from mahrem.engines._spark import Labelled, Spark, Task
-from mahrem.engines._spark_frame import Placed, number_domains
+from mahrem.engines._spark_frame import CLASS, Placed, number_domains
 from mahrem.engines._spark_judge import Coded
 from mahrem.engines._spark_publish import class_figures, write_at_once
 from mahrem.engines._spark_verify import verify_on_spark
@@ -50,9 +50,9 @@ def on_one_machine(table: pl.DataFrame, quasi: tuple[Placed, ...]) -> Points:
 
 
 def labels_of(made: Labelled) -> Labels:
-    found = pl.DataFrame(made.frame.select("row", "class").toArrow()).sort("row")
+    found = pl.DataFrame(made.frame.select("row", CLASS).toArrow()).sort("row")
     assert found["row"].to_list() == list(range(found.height))  # no row is lost, none doubled
-    return found["class"].to_numpy()
+    return found[CLASS].to_numpy()
 
 
 @pytest.fixture(scope="session")
@@ -177,7 +177,7 @@ def test_what_is_published_is_written_at_once_and_verified_from_its_files(
     task = Task(quasi, ((KAnonymity(4), None), (DistinctDiversity(3), coded)), recodings=recodings)
     made = Spark(session=spark_session, part=400).partition(frame, task)
     path = tmp_path / "release"
-    write_at_once(made.frame.drop("class", "row"), str(path))
+    write_at_once(made.frame.drop(CLASS, "row"), str(path))
     assert not [file for file in tmp_path.iterdir() if file != path]
     names = [one.name for one in quasi]
     asked = {

@@ -144,17 +144,20 @@ def test_a_loss_after_hidden_counts_stops_unless_asked_to_count_again() -> None:
     frame = people(100, 8)
     parts = split_rows(100, 6)
 
-    def made() -> LocalGrid:
+    def made(*, recount: bool) -> LocalGrid:
         silos = {f"client{n}": Silo(frame[part]) for n, part in enumerate(parts)}
-        return LocalGrid({name: MaskedClient.of(name, silo) for name, silo in silos.items()}, lost)
+        return LocalGrid(
+            {name: MaskedClient.of(name, silo, recount=recount) for name, silo in silos.items()}, lost
+        )
 
     def lost(node: str, message: Message) -> bool:
         return node == "client5" and message.kind == "sum-masked" and message.body["kind"] == "cover"
 
-    with pytest.raises(Infeasible, match="recount"):
-        learn_exact(made(), columns_of(frame), LOOSE, adder=MaskedSum())
+    for clients_agree, match in ((True, "allow it with recount=True"), (False, "unless recount was agreed")):
+        with pytest.raises(Infeasible, match=match):
+            learn_exact(made(recount=clients_agree), columns_of(frame), LOOSE, adder=MaskedSum())
     learnt = learn_exact(
-        made(), columns_of(frame), ExactSettings(cba=CHOSEN, recount=True), adder=MaskedSum()
+        made(recount=True), columns_of(frame), ExactSettings(cba=CHOSEN, recount=True), adder=MaskedSum()
     )
     assert learnt.model == central(frame[np.concatenate(parts[:5])])
 

@@ -226,19 +226,21 @@ def sum_keys(request: pytest.FixtureRequest) -> tuple[bytes, bytes]:
 def test_the_encrypted_sum_is_the_sum(sum_keys: tuple[bytes, bytes]) -> None:
     secret, public = sum_keys
     vectors = vectors_of(3, 9000)
-    grid = LocalGrid({name: EncryptedClient(secret, giving(vector)) for name, vector in vectors.items()})
+    grid = LocalGrid(
+        {name: EncryptedClient(name, secret, giving(vector)) for name, vector in vectors.items()}
+    )
     grid.lost = lambda node, message: node == "c00" and message.kind == "open-sum"
     found = EncryptedSum(public)(grid, grid.nodes(), QUESTION, fine)
     assert found.total.tolist() == sum(vectors.values()).tolist()
     other, _ = make_sum_keys()
-    grid = LocalGrid({name: EncryptedClient(other, giving(vector)) for name, vector in vectors.items()})
-    wrong = LocalGrid({**grid.clients, "c01": EncryptedClient(secret, giving(vectors["c01"]))})
+    grid = LocalGrid({name: EncryptedClient(name, other, giving(vector)) for name, vector in vectors.items()})
+    wrong = LocalGrid({**grid.clients, "c01": EncryptedClient("c01", secret, giving(vectors["c01"]))})
     total = EncryptedSum(public)(wrong, wrong.nodes(), QUESTION, fine).total
     assert total.tolist() != sum(vectors.values()).tolist()  # a wrong key opens nothing that makes sense
 
 
 def test_an_encrypted_count_that_does_not_fit_is_refused(sum_keys: tuple[bytes, bytes]) -> None:
-    grid = LocalGrid({"a": EncryptedClient(sum_keys[0], giving(np.array([2**40])))})
+    grid = LocalGrid({name: EncryptedClient(name, sum_keys[0], giving(np.array([2**40]))) for name in "ab"})
     with pytest.raises(Infeasible):
         EncryptedSum(sum_keys[1])(grid, grid.nodes(), QUESTION, fine)
 

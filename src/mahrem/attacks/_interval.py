@@ -7,7 +7,7 @@ import math
 from mahrem import check
 from mahrem.errors import InvalidParameter
 
-__all__ = ["clopper_pearson"]
+__all__ = ["binomial_tail", "clopper_pearson"]
 
 
 def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -36,6 +36,18 @@ def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) ->
     low = 0.0 if successes == 0 else _quantile(tail, successes, trials - successes + 1)
     high = 1.0 if successes == trials else _quantile(1.0 - tail, successes + 1, trials - successes)
     return low, high
+
+
+def binomial_tail(successes: int, trials: int, chance: float) -> float:
+    """Give how likely so many successes or more are.
+
+    Example:
+        >>> round(binomial_tail(2, 2, 0.5), 9)
+        0.25
+    """
+    if successes <= 0:
+        return 1.0
+    return _beta_below(chance, successes, trials - successes + 1)
 
 
 def _quantile(chance: float, first: int, second: int) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.engines._spark_finish import Finish
-from mahrem.engines._spark_frame import Placed, column, leaf_of
+from mahrem.engines._spark_frame import LEAF, Placed, column, labelled_schema, leaf_of
 from mahrem.engines._spark_judge import Coded, Judge
 from mahrem.engines._spark_plan import Plan, plan
 from mahrem.engines._spark_points import Packed, Scatter, shipped_columns
@@ -26,7 +26,6 @@ __all__ = ["Labelled", "Spark", "Task"]
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
 _LARGEST_PART = 2_000_000
-CLASS = "class"
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Task:
 class Labelled:
     """A distributed table whose rows know their class, and how it came about."""
 
-    frame: Any = field(repr=False)  # column ``class``, cells or quasi-identifiers, everything else
+    frame: Any = field(repr=False)  # column ``__class``, cells or quasi-identifiers, everything else
     plans: tuple[Plan, ...]  # one; with rounds one for each
     rounds: ManagedRounds | None = None  # what every round of a u-model did
     kept: tuple[Any, ...] = field(repr=False, default=())  # frames that were kept; let go of them at the end
@@ -192,7 +191,8 @@ def finished(
     ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
     finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings, task.shuffled)
     kinds = {one.name: one for one in frame.schema.fields}
-    schema = _schema([quasi.name for quasi in task.quasi] if names else [], [kinds[name] for name in carried])
+    cells = [quasi.name for quasi in task.quasi] if names else []
+    schema = labelled_schema(cells, [kinds[name] for name in carried])
     columns = [*shipped_columns(task.quasi, judge.columns), *(column(name) for name in carried)]
     results = []
     if not made.whole.all():
@@ -208,23 +208,11 @@ def finished(
         from mahrem.engines._spark_publish import scattered
         from mahrem.engines._spark_whole import whole_classes
 
-        shipped = frame.select(*columns, leaf_of(made, task.quasi).alias("leaf"))
-        alone = shipped.where(functions.col("leaf").isin(np.flatnonzero(made.whole).tolist()))
+        shipped = frame.select(*columns, leaf_of(made, task.quasi).alias(LEAF))
+        alone = shipped.where(functions.col(LEAF).isin(np.flatnonzero(made.whole).tolist()))
         classes = whole_classes(alone, task, carried)
         results.append(scattered(classes) if task.shuffled else classes)
     return reduce(lambda one, other: one.unionByName(other), results)
-
-
-def _schema(cells: list[str], carried: Sequence[Any]) -> Any:
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
-
-    return StructType(
-        [
-            StructField(CLASS, LongType()),
-            *(StructField(name, StringType()) for name in cells),
-            *carried,
-        ]
-    )
 
 
 def _accepts(

@@ -26,6 +26,25 @@ def worker_error(told: str) -> Exception:
 
 
 @contextlib.contextmanager
+def _loggers_quiet() -> Iterator[None]:
+    """Keep PySpark from writing every exception, in its own words, to the standard error as well."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        yield
+        return
+    loggers = [PySparkLogger.getLogger(f"{name}QueryContextLogger") for name in ("DataFrame", "SQL")]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, was in zip(loggers, before, strict=True):
+            logger.disabled = was
+
+
+@contextlib.contextmanager
 def in_our_words() -> Iterator[None]:
     """Turn what Spark raises into errors of ours; its own words may hold data.
 
@@ -34,9 +53,10 @@ def in_our_words() -> Iterator[None]:
         MissingExtra: If workers lack something.
     """
     try:
-        yield
+        with _loggers_quiet():
+            yield
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark", "py4j")):
+        if not type(error).__module__.startswith(("pyspark", "py4j", "pyarrow", "grpc")):
             raise
         told = str(error)
     else:
@@ -46,9 +66,9 @@ def in_our_words() -> Iterator[None]:
         raise InvalidInput(
             "the source cannot be read: a record has more or fewer fields than the header, a cell holds a "
             "line break, or a part is broken; Parquet knows none of this"
-        )
+        ) from None
     if "No module named" in told or "PYTHON_VERSION_MISMATCH" in told or "Cannot run program" in told:
-        raise worker_error(told)
+        raise worker_error(told) from None
     reason = re.search(r"\[([A-Z_.]+)\]", told)
     named = f" ({reason.group(1)})" if reason else ""
-    raise InvalidInput(f"Spark gave up{named}; its log says why; nothing was left behind")
+    raise InvalidInput(f"Spark gave up{named}; its log says why; nothing was left behind") from None

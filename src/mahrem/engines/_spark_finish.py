@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import arrays
-from mahrem.engines._spark_frame import Placed
+from mahrem.engines._spark_frame import CLASS, Placed
 from mahrem.engines._spark_judge import Judge
 from mahrem.engines._spark_points import Axes, opened
 from mahrem.partition import Admits, Partition, Partitioner
@@ -63,7 +63,7 @@ class Finish:
             for place in range(len(self.judge.columns))
         ]
         if self.ordered:
-            order = np.lexsort((*codes, *points.T[::-1]))
+            order = np.lexsort((*_ties(table, axes.width), *codes, *points.T[::-1]))
             table = table.take(pa.array(order))
             points, codes = points[order], [code[order] for code in codes]
         partition = self.classes(points, codes)
@@ -74,7 +74,7 @@ class Finish:
         if mixed is not None:
             labels, carried = labels[mixed], carried.take(pa.array(mixed))
         columns = [pa.array(labels), *cells, *carried.columns]
-        names = ["class", *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
+        names = [CLASS, *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
         return pa.Table.from_arrays(columns, names=names)
 
     def classes(self, points: Points, codes: list[Codes]) -> Partition:
@@ -93,3 +93,17 @@ class Finish:
             (text,) = render(cells, labels if order is None else labels[order], "text", quasi.name)
             shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
         return shown
+
+
+def _ties(table: Any, begin: int) -> list[Any]:
+    """Give hashes of what rows carry along: rows arrive in any order, and work done twice must see the same.
+
+    Lists, maps and the like are left out; rows that differ in nothing else may change places.
+    """
+    import pyarrow as pa
+
+    carried = [one for one in table.columns[begin:] if not pa.types.is_nested(one.type)]
+    if not carried:
+        return []
+    frame = pl.DataFrame({str(place): pl.Series(one) for place, one in enumerate(carried)})
+    return [frame.hash_rows().to_numpy()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,21 @@ from mahrem.errors import InvalidInput
 from mahrem.table import Axis, Domain, Numbers
 from mahrem.types import Floats
 
-__all__ = ["Placed", "column", "leaf_of", "number_domains", "position", "scaled"]
+__all__ = [
+    "CLASS",
+    "LEAF",
+    "RESERVED",
+    "Placed",
+    "column",
+    "labelled_schema",
+    "leaf_of",
+    "number_domains",
+    "position",
+    "scaled",
+]
+
+CLASS, LEAF = "__class", "__leaf"
+RESERVED = re.compile(r"__(class|leaf|best|key|person|(k__)?[a-z]+\d+)", re.IGNORECASE)  # columns of ours
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,14 @@ def scaled(quasi: Placed) -> Any:
     else:
         place = (number - float(low)) / (float(high) - float(low))
     return functions.when(number.isNull(), functions.lit(-1.0)).otherwise(place)
+
+
+def labelled_schema(cells: Sequence[str], carried: Sequence[Any]) -> Any:
+    """Give the schema of a labelled table: its class, cells as text, then what is carried along."""
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    text = [StructField(name, StringType()) for name in cells]
+    return StructType([StructField(CLASS, LongType()), *text, *carried])
 
 
 def number_domains(frame: Any, names: Sequence[str]) -> tuple[Placed, ...]:

@@ -163,8 +163,8 @@ class Packed:
 def shipped_columns(quasi: Sequence[Placed], coded: Sequence[Coded]) -> list[Any]:
     """Give positions and codes as the columns that a worker reads first."""
     return [
-        *(position(one).alias(f"p{place}") for place, one in enumerate(quasi)),
-        *(column(one.column).cast("int").alias(f"c{place}") for place, one in enumerate(coded)),
+        *(position(one).alias(f"__p{place}") for place, one in enumerate(quasi)),
+        *(column(one.column).cast("int").alias(f"__c{place}") for place, one in enumerate(coded)),
     ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mahrem import arrays, check
 from mahrem.engines._spark_finish import Finish
-from mahrem.engines._spark_frame import Placed, column, position, scaled
+from mahrem.engines._spark_frame import CLASS, Placed, column, labelled_schema, position, scaled
 from mahrem.engines._spark_judge import Judge
 from mahrem.errors import OutputFailed
 from mahrem.partition import Mondrian
@@ -50,7 +50,7 @@ def class_figures(frame: Any, quasi: Sequence[Placed]) -> Figures:
         place = scaled(one)
         low, high = functions.min(place), functions.max(place)
         widths.append(functions.when(high < 0, 0.0).when(low < 0, 1.0).otherwise(high - low))
-    classes = frame.groupBy("class").agg(
+    classes = frame.groupBy(CLASS).agg(
         functions.count("*").alias("size"), reduce(lambda a, b: a + b, widths).alias("width")
     )
     size = functions.col("size")
@@ -85,7 +85,7 @@ class _Cells:
         cells = self.finish.cells(table, labels.astype(np.int64), len(alive), order)
         rest = table.select(range(place, table.num_columns))
         rest = rest if order is None else rest.take(pa.array(order))
-        names = ["class", *(quasi.name for quasi in self.finish.quasi), *rest.column_names[1:]]
+        names = [CLASS, *(quasi.name for quasi in self.finish.quasi), *rest.column_names[1:]]
         whole = pa.Table.from_arrays([rest.column(0), *cells, *rest.columns[1:]], names=names)
         yield from whole.to_batches(max_chunksize=100_000)
 
@@ -94,42 +94,35 @@ def recoded(frame: Any, task: Task, largest: int) -> Any:
     """Rewrite the quasi-identifiers of a labelled table; rows of a class meet in one worker.
 
     Args:
-        frame: With a column ``class``.
+        frame: With a column ``__class``.
         task: Says what to write.
         largest: Rows of a class above which its rows stay where they are and only counts travel.
     """
     from pyspark.sql import functions
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
 
     from mahrem.engines._spark_whole import cells_of_groups
 
     names = [quasi.name for quasi in task.quasi]
     taken = frame.columns if task.carried is None else task.carried
-    carried = [name for name in taken if name not in {*names, "class"}]
+    carried = [name for name in taken if name not in {*names, CLASS}]
     kinds = {one.name: one for one in frame.schema.fields}
-    schema = StructType(
-        [
-            StructField("class", LongType()),
-            *(StructField(name, StringType()) for name in names),
-            *(kinds[name] for name in carried),
-        ]
-    )
-    sizes = frame.groupBy("class").count()
-    large = [row["class"] for row in sizes.where(functions.col("count") > largest).collect()]
+    schema = labelled_schema(names, [kinds[name] for name in carried])
+    sizes = frame.groupBy(CLASS).count()
+    large = [row[CLASS] for row in sizes.where(functions.col("count") > largest).collect()]
     shipped = frame.select(
-        *(position(one).alias(f"p{place}") for place, one in enumerate(task.quasi)),
-        functions.col("class"),
+        *(position(one).alias(f"__p{place}") for place, one in enumerate(task.quasi)),
+        functions.col(CLASS),
         *(column(name) for name in carried),
     )
     finish = Finish(
         task.quasi, Judge(()), Mondrian(), ordered=False, recodings=task.recodings, shuffled=task.shuffled
     )
-    small = shipped.where(~functions.col("class").isin(large)) if large else shipped
-    shown = small.repartition(functions.col("class")).mapInArrow(_Cells(finish), schema)
+    small = shipped.where(~functions.col(CLASS).isin(large)) if large else shipped
+    shown = small.repartition(functions.col(CLASS)).mapInArrow(_Cells(finish), schema)
     if not large:
         return shown
-    alone = shipped.where(functions.col("class").isin(large))
-    rest = alone.select("class", *cells_of_groups(alone, task, "class"), *(column(name) for name in carried))
+    alone = shipped.where(functions.col(CLASS).isin(large))
+    rest = alone.select(CLASS, *cells_of_groups(alone, task, CLASS), *(column(name) for name in carried))
     return shown.unionByName(scattered(rest) if task.shuffled else rest)
 
 
@@ -142,7 +135,8 @@ def scattered(frame: Any) -> Any:
     from pyspark.sql import functions
 
     secret = functions.lit(secrets.randbits(63))
-    key = functions.xxhash64(secret, *(column(name) for name in frame.columns))
+    hashed = [name for name, kind in frame.dtypes if "map<" not in kind and kind != "variant"]
+    key = functions.xxhash64(secret, *(column(name) for name in hashed))
     mixed = frame.withColumn("__key", key).repartition(functions.col("__key"))
     return mixed.sortWithinPartitions("__key").drop("__key")
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mahrem import check
 from mahrem.engines._spark_finish import CLASS_BITS, Finish
-from mahrem.engines._spark_frame import Placed, scaled
+from mahrem.engines._spark_frame import CLASS, Placed, scaled
 from mahrem.engines._spark_publish import Figures, class_figures
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.partition import (
@@ -74,6 +75,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
 
     if wish.stop != "rounds" or wish.manage_normals:
         raise InvalidParameter("stop and manage_normals of the u-models must be left as they are on Spark")
+    check.between(0, 2 ** (63 - CLASS_BITS - _ROUND_BITS) - 2, rounds=wish.rounds)
     bare = replace(task, recodings=(), carried=None, shuffled=False)
     rest = frame
     kept: list[tuple[Any, Any]] = []
@@ -101,8 +103,8 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
         again = Finish(task.quasi, judge, wish.partitioner, ordered=True)
         spare = _numbered(finished(rest, bare, judge, made, points, again), turn)
         kept.append((done, spare))
-        rest = done.where("class < 0").drop("class")
-        log.add(class_figures(done.where("class >= 0"), task.quasi), sum(sizes), last=last)
+        rest = done.where(f"{CLASS} < 0").drop(CLASS)
+        log.add(class_figures(done.where(f"{CLASS} >= 0"), task.quasi), sum(sizes), last=last)
         points.let_go()
         if last or not log.outliers[-1]:
             break
@@ -146,9 +148,9 @@ def _numbered(frame: Any, turn: int) -> Any:
     """Tell classes of different rounds apart."""
     from pyspark.sql import functions
 
-    label = functions.col("class")
+    label = functions.col(CLASS)
     base = turn << (CLASS_BITS + _ROUND_BITS)
-    return frame.withColumn("class", functions.when(label < 0, label).otherwise(label + functions.lit(base)))
+    return frame.withColumn(CLASS, functions.when(label < 0, label).otherwise(label + functions.lit(base)))
 
 
 def _settle(
@@ -157,7 +159,7 @@ def _settle(
     """Find a place for outliers that may not stand on their own."""
     if plain:
         normals = reduce(
-            lambda one, other: one.unionByName(other), [done.where("class >= 0") for done, _ in kept]
+            lambda one, other: one.unionByName(other), [done.where(f"{CLASS} >= 0") for done, _ in kept]
         )
         return kept, _joined(rest, normals, task.quasi)
     *earlier, (_, spare) = kept
@@ -165,7 +167,7 @@ def _settle(
 
 
 def _together(kept: Sequence[tuple[Any, Any]], joined: Any) -> Any:
-    frames = [done.where("class >= 0") for done, _ in kept] + ([] if joined is None else [joined])
+    frames = [done.where(f"{CLASS} >= 0") for done, _ in kept] + ([] if joined is None else [joined])
     return reduce(lambda one, other: one.unionByName(other), frames)
 
 
@@ -180,7 +182,7 @@ def _joined(rest: Any, normals: Any, quasi: Sequence[Placed]) -> Any:
         for name, place in zip(names, places, strict=True)
         for end in (functions.min(place).alias(f"{name}_low"), functions.max(place).alias(f"{name}_high"))
     ]
-    boxes = normals.groupBy("class").agg(*ends)
+    boxes = normals.groupBy(CLASS).agg(*ends)
     few = rest.select(*(place.alias(name) for name, place in zip(names, places, strict=True))).distinct()
     growth = reduce(
         lambda one, other: one + other,
@@ -190,8 +192,8 @@ def _joined(rest: Any, normals: Any, quasi: Sequence[Placed]) -> Any:
             for name in names
         ],
     )
-    best = functions.min(functions.struct(growth.alias("growth"), functions.col("class").alias("label")))
+    best = functions.min(functions.struct(growth.alias("growth"), functions.col(CLASS).alias("label")))
     chosen = boxes.crossJoin(functions.broadcast(few)).groupBy(*names).agg(best.alias("__best"))
     placed = rest.select("*", *(place.alias(name) for name, place in zip(names, places, strict=True)))
-    found = placed.join(functions.broadcast(chosen), names).withColumn("class", functions.col("__best.label"))
+    found = placed.join(functions.broadcast(chosen), names).withColumn(CLASS, functions.col("__best.label"))
     return found.drop(*names, "__best")

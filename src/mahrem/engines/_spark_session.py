@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -20,7 +21,7 @@ from mahrem import check
 from mahrem.engines._spark_errors import worker_error
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
-__all__ = ["OLDEST_JAVA", "is_remote", "java_version", "probe", "start", "stop"]
+__all__ = ["OLDEST_JAVA", "is_remote", "java_version", "probe", "shown", "start", "stop"]
 
 OLDEST_JAVA = 17
 Result = TypeVar("Result")
@@ -30,6 +31,11 @@ _FOLDERS: dict[str, str] = {}  # scratch folder of each application we started
 def is_remote(master: str) -> bool:
     """Say whether a master is reached through Spark Connect."""
     return master.startswith("sc://")
+
+
+def shown(master: str) -> str:
+    """Give a master for messages: what follows its address may be a token."""
+    return master.partition(";")[0].rstrip("/")
 
 
 def java_version() -> int | None:
@@ -74,7 +80,7 @@ def start(
     _reachable(master, wait)
     if is_remote(master):
         builder = SparkSession.builder.remote(master)
-        session = _within(wait, builder.getOrCreate, f"master={master!r}")
+        session = _within(wait, builder.getOrCreate, f"master={shown(master)!r}")
         for name, value in {**_common(), **(settings or {})}.items():
             with contextlib.suppress(Exception):  # a server may keep some of its settings to itself
                 session.conf.set(name, value)
@@ -91,8 +97,9 @@ def start(
 
 def stop(session: Any) -> None:
     """Stop a session and remove its scratch folder."""
-    name = None if _connected(session) else session.sparkContext.applicationId
+    name = None
     with contextlib.suppress(Exception):  # a lost cluster cannot say goodbye
+        name = None if _connected(session) else session.sparkContext.applicationId
         session.stop()
     folder = _FOLDERS.pop(name or "", None)
     if folder is not None:
@@ -152,17 +159,17 @@ def _reachable(master: str, wait: float) -> None:
         return
     if not master.startswith(("spark://", "sc://")):
         raise InvalidParameter(
-            f"master={master!r} must be local[n], spark://host:port, sc://host:port, yarn or k8s://…"
+            f"master={shown(master)!r} must be local[n], spark://host:port, sc://host:port, yarn or k8s://…"
         )
     doors = [re.fullmatch(r"([^:/;]+)(?::(\d+))?.*", door) for door in master.split("://", 1)[1].split(",")]
     usual = 15002 if is_remote(master) else 7077
     for door in doors:
         if door is None:
-            raise InvalidParameter(f"master={master!r} must name a host and a port")
+            raise InvalidParameter(f"master={shown(master)!r} must name a host and a port")
         with contextlib.suppress(OSError):
             socket.create_connection((door.group(1), int(door.group(2) or usual)), min(wait, 10.0)).close()
             return
-    raise InvalidInput(f"master={master!r} does not answer; is it running, and is the port right?")
+    raise InvalidInput(f"master={shown(master)!r} does not answer; is it running, and is the port right?")
 
 
 def _common() -> dict[str, str]:
@@ -184,6 +191,7 @@ def _start_here(sessions: Any, master: str, memory: str, settings: Mapping[str, 
         "spark.driver.memory": memory,
         "spark.executor.memory": memory,
         "spark.ui.enabled": "false",
+        "spark.eventLog.enabled": "false",  # it would keep plans, and cut points in them
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
@@ -202,8 +210,9 @@ def _start_here(sessions: Any, master: str, memory: str, settings: Mapping[str, 
             session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - whatever the launcher may raise
         shutil.rmtree(folder, ignore_errors=True)
-        raise InvalidInput(f"master={master!r}: Spark did not start; check its settings") from None
+        raise InvalidInput(f"master={shown(master)!r}: Spark did not start; check its settings") from None
     _FOLDERS[session.sparkContext.applicationId] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # of a session that was left running
     if not master.startswith("local"):
         _await_workers(session, master, wait)
     return session
@@ -227,8 +236,8 @@ def _await_workers(session: Any, master: str, wait: float) -> None:
         if time.monotonic() > until:
             stop(session)
             raise InvalidInput(
-                f"master={master!r} gave no worker within {wait:.0f} s; are workers registered, and do they "
-                "have the memory and cores that are asked for?"
+                f"master={shown(master)!r} gave no worker within {wait:.0f} s; are workers registered, and "
+                "do they have the memory and cores that are asked for?"
             )
         time.sleep(0.1)
 

@@ -118,6 +118,7 @@ def verify_on_spark(
     subject: str | None = None,
     decimal: str | None = None,
     hides: bool = True,
+    meant: int | None = None,
 ) -> ClusterVerdict:
     """Check promises on a published Spark DataFrame, the way :func:`mahrem.verify.verify` does.
 
@@ -129,6 +130,7 @@ def verify_on_spark(
         subject: Column that names the person behind a row; sizes then count people.
         decimal: The sign before a number's fraction in sensitive columns of text.
         hides: Rows that show nothing in any column of the table were meant to, and are no class.
+        meant: So many of them were; others that show nothing are a class like any other. None = all.
 
     Guarantees:
         - The verdict does not depend on the layout of the rows, or on how the table was made.
@@ -141,8 +143,11 @@ def verify_on_spark(
     if any(isinstance(promise.model, DeltaPresence) for promise in promises):
         raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
     hidden = _hidden(table) if hides else None
-    suppressed = 0 if hidden is None else table.where(hidden).count()
+    nothing = 0 if hidden is None else table.where(hidden).count()
+    suppressed = nothing if meant is None else min(nothing, meant)
     shown = table if hidden is None or not suppressed else table.where(~hidden)
+    if 0 < suppressed < nothing:  # they are all the same: no matter which of them are taken
+        shown = shown.unionByName(table.where(hidden).limit(nothing - suppressed))
     coded, frame = _coded(shown, sensitive, decimal)
     classes = _classes(frame, quasi, list(coded), subject)
     asked = tuple(promises) or (Promise(KAnonymity(1)),)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mahrem.engines._spark_finish import CLASS_BITS
-from mahrem.engines._spark_frame import Placed, column
+from mahrem.engines._spark_frame import CLASS, LEAF, Placed, column
 from mahrem.errors import InvalidParameter
 from mahrem.recode import Centroids, Recoding
 from mahrem.table import Leaves, Words
@@ -22,11 +22,11 @@ def whole_classes(shipped: Any, task: Task, carried: list[str]) -> Any:
     """Give rows of whole leaves their class, and the cells that follow from what was counted of it."""
     from pyspark.sql import functions
 
-    label = functions.shiftleft(functions.col("leaf").cast("bigint"), CLASS_BITS).alias("class")
+    label = functions.shiftleft(functions.col(LEAF).cast("bigint"), CLASS_BITS).alias(CLASS)
     rest = [column(name) for name in carried]
     if not task.recodings:
         return shipped.select(label, *rest)
-    return shipped.select(label, *cells_of_groups(shipped, task, "leaf"), *rest)
+    return shipped.select(label, *cells_of_groups(shipped, task, LEAF), *rest)
 
 
 def cells_of_groups(shipped: Any, task: Task, group: str) -> list[Any]:
@@ -49,7 +49,7 @@ def _cells(shipped: Any, task: Task, group: str) -> dict[int, list[str | None]]:
 
     asked = []
     for place, quasi in enumerate(task.quasi):
-        number = functions.col(f"p{place}")
+        number = functions.col(f"__p{place}")
         if isinstance(task.recodings[place], Centroids):
             raise InvalidParameter(
                 f"recoding='centroids' of column={quasi.name!r}: a class is too large for one worker; "

@@ -17,12 +17,13 @@ from mahrem.federated._flower_run import FlowerRun
 from mahrem.federated._flower_verbs import join_federation, run_federation
 from mahrem.federated._grid import Answerer, Grid, LocalGrid, Replies, Traffic
 from mahrem.federated._homomorphic import EncryptedClient, EncryptedSum, make_sum_keys
+from mahrem.federated._masked_client import MaskedClient
 from mahrem.federated._message import Failure, Message, pack_message, unpack_message
 from mahrem.federated._noise import Perturbed, discrete_laplace, perturb_rules
 from mahrem.federated._one_shot import MergedRules, SumOver, learn_one_shot
 from mahrem.federated._plan import How, Plan, Schema, SumKind, learn_plan
 from mahrem.federated._run_folder import Round, RunFolder, Watched
-from mahrem.federated._secure_sum import MaskedClient, MaskedSum
+from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._shamir import join_shares, split_secret
 from mahrem.federated._silo import Silo, cover_counts, split_rows
 from mahrem.federated._simulate import Bins, Split, simulate, split_table

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated._grid import Answerer
 from mahrem.federated._homomorphic import EncryptedClient
+from mahrem.federated._masked_client import MaskedClient
 from mahrem.federated._message import Message
 from mahrem.federated._plan import Plan, Schema
-from mahrem.federated._secure_sum import MaskedClient, MaskedSum
+from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._silo import Silo
 from mahrem.types import Integers
 
@@ -20,7 +23,7 @@ __all__ = ["Agreed", "agreed_client"]
 
 @dataclass
 class Agreed:
-    """A table's answers, held to the plan: kinds of questions, columns and the least support.
+    """A table's answers, held to the plan: kinds of questions, columns, settings, the least support.
 
     A server that asks for more than was agreed (rarer cells, counts in the clear where masks were agreed,
     rules where counts were) is refused, whatever it says about itself.
@@ -52,10 +55,33 @@ class Agreed:
             raise InvalidInput(f"kind={kind!r} is refused: {self.plan.how} was agreed")
         if list(body.get("columns", ())) != list(self.schema.columns):
             raise InvalidInput("the question is about other columns than were agreed")
-        asked = body.get("settings", {}) if kind == "rules" else body
-        support = asked.get("support", self.plan.support)
-        if not isinstance(support, int | float) or support < self.plan.support:
+        if kind == "rules":
+            self._refuse_settings(body.get("settings"))
+        elif kind == "frequent":
+            self._refuse_frequent(body)
+        else:
+            self._refuse_long(body.get("sets" if kind == "counts" else "left"))
+
+    def _refuse_settings(self, settings: object) -> None:
+        """Rules are learnt here with the agreed settings and no others."""
+        if settings != asdict(self.plan.cba()):
+            raise InvalidInput(f"settings other than the agreed support={self.plan.support} ... are refused")
+
+    def _refuse_frequent(self, body: Mapping[str, Any]) -> None:
+        """What is frequent here is told of single cells only, and of none rarer than agreed."""
+        support = body.get("support")
+        if not isinstance(support, int | float) or not support >= self.plan.support:
             raise InvalidInput(f"support below the agreed {self.plan.support} is refused")
+        if body.get("longest") != 1:
+            raise InvalidInput("frequent sets of several cells are refused: single cells were agreed")
+
+    def _refuse_long(self, sets: object) -> None:
+        """Nobody is counted by more cells than agreed."""
+        if not isinstance(sets, np.ndarray) or sets.ndim != 2:
+            raise InvalidInput("the question holds no sets to count")
+        longest = self.plan.longest
+        if longest is not None and sets.size and int((sets >= 0).sum(axis=1).max()) > longest:
+            raise InvalidInput(f"sets of more than the agreed longest={longest} cells are refused")
 
 
 def agreed_client(
@@ -91,7 +117,15 @@ def agreed_client(
             verify,
             least_clients=plan.least_clients,
             least_share=MaskedSum.threshold,
+            recount=plan.recount,
         )
     if secret is None:
         raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
-    return EncryptedClient(secret, agreed.numbers, agreed.frequent)
+    return EncryptedClient(
+        name,
+        secret,
+        agreed.numbers,
+        agreed.frequent,
+        least_clients=plan.least_clients,
+        recount=plan.recount,
+    )

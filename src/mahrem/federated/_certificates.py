@@ -24,6 +24,7 @@ __all__ = [
     "read_certificate",
     "read_private_key",
     "read_public_key",
+    "read_secret",
     "refuse_dates",
     "sign_bytes",
     "signature_holds",
@@ -92,6 +93,21 @@ def read_public_key(text: str) -> EllipticCurvePublicKey:
     return key
 
 
+def read_secret(path: Path) -> bytes:
+    """Read a file that only its owner may read.
+
+    Raises:
+        InvalidInput: If it is not there, or open to others.
+    """
+    try:
+        mode, content = path.stat().st_mode, path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"key={path.name!r} cannot be read: {error.strerror}") from None
+    if os.name == "posix" and mode & 0o077:
+        raise InvalidInput(f"key={path.name!r} can be read by others; chmod 600 {path.name}")
+    return content
+
+
 def read_private_key(path: Path) -> EllipticCurvePrivateKey:
     """Read a private key; one that others may read is refused.
 
@@ -103,12 +119,7 @@ def read_private_key(path: Path) -> EllipticCurvePrivateKey:
     from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    try:
-        mode, content = path.stat().st_mode, path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"key={path.name!r} cannot be read: {error.strerror}") from None
-    if os.name == "posix" and mode & 0o077:
-        raise InvalidInput(f"key={path.name!r} can be read by others; chmod 600 {path.name}")
+    content = read_secret(path)
     try:
         key = load_pem_private_key(content, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -237,7 +248,11 @@ def _address(host: str) -> Any:
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
+        pass
+    try:
         return x509.DNSName(host)
+    except ValueError:
+        raise InvalidParameter(f"address={host!r} must be an IP address or a name in ASCII letters") from None
 
 
 def read_certificate(content: bytes, name: str) -> Certificate:

@@ -62,7 +62,7 @@ class Federation:
     def __post_init__(self) -> None:
         self.host_port()
         check.at_least(0.1, answer_seconds=self.answer_seconds)
-        if len({*self.clients.values()}) < len(self.clients):
+        if len({tuple(key.split()[:2]) for key in self.clients.values()}) < len(self.clients):
             raise InvalidParameter(f"clients={len(self.clients)}: two of them have the same key")
         if len(self.clients) < self.plan.least_clients:
             raise InvalidParameter(

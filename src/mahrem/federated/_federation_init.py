@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from mahrem.federated._certificates import (
     make_node_key,
     make_server_certificate,
     read_public_key,
+    read_secret,
     write_private,
     write_public,
 )
@@ -168,6 +170,8 @@ def renew_certificate(folder: Path, days: float = 365.0) -> None:
     federation = Federation.read(folder / FILE)
     federation.refuse_expired()
     check.at_least(0.01, days=days)
-    for name in ("server.key", "server.crt"):
-        (server / name).unlink(missing_ok=True)
-    _write_server(server, federation, (server / "authority.key").read_bytes(), days)
+    authority_key = read_secret(server / "authority.key")
+    with tempfile.TemporaryDirectory(dir=server) as stage:  # the old pair stays until the new one is whole
+        _write_server(Path(stage), federation, authority_key, days)
+        for name in ("server.key", "server.crt"):
+            (Path(stage) / name).replace(server / name)

@@ -144,10 +144,10 @@ class FlowerGrid:
         """Give an answer if it is the client's own."""
         from flwr.common.serde import message_from_proto
 
-        whole = message_from_proto(head)
-        if whole.has_error():
-            return Failure("lost before it answered"), 0
         try:
+            whole = message_from_proto(head)
+            if whole.has_error():
+                return Failure("lost before it answered"), 0
             parts = from_content(whole.content)
             data, kind = parts.get("data", b""), parts.get("kind", b"")
             asked = head.metadata.reply_to_message_id
@@ -155,10 +155,18 @@ class FlowerGrid:
             if not self.federation.signed_by(node, statement, parts.get("signed", b"")):
                 return Failure("an answer that this client did not sign"), len(data)
             if kind != b"answer":
-                return Failure(data.decode(errors="replace")[:500]), len(data)
+                return Failure(_shown(data)), len(data)
             return unpack_message(data), len(data)
         except InvalidInput as error:
             return Failure(str(error)), 0
+        except (ValueError, TypeError, LookupError, AttributeError):  # what Flower makes of nonsense
+            return Failure("an answer that cannot be read"), 0
+
+
+def _shown(data: bytes) -> str:
+    """Give a client's words as they may stand on a terminal: short, and without control characters."""
+    text = data.decode(errors="replace")[:500]
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def wait_for_clients(

@@ -15,6 +15,7 @@ from mahrem.federated._certificates import read_certificate, read_public_key, re
 from mahrem.federated._federation import Federation
 from mahrem.federated._federation_init import FILE, server_folder
 from mahrem.federated._flower import OPERATOR, need_flower
+from mahrem.federated._message import MOST_BYTES
 
 __all__ = ["Guard", "serve_federation"]
 
@@ -33,6 +34,10 @@ NODE_PATHS = frozenset(
     )
 )
 NODE_KEY = b"flwr-public-key"  # checked against Flower's own name when the server starts
+MOST_BODY = MOST_BYTES + (
+    1 << 20
+)  # bytes of a node's request; keys are public, so anybody may try to send more
+CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; 1.3 has no weak ones
 
 
 class Guard:
@@ -51,8 +56,11 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on or refuse it."""
-        if scope["type"] == "lifespan" or self._may(scope):
+        if scope["type"] == "lifespan":
             await self.inside(scope, receive, send)
+            return
+        if self._may(scope):
+            await self.inside(scope, _bounded(receive) if scope["path"] in NODE_PATHS else receive, send)
             return
         if scope["type"] != "http":
             return
@@ -75,6 +83,19 @@ class Guard:
         if path.startswith(("/v1/control/", "/v1/runtime/")):
             return hmac.compare_digest(headers.get(OPERATOR.encode(), b""), self.token)
         return False
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Hang up on a request that is longer than any of ours."""
+    taken = 0
+
+    async def counted() -> MutableMapping[str, Any]:
+        nonlocal taken
+        part = await receive()
+        taken += len(part.get("body", b""))
+        return part if taken <= MOST_BODY else {"type": "http.disconnect"}
+
+    return counted
 
 
 def serve_federation(
@@ -104,6 +125,8 @@ def serve_federation(
         guarded,
         ssl_keyfile=server / "server.key",
         ssl_certfile=server / "server.crt",
+        ssl_ciphers=CIPHERS,
+        proxy_headers=False,
         log_config=None,
         log_level=logging.ERROR,
         access_log=False,

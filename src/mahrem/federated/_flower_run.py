@@ -71,7 +71,7 @@ class FlowerRun:
         while True:
             try:
                 return self._begin()
-            except httpx.ConnectError as error:
+            except httpx.TransportError as error:
                 self._refuse(error)
                 if time.monotonic() >= end:
                     raise OutputFailed(

@@ -6,11 +6,11 @@ import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated._answerer import agreed_client
-from mahrem.federated._certificates import read_private_key, sign_bytes
+from mahrem.federated._certificates import read_private_key, read_secret, sign_bytes
 from mahrem.federated._federation import Federation
 from mahrem.federated._federation_init import FILE, server_folder
 from mahrem.federated._flower_grid import wait_for_clients
@@ -22,6 +22,9 @@ from mahrem.federated._run_folder import RunFolder
 from mahrem.federated._silo import Silo
 from mahrem.learning import RuleList
 from mahrem.table import Reading, open_source
+
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
 
 __all__ = ["join_federation", "run_federation"]
 
@@ -54,7 +57,8 @@ def join_federation(
         tell: Told what happens, without data.
 
     Raises:
-        InvalidInput: If the key is nobody's, a certificate is refused, or the table is of another schema.
+        InvalidInput: If the key is nobody's, a certificate is refused, the table is of another schema, or the
+            ledger is of other data.
     """
     federation = Federation.read(file)
     private = read_private_key(key)
@@ -68,7 +72,12 @@ def join_federation(
     silo = Silo(
         cells,
         target=federation.schema.target,
-        protect=_noise(federation, epsilon, ledger),
+        protect=_noise(
+            federation,
+            epsilon,
+            ledger,
+            lambda book: book.refuse_other(source, reading or Reading(), opened.columns),
+        ),
         least_count=max(federation.plan.least_count, least_count or 1),
     )
     answerer = agreed_client(
@@ -76,7 +85,7 @@ def join_federation(
         federation.schema,
         name,
         silo,
-        secret=None if sum_secret is None else _bytes(sum_secret),
+        secret=None if sum_secret is None else read_secret(sum_secret),
         sign=lambda statement: sign_bytes(private, mark + statement),
         verify=lambda who, statement, signed: federation.signed_by(who, mark + statement, signed),
     )
@@ -86,7 +95,10 @@ def join_federation(
 
 
 def _noise(
-    federation: Federation, epsilon: float | None, ledger: Path | None
+    federation: Federation,
+    epsilon: float | None,
+    ledger: Path | None,
+    refuse: Callable[[Ledger], None] = lambda _: None,
 ) -> Callable[[RuleList], RuleList] | None:
     if epsilon is None:
         if ledger is not None:
@@ -99,6 +111,8 @@ def _noise(
     from mahrem.dp import Ledger
 
     paying = None if ledger is None else Ledger.open(ledger)
+    if paying is not None:
+        refuse(paying)  # a ledger of other data would pay for nothing
     what = f"du-CBA, federation {federation.fingerprint()}"
     return lambda rules: perturb_rules(rules, epsilon, ledger=paying, what=what).rules
 

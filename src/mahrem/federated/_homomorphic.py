@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,9 @@ import numpy as np
 from mahrem.check import extra
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated._grid import Grid, ask_all
-from mahrem.federated._message import Message
+from mahrem.federated._masks import framed
+from mahrem.federated._members import Members, commonest
+from mahrem.federated._message import Message, digest_message
 from mahrem.federated._sums import Fault, Summed, refuse_sum
 from mahrem.types import Integers
 
@@ -44,20 +47,43 @@ def make_sum_keys() -> tuple[bytes, bytes]:
     return secret, public
 
 
+def _screen(secret: bytes, message: Message, asked: bytes, name: str, length: int) -> Integers:
+    """Give the numbers below the modulus that hide a client's counts in one sum; only clients can make them.
+
+    The server could hand any ciphertext to a client to be opened. Under screens it learns nothing unless what
+    it hands over is the sum over exactly the clients that it names, all of whom were asked the same.
+    """
+    bound = (hashlib.sha256(secret).digest(), message.run.encode(), str(message.round).encode(), asked)
+    drawn = hashlib.shake_256(b"mahrem-screen-1" + framed(*bound, name.encode()))
+    words = np.frombuffer(drawn.digest(8 * (length + 64)), "<u8")
+    even = words[words < 2**64 - 2**64 % MODULUS]  # all but 1 in 2^24; each remainder is equally likely
+    return (even[:length] % np.uint64(MODULUS)).astype(np.int64)
+
+
 @dataclass
 class EncryptedClient:
     """A client that gives counts away encrypted, and opens sums.
 
     Args:
+        name: Its name on the grid.
         secret: The clients' key.
         numbers: Counts that a question of a kind asks for; :meth:`Silo.numbers` is one.
         otherwise: Answers other questions; None refuses them.
+        least_clients: A sum of fewer is not opened, whatever the server says.
+        recount: Whether sums of one run may be over different clients; see :class:`Members`.
     """
 
+    name: str
     secret: bytes = field(repr=False)
     numbers: Callable[[str, Mapping[str, Any]], Integers]
     otherwise: Callable[[Message], Message] | None = None
+    least_clients: int = 2
+    recount: bool = False
     _context: Any = field(default=None, repr=False)
+    _members: Members = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._members = Members(max(2, self.least_clients), self.recount)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -67,31 +93,49 @@ class EncryptedClient:
         """
         tenseal = _tenseal()
         if self._context is None:
-            self._context = tenseal.context_from(self.secret)
+            self._context = _opened_key(tenseal, self.secret)
         if message.kind == "open-sum":
-            return message.reply(numbers=self._opened(message.body, tenseal))
+            return message.reply(numbers=self._opened(message, tenseal))
         if message.kind == "encrypted":
-            inner = {name[2:]: value for name, value in message.body.items() if name.startswith("q-")}
-            found = self.numbers(message.body["kind"], inner)
-            if found.size and int(found.max()) >= LARGEST // int(message.body["clients"]):
-                raise InvalidInput(f"a count does not fit into sums below {LARGEST}")
-            parts = [
-                tenseal.bfv_vector(self._context, found[at : at + DEGREE].tolist()).serialize()
-                for at in range(0, len(found), DEGREE)
-            ]
-            return message.reply(**_listed(parts, len(found)))
+            return message.reply(**self._closed(message, tenseal))
         if self.otherwise is None:
             raise InvalidInput(f"kind={message.kind!r} is refused: this client sends encrypted counts only")
         return self.otherwise(message)
 
-    def _opened(self, body: Mapping[str, Any], tenseal: Any) -> Integers:
-        found = [
-            tenseal.bfv_vector_from(self._context, part).decrypt()[
-                : min(DEGREE, body["length"] - place * DEGREE)
-            ]
-            for place, part in enumerate(_parts(body))
+    def _closed(self, message: Message, tenseal: Any) -> dict[str, Any]:
+        body = message.body
+        inner = {name.removeprefix("q-"): value for name, value in body.items() if name.startswith("q-")}
+        found = self.numbers(body["kind"], inner)
+        if found.size and int(found.max()) >= LARGEST // max(1, int(body["clients"])):
+            raise InvalidInput(f"a count does not fit into sums below {LARGEST}")
+        asked = digest_message(Message(body["kind"], message.run, message.round, inner))
+        hidden = (found + _screen(self.secret, message, asked, self.name, len(found))) % MODULUS
+        parts = [
+            tenseal.bfv_vector(self._context, hidden[at : at + DEGREE].tolist()).serialize()
+            for at in range(0, len(hidden), DEGREE)
         ]
-        return np.array([number for part in found for number in part], np.int64)
+        return _listed(parts, len(found))
+
+    def _opened(self, message: Message, tenseal: Any) -> Integers:
+        body = message.body
+        names, length = sorted(set(body["names"])), int(body["length"])
+        self._members.accept(message.run, names)
+        whole = [
+            number
+            for part in _parts(body)
+            for number in tenseal.bfv_vector_from(self._context, part).decrypt()
+        ]
+        total = np.array(whole[:length], np.int64) % MODULUS
+        for name in names:
+            total = (total - _screen(self.secret, message, body["asked"], name, length)) % MODULUS
+        return np.where(total > LARGEST, total - MODULUS, total)
+
+
+def _opened_key(tenseal: Any, key: bytes) -> Any:
+    try:
+        return tenseal.context_from(key)
+    except (ValueError, RuntimeError, TypeError):
+        raise InvalidInput(f"key of homomorphic sums={len(key)} bytes is none") from None
 
 
 @dataclass(frozen=True)
@@ -111,40 +155,58 @@ class EncryptedSum:
         """See :class:`Adder`.
 
         Raises:
-            Infeasible: If no client is left that could open the sum.
+            Infeasible: If fewer than two clients are left, or none of them opens the sum.
             InvalidInput: If the sum cannot be.
         """
         tenseal = _tenseal()
-        context = tenseal.context_from(self.public)
+        context = _opened_key(tenseal, self.public)
         inner = {f"q-{name}": value for name, value in question.body.items()}
-        asked = Message(
-            "encrypted",
-            question.run,
-            question.round,
-            {"kind": question.kind, "clients": len(nodes), **inner},
-        )
+        body = {"kind": question.kind, "clients": len(nodes), **inner}
+        asked = Message("encrypted", question.run, question.round, body)
         answers, failures = ask_all(grid, nodes, asked)
-        sums: list[Any] = []
-        length = -1
-        kept: list[str] = []
-        for node, said in answers.items():
-            parts = [tenseal.bfv_vector_from(context, part) for part in _parts(said.body)]
-            if length not in {-1, said.body["length"]}:
-                failures[node] = "another number of counts than the others"
-                continue
-            length = said.body["length"]
-            sums = parts if not sums else [one + other for one, other in zip(sums, parts, strict=True)]
-            kept.append(node)
-        closed = Message(
-            "open-sum", question.run, question.round, _listed([part.serialize() for part in sums], length)
-        )
+        vectors = _vectors(tenseal, context, answers, failures)
+        kept = sorted(vectors)
+        if len(kept) < 2:
+            raise Infeasible(f"clients={len(kept)}: a sum of fewer than 2 hides nothing", reached=len(kept))
+        length = answers[kept[0]].body["length"]
+        sums = [sum(parts[1:], start=parts[0]) for parts in zip(*vectors.values(), strict=True)]
+        closed = _listed([part.serialize() for part in sums], length)
+        more = {"names": kept, "asked": digest_message(question)}
+        why: dict[str, str] = {}
         for node in kept:  # the first that answers will do
-            opened, _ = ask_all(grid, [node], closed)
-            if node in opened:
-                total = opened[node].body["numbers"].astype(np.int64)
+            opened, refused = ask_all(
+                grid, [node], Message("open-sum", question.run, question.round, {**closed, **more})
+            )
+            why.update(refused)
+            total = opened[node].body.get("numbers") if node in opened else None
+            if isinstance(total, np.ndarray) and total.shape == (length,):
+                total = total.astype(np.int64)
                 refuse_sum(total, fault)
                 return Summed(total, tuple(kept), failures)
-        raise Infeasible(f"clients={len(kept)}: none of them opened the sum", reached=len(kept))
+        reasons = "; ".join(f"{node}: {said}" for node, said in sorted(why.items())[:3])
+        raise Infeasible(f"clients={len(kept)}: none of them opened the sum ({reasons})", reached=len(kept))
+
+
+def _vectors(
+    tenseal: Any, context: Any, answers: Mapping[str, Message], failures: dict[str, str]
+) -> dict[str, list[Any]]:
+    """Read the ciphertexts; an answer that holds none, or of another length than most, is a failure."""
+    found: dict[str, list[Any]] = {}
+    for node, said in answers.items():
+        try:
+            parts = [tenseal.bfv_vector_from(context, part) for part in _parts(said.body)]
+            whole = len(parts) == -(-int(said.body["length"]) // DEGREE)
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            whole = False
+        if whole:
+            found[node] = parts
+        else:
+            failures[node] = "an answer that cannot be read"
+    usual = commonest(answers[node].body["length"] for node in found)
+    for node in [node for node in found if answers[node].body["length"] != usual]:
+        del found[node]
+        failures[node] = "another number of counts than the others"
+    return found
 
 
 def _listed(parts: Sequence[bytes], length: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,10 +15,11 @@ from mahrem.check import extra
 from mahrem.errors import InvalidInput
 from mahrem.federated._shamir import SIZE, split_secret
 
-__all__ = ["Masker", "Words", "keystream", "need_cryptography", "pair_seed"]
+__all__ = ["Masker", "Words", "bound_to", "framed", "keystream", "need_cryptography", "pair_seed"]
 
 Words = NDArray[np.uint64]
 KEY = 32  # bytes of a key or seed
+SEALED = 2 * SIZE + 16  # bytes of two shares and the tag that seals them
 
 
 def need_cryptography(needed_for: str = "sums under masks") -> None:
@@ -28,12 +30,17 @@ def need_cryptography(needed_for: str = "sums under masks") -> None:
         raise extra("federated", needed_for=needed_for) from None
 
 
+def framed(*parts: bytes) -> bytes:
+    """Put parts in a row, each with its length, so that no two rows look alike."""
+    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+
+
 def derived(secret: bytes, *context: bytes) -> bytes:
     """Derive a key from a shared secret and all it is bound to; lengths are part of it."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-    info = b"mahrem-sum-1" + b"".join(len(part).to_bytes(4, "big") + part for part in context)
+    info = b"mahrem-sum-2" + framed(*context)
     return HKDF(algorithm=SHA256(), length=KEY, salt=None, info=info).derive(secret)
 
 
@@ -68,6 +75,16 @@ def public_of(private: bytes) -> bytes:
 def pair_seed(private: bytes, mine: bytes, other: bytes, context: bytes) -> bytes:
     """Derive the seed of the mask that two clients share in one round; the same on both sides."""
     return derived(agreed(private, other), b"mask", context, *sorted([mine, other]))
+
+
+def bound_to(context: bytes, keys: Mapping[str, bytes], threshold: int, asked: bytes) -> bytes:
+    """Give what the masks of pairs are bound to: the sum, all its clients, and what they were asked.
+
+    Masks of clients that were told different lists or different questions do not cancel. So a server cannot
+    ask one client in earnest and the others something whose answer it knows.
+    """
+    listed = [part for name, key in sorted(keys.items()) for part in (name.encode(), key)]
+    return hashlib.sha256(framed(context, threshold.to_bytes(4, "big"), asked, *listed)).digest()
 
 
 @dataclass
@@ -125,8 +142,13 @@ class Masker:
                 )
         return sealed
 
-    def masked(self, numbers: NDArray[np.int64], sealed: Mapping[str, bytes]) -> Words:
+    def masked(self, numbers: NDArray[np.int64], sealed: Mapping[str, bytes], asked: bytes = b"") -> Words:
         """Hide numbers under the own mask and one mask for each client whose shares arrived.
+
+        Args:
+            numbers: What is summed.
+            sealed: Shares for this client by their sender.
+            asked: What was asked, in few bytes; masks cancel only among clients that were asked the same.
 
         Raises:
             InvalidInput: If too few clients are there, or a share was tampered with or belongs elsewhere.
@@ -149,9 +171,11 @@ class Masker:
             raise InvalidInput(f"clients={len(self.received)}: a sum needs at least {self.threshold}")
         hidden = numbers.astype(np.uint64) + keystream(self.own, len(numbers))
         mine = self.keys[self.name][1]
+        listed = {name: lock + mask for name, (lock, mask) in self.keys.items()}
+        bound = bound_to(self.context, listed, self.threshold, asked)
         for name in self.received:
             if name != self.name:
-                seed = pair_seed(self.mask, mine, self.keys[name][1], self.context)
+                seed = pair_seed(self.mask, mine, self.keys[name][1], bound)
                 stream = keystream(seed, len(numbers))
                 hidden = hidden + stream if self.name < name else hidden - stream
         return hidden

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Mapping
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
 
-__all__ = ["Failure", "Message", "pack_message", "unpack_message"]
+__all__ = ["MOST_BYTES", "Failure", "Message", "digest_message", "pack_message", "unpack_message"]
 
 _MARK = b"mhm1"
 _SMALL = 512  # bytes that are not worth compressing
-_MOST = 1 << 31  # bytes that a message may unfold to
+MOST_BYTES = 1 << 28  # bytes that a message may unfold to; more would fill the reader's memory
 _WIDE = {"u1": np.int32, "u2": np.int32, "i1": np.int32, "i2": np.int32, "i4": np.int32}
-_KINDS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8")
+_KINDS = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4")
+_NOISE = ("u8", "f4")  # masked numbers and weights do not get smaller
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Message:
     round: int
     body: Mapping[str, Any] = field(
         default_factory=dict, repr=False
-    )  # JSON, bytes and arrays of whole numbers
+    )  # JSON, bytes, arrays of whole numbers and of 32-bit floats
 
     def reply(self, **body: Any) -> Message:
         """Make the answer to this question."""
@@ -57,7 +59,32 @@ def pack_message(message: Message) -> bytes:
         >>> back = unpack_message(pack_message(there))
         >>> back.body["counts"].tolist(), back.body["text"], back.body["key"], back.answers(there)
         ([[1, 300]], 'é', b'k', True)
+
+    Raises:
+        InvalidInput: If it is longer than any reader takes.
     """
+    whole, noise = _written(message)
+    if len(whole) > MOST_BYTES:
+        raise InvalidInput(
+            f"message={len(whole)} bytes: at most {MOST_BYTES} can be sent; ask for less at once"
+        )
+    if len(whole) > _SMALL and not noise:
+        squeezed = zlib.compress(whole, 1)
+        if len(squeezed) < len(whole):
+            return _MARK + b"z" + squeezed
+    return _MARK + b"-" + whole
+
+
+def digest_message(message: Message) -> bytes:
+    """Give what two sides compare to know that they speak of the same message; SHA-256.
+
+    A message that was sent and read has the digest of the one that was written.
+    """
+    return hashlib.sha256(_written(message)[0]).digest()
+
+
+def _written(message: Message) -> tuple[bytes, bool]:
+    """Give a message as bytes, not compressed, and whether it holds masked numbers or weights: noise."""
     plain: dict[str, Any] = {}
     listed: list[tuple[str, str, list[int]]] = []
     parts: list[bytes] = []
@@ -73,11 +100,7 @@ def pack_message(message: Message) -> bytes:
             plain[name] = value
     head = json.dumps([message.kind, message.run, message.round, plain, listed], ensure_ascii=False).encode()
     whole = b"".join([len(head).to_bytes(4, "little"), head, *parts])
-    if len(whole) > _SMALL and not any(form == "u8" for _, form, _ in listed):  # masked numbers are noise
-        squeezed = zlib.compress(whole, 1)
-        if len(squeezed) < len(whole):
-            return _MARK + b"z" + squeezed
-    return _MARK + b"-" + whole
+    return whole, any(form in _NOISE for _, form, _ in listed)
 
 
 def unpack_message(data: bytes) -> Message:
@@ -98,7 +121,7 @@ def _unpack(data: bytes) -> Message:
     whole = data[5:]
     if data[4:5] == b"z":
         opened = zlib.decompressobj()
-        whole = opened.decompress(whole, _MOST)
+        whole = opened.decompress(whole, MOST_BYTES)
         if not opened.eof:
             raise ValueError
     size = int.from_bytes(whole[:4], "little")
@@ -112,7 +135,8 @@ def _unpack(data: bytes) -> Message:
             dtype = np.dtype("<" + form)
             length = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
             array = np.frombuffer(whole[at : at + length], dtype).reshape(shape)
-            body[name] = array if form == "u8" else array.astype(_WIDE.get(form, np.int64), copy=False)
+            wide = dtype if form in _NOISE else _WIDE.get(form, np.int64)
+            body[name] = array.astype(wide, copy=False)
         else:
             raise ValueError
         at += length
@@ -122,8 +146,13 @@ def _unpack(data: bytes) -> Message:
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    """Give the same whole numbers in the narrowest type, little end first; 64 bits without sign stay."""
+    """Give the same whole numbers in the narrowest type, little end first; 64 bits without sign stay.
+
+    Floats travel with 32 bits.
+    """
     array = np.ascontiguousarray(array)
+    if array.dtype.kind == "f":
+        return array.astype("<f4", copy=False)
     if array.dtype == np.uint64:
         return array.astype("<u8", copy=False)
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)

@@ -40,6 +40,7 @@ from mahrem.learning._local_noise import LocalNoise
 from mahrem.learning._marginals import Marginals
 from mahrem.learning._marginals_fit import MarginalsFit
 from mahrem.learning._networks import NETWORKS
+from mahrem.learning._noisy_votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes
 from mahrem.learning._objective_analysis import objective_delta, objective_rdp
 from mahrem.learning._objective_perturbation import (
     ObjectivePerturbation,
@@ -47,6 +48,8 @@ from mahrem.learning._objective_perturbation import (
     objective_perturbation,
 )
 from mahrem.learning._output_perturbation import OutputPerturbation, OutputPlan, output_perturbation
+from mahrem.learning._pate import Pate, count_votes
+from mahrem.learning._plain_network import PlainNetwork
 from mahrem.learning._private_inference import PrivateVotes, RoundedScores, train_parts
 from mahrem.learning._private_network import PrivateNetwork, unit_numbers
 from mahrem.learning._private_networks import PrivateAutoencoder, PrivateClassifier, PrivateRegressor
@@ -81,6 +84,7 @@ __all__ = [
     "Clique",
     "CliqueTree",
     "CoarseGroups",
+    "ConfidentVotes",
     "Cover",
     "DeclaredColumn",
     "DeclaredDomain",
@@ -92,17 +96,22 @@ __all__ = [
     "FittedSynthesiser",
     "FunctionalLinear",
     "FunctionalLogistic",
+    "GaussianVotes",
     "Growth",
     "Items",
+    "LaplaceVotes",
     "LocalNoise",
     "Marginals",
     "MarginalsFit",
     "Measured",
     "Miner",
+    "NoisyVotes",
     "ObjectivePerturbation",
     "ObjectivePlan",
     "OutputPerturbation",
     "OutputPlan",
+    "Pate",
+    "PlainNetwork",
     "PolynomialLastLayer",
     "PrivateAutoencoder",
     "PrivateClassifier",
@@ -135,6 +144,7 @@ __all__ = [
     "clip_rows",
     "closest_distances",
     "coarse_groups",
+    "count_votes",
     "covered_bits",
     "cut_list",
     "declare_domain",

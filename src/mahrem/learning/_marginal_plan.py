@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from mahrem import check
 from mahrem.dp import (
     Approximate,
     Composed,
@@ -25,11 +26,12 @@ from mahrem.dp import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning._clique_growth import SCALE
 
-__all__ = ["MarginalPlan", "plan_marginals", "refuse_too_little"]
+__all__ = ["MarginalPlan", "plan_marginals", "refuse_budget", "refuse_too_little"]
 
 ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are
+LARGEST, LEAST = 100.0, 1e-30  # epsilon, delta
 _SHRINK = 0.998
 _TRIES = 40
 
@@ -65,10 +67,7 @@ def plan_marginals(
     Guarantees:
         - All mechanisms together are ``(epsilon, delta)``-DP under ``relation`` and ``unit``.
     """
-    if delta <= 0:
-        raise InvalidParameter(
-            f"delta={delta!r}: noise on many marginals needs a delta above 0, far below 1/rows (1e-6, say)"
-        )
+    refuse_budget(epsilon, delta)
     reach = global_sensitivity(0, 1, relation, unit, grouped=True, optional=True)
     moved = 2 * SCALE * unit.rows * (1 if relation is Relation.ADD_REMOVE else 2)
     scores = GlobalSensitivity(relation=relation, l1=moved, l2_squared=moved**2, linf=moved, single=False)
@@ -160,6 +159,17 @@ def _noise(sigma: float, reach: GlobalSensitivity, everything: Event, *, exact: 
     return IntegerNoise(kind="gaussian", scale=sigma, sensitivity=reach, event=event)
 
 
+def refuse_budget(epsilon: float, delta: float) -> None:
+    """Refuse an epsilon or delta that noise on many marginals cannot be made for."""
+    if not 0 < check.finite(epsilon=epsilon) <= LARGEST:
+        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0 and at most {LARGEST:g}")
+    if not LEAST <= check.finite(delta=delta) < 1:
+        raise InvalidParameter(
+            f"delta={delta!r}: noise on many marginals needs a delta above 0 (at least {LEAST:g}) and far "
+            f"below 1/rows: 1e-6, say"
+        )
+
+
 def refuse_too_little(
     epsilon: float,
     delta: float,
@@ -181,8 +191,6 @@ def refuse_too_little(
         relation: Which tables are neighbours.
         unit: Whose presence is hidden.
     """
-    if delta <= 0:
-        return  # refused later, with its own words
     about = rows or ASSUMED_ROWS
 
     def enough(budget: float, count: int) -> bool:

@@ -13,7 +13,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning._clique_growth import Growth, grow_cliques, marginal_counts, whole_shares
 from mahrem.learning._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
-from mahrem.learning._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
+from mahrem.learning._marginal_plan import MarginalPlan, plan_marginals, refuse_budget, refuse_too_little
 from mahrem.learning._marginals_fit import MarginalsFit
 from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain
 from mahrem.learning._synthetic_schema import SyntheticSchema
@@ -66,6 +66,7 @@ class Marginals:
     groups: int = 16
 
     def __post_init__(self) -> None:
+        refuse_budget(self.epsilon, self.delta)
         check.between(1, 4, width=check.whole(width=self.width))
         check.between(2, 256, groups=check.whole(groups=self.groups))
 

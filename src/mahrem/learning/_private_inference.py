@@ -19,7 +19,7 @@ from mahrem.dp import (
 )
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.learning._secret_stream import new_stream
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 __all__ = ["PrivateVotes", "RoundedScores", "train_parts"]
 
@@ -36,7 +36,13 @@ class Predicts(Protocol):
 
 
 def train_parts(
-    make: Callable[[], Any], X: Any, y: Any, *, parts: int, classes: Sequence[Any]
+    make: Callable[[], Any],
+    X: Any,
+    y: Any,
+    *,
+    parts: int,
+    classes: Sequence[Any],
+    units: Integers | None = None,
 ) -> list[Predicts]:
     """Train one model on each of ``parts`` disjoint parts; each row lands in one of them, by a secret draw.
 
@@ -47,11 +53,13 @@ def train_parts(
         parts: How many models.
         classes: The declared classes; a part with fewer than two of them becomes a model that always says the
             same, so that no part is seen to be empty.
+        units: ``(n,)`` whose row it is: all rows of a person land in one part. None: each row is its own.
     """
     rows, labels = np.asarray(X), np.asarray(y)
     if check.whole(parts=parts) < PARTS or len(rows) != len(labels):
         raise InvalidParameter(f"parts={parts} must be at least {PARTS}, and X as long as y")
-    places = new_stream().places(0, len(rows), parts)
+    numbers = np.arange(len(rows)) if units is None else np.unique(units, return_inverse=True)[1]
+    places = new_stream().places(0, int(numbers.max(initial=-1)) + 1, parts)[numbers]
     found: list[Predicts] = []
     for part in range(parts):
         mine = (places == part) & np.isin(labels, list(classes))

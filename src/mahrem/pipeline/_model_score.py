@@ -45,13 +45,14 @@ class Measure:
         if self.epsilon is not None and self.openly:
             raise InvalidParameter("evaluate_epsilon and evaluate_openly exclude each other")
 
-    def fits(self, ledger: Ledger, training: Event, epsilon: float, delta: float) -> bool:
-        """Say whether training and measuring can be paid for together."""
-        if self.epsilon is None:
-            return ledger.fits(training, epsilon=epsilon, delta=delta)
-        noise = self._noise(ledger)
-        both = Composed((training, noise.event, noise.event))
-        return ledger.fits(both, epsilon=epsilon + self.epsilon, delta=delta)
+    def fits(self, ledger: Ledger, training: Event | None, epsilon: float, delta: float) -> bool:
+        """Say whether training (None: it is paid for) and measuring can be paid for together."""
+        noise = () if self.epsilon is None else (self._noise(ledger).event,) * 2
+        events = noise if training is None else (training, *noise)
+        if not events:
+            return True
+        cost = (0.0 if training is None else epsilon) + (self.epsilon or 0.0)
+        return ledger.fits(Composed(events), epsilon=cost, delta=0.0 if training is None else delta)
 
     def held_out(self, stream: SecretStream, rows: int, units: Integers | None) -> Mask:
         """Choose the rows to measure on, by people where people are protected."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +18,7 @@ import tomli_w
 from mahrem.engines import Plan, Spark, scattered
 from mahrem.engines._spark_errors import in_our_words
 from mahrem.engines._spark_frame import column
+from mahrem.engines._spark_session import shown
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._anonymize import Release
 from mahrem.pipeline._spark_files import checked, written
@@ -95,15 +97,20 @@ def cluster(source: object, policy: Policy, *, stays: bool = False) -> Iterator[
 def _running(master: str | None) -> Any:
     """Give the session that this process already has, if it is the one that is asked for."""
     try:
+        from pyspark import SparkContext
         from pyspark.sql import SparkSession
     except ImportError:
         return None
     session = SparkSession.getActiveSession()
+    if session is None and SparkContext._active_spark_context is not None:  # noqa: SLF001 - no other way to ask
+        session = SparkSession.builder.getOrCreate()  # another thread has started it, and will stop it
     if session is None or master is None:
         return session
     mine = getattr(session, "sparkContext", None)
     if mine is not None and mine.master != master:
-        raise InvalidParameter(f"master={master!r}: a session with another master is running; stop it first")
+        raise InvalidParameter(
+            f"master={shown(master)!r}: a session with another master is running; stop it first"
+        )
     return session
 
 
@@ -132,7 +139,11 @@ def anonymize_on_spark(
         )
     if progress is not None:
         progress("starting Spark")
-    with cluster(source, policy, stays=output is None) as engine, ExitStack() as cleanup:
+    with (
+        ExitStack() as last,
+        cluster(source, policy, stays=output is None) as engine,
+        ExitStack() as cleanup,
+    ):
         step = cleanup.enter_context(watched(engine.session, progress))
         step("reading")
         count = cleanup.enter_context(jobs_counted(engine.session))
@@ -154,6 +165,8 @@ def anonymize_on_spark(
             report = report_of(known(), verdict, seconds=time.perf_counter() - began)
             return ClusterRelease(report=report, _given=source, _verified=table, _trees=work.trees)
         with staged_release(Path(output), force=force) as folder:
+            # A task under way when a run fails may write once more: look again when all have ended.
+            last.callback(shutil.rmtree, folder, ignore_errors=True)
             step("writing")
             files = written(table, folder, work.made.policy.format)
             step("verifying")
@@ -184,7 +197,8 @@ def explain(source: object, policy: Policy, *, progress: Callable[[str], None] |
 def _published(frame: Any, work: Work) -> Any:
     """Put published columns into their order, and rows that show nothing beside the others."""
     names = [name for name in work.made.source_columns if name not in work.made.leave_out]
-    table = frame.select(*(column(name) for name in names))
+    # What is written beside a column (comments, values of a model's categories) is not for others.
+    table = frame.select(*(column(name).alias(name, metadata={}) for name in names))
     if work.rows.hidden is None:
         return table
     from pyspark.sql import functions

@@ -24,6 +24,7 @@ _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
+_OTHERS = (*_MOMENTS, "string", "boolean")
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,10 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
     on one machine, and go back as a list of positions. Null and NaN are missing.
 
     Raises:
-        InvalidInput: If a column has too many different values for that, or cannot be read.
+        InvalidInput: If there is no row, or a column has too many different values or cannot be read.
     """
     kinds = dict(frame.dtypes)
+    _refuse_kinds(kinds, policy)
     trees = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
     judged = [name for name in policy.sensitive if any(one.column == name for one in policy.promises())]
     typed = {
@@ -57,6 +59,8 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
     }
     listed = [*(name for name in policy.quasi if name not in typed), *judged]
     found = _look(frame, typed, listed, kinds)
+    if not found["rows"]:
+        raise InvalidInput("the source has no rows to publish")
     long = [name for name in listed if found[f"many:{name}"] > MOST_VALUES]
     if long:
         texts = {name: _number_of_text(frame, name, kinds[name], policy) for name in long}
@@ -68,6 +72,7 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
         where = name if own else f"__t{place}"
         frame = frame if own else frame.withColumn(where, _between_ends(typed[name], name, policy))
         domain = _domain(name, kinds[name], found)
+        _refuse_ends(name, policy, numbers=isinstance(domain, Numbers))
         placed[name] = Placed(name, where, domain)
         kind = Kind.DATE if isinstance(domain, Moments) else Kind.NUMERIC
         columns[name] = Column(name=name, role=Role.QUASI, kind=kind)
@@ -90,6 +95,17 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
     return Encoded(frame, tuple(placed[name] for name in policy.quasi), coded, columns, joined=bool(short))
+
+
+def _refuse_kinds(kinds: Mapping[str, str], policy: Policy) -> None:
+    """Only single values have a place on an axis; text under a collation is not what it looks like."""
+    for name in (*policy.quasi, *policy.sensitive):
+        kind = kinds[name]
+        if kind not in _OTHERS and not kind.startswith(_NUMBERS):
+            raise InvalidInput(
+                f"column={name!r} holds {kind} values; engine='spark' takes numbers, text, dates, timestamps "
+                "and booleans: cast it, or leave it out"
+            )
 
 
 def _stays(name: str, kind: str, policy: Policy, trees: Mapping[str, Hierarchy]) -> bool:
@@ -124,8 +140,14 @@ def _position(name: str, kind: str) -> Any:
     plain = _clean(name, kind)
     if kind == "date":
         return functions.unix_date(plain).cast("double")
-    if kind in _MOMENTS:
-        return functions.unix_micros(plain.cast("timestamp")).cast("double")
+    if kind == "timestamp":
+        return functions.unix_micros(plain).cast("double")
+    if kind == "timestamp_ntz":  # a clock on a wall: no time zone, whatever the session's
+        minutes = functions.hour(plain) * 60 + functions.minute(plain)
+        seconds = functions.date_part(functions.lit("SECOND"), plain)
+        days = functions.unix_date(plain.cast("date")).cast("bigint")
+        whole = (days * 1_440 + minutes) * 60_000_000
+        return (whole + (seconds * 1_000_000).cast("bigint")).cast("double")
     return plain.cast("double")
 
 
@@ -145,9 +167,10 @@ def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
             odd |= text.rlike(_LEADING_ZERO)
         if frame.where(odd).isEmpty():
             return functions.trim(text).cast("double")
+    others = " that are no numbers" if name in policy.quasi else ""
     raise InvalidInput(
-        f"column={name!r} has more than {MOST_VALUES} different values that are no numbers: too many for the "
-        "driver of a cluster; group them first, or leave the column out"
+        f"column={name!r} has more than {MOST_VALUES} different values{others}: too many for the driver of a "
+        "cluster; group them first, or leave the column out"
     )
 
 
@@ -157,7 +180,7 @@ def _look(
     """Find out the ends of typed columns, and about how many values others have, in one job."""
     from pyspark.sql import functions
 
-    asked: dict[str, Any] = {}
+    asked: dict[str, Any] = {"rows": functions.count("*")}
     for name, number in typed.items():
         asked[f"low:{name}"], asked[f"high:{name}"] = functions.min(number), functions.max(number)
         whole = functions.bool_and(number == functions.floor(number))
@@ -207,11 +230,14 @@ def _between_ends(number: Any, name: str, policy: Policy) -> Any:
 
 
 def _clipped(positions: Any, name: str, policy: Policy, *, numbers: bool) -> Any:
-    low, high = _ends(name, policy)
-    if not numbers and not (np.isinf(low) and np.isinf(high)):
-        said = "bottom" if np.isinf(high) else "top"
-        raise InvalidParameter(f"{said}.{name} is for columns of numbers without a hierarchy")
-    return np.clip(positions, low, high)
+    _refuse_ends(name, policy, numbers=numbers)
+    return np.clip(positions, *_ends(name, policy))
+
+
+def _refuse_ends(name: str, policy: Policy, *, numbers: bool) -> None:
+    for said, ends in (("top", policy.top), ("bottom", policy.bottom)):
+        if name in ends and not numbers:
+            raise InvalidParameter(f"{said}.{name} is for columns of numbers without a hierarchy")
 
 
 def _values(

@@ -9,7 +9,7 @@ from mahrem.engines import ClusterVerdict, verify_on_spark
 from mahrem.engines._spark_frame import column
 from mahrem.errors import GuaranteeBroken, InvalidParameter, OutputFailed
 from mahrem.pipeline._spark_report import Made
-from mahrem.pipeline._spark_source import read_csv, restored
+from mahrem.pipeline._spark_source import place_of, read_csv, restored
 from mahrem.table import exported_names
 from mahrem.table._formulas import FORMULA
 
@@ -40,7 +40,7 @@ def written(table: Any, folder: Path, form: str) -> Any:
         for side in ("Leading", "Trailing"):
             writer = writer.option(f"ignore{side}WhiteSpace", value=False)
     try:
-        writer.format("csv" if text else form).save(_uri(place))
+        writer.format("csv" if text else form).save(f"file://{place.absolute()}")
     except Exception as error:  # noqa: BLE001 - whatever Spark or a file system may raise
         reason = type(error).__name__
         raise OutputFailed(f"the release could not be written ({reason}); nothing was left behind") from None
@@ -52,9 +52,9 @@ def written(table: Any, folder: Path, form: str) -> Any:
             "system that all of them share"
         )
     if not text:
-        files = session.read.parquet(_uri(place))
+        files = session.read.parquet(place_of(place))
     else:
-        files = read_csv(session, _uri(place), mark, several_lines=True)
+        files = read_csv(session, place_of(place), mark, several_lines=True, names=names)
     if files.columns != names:
         raise GuaranteeBroken("the published files do not have the columns they should have")
     return restored(files.toDF(*table.columns)) if text else files
@@ -82,6 +82,7 @@ def checked(table: Any, made: Made, *, rows: int) -> ClusterVerdict:
         sensitive={name: made.columns[name] for name in policy.sensitive if name in judged},
         decimal=policy.decimal,
         hides=made.suppressed > 0,
+        meant=made.suppressed,
     )
     if verdict.rows != rows:
         raise GuaranteeBroken(f"rows={verdict.rows} were published of {rows}")
@@ -107,7 +108,3 @@ def _disarmed(table: Any) -> Any:
             text = functions.when(text.rlike(FORMULA), armed).otherwise(text)
         shown.append(text.alias(name))
     return table.select(*shown)
-
-
-def _uri(path: Path) -> str:
-    return f"file://{path.absolute()}"

@@ -36,7 +36,8 @@ def rows_of(frame: Any, policy: Policy, published: Sequence[str]) -> SparkRows:
 
     asked = [*policy.quasi, *policy.sensitive]
     kinds = dict(frame.dtypes)
-    clean = {name: _clean(name, kinds[name], policy) for name in asked}
+    clean = {name: column(name).cast("string") for name, kind in kinds.items() if kind == "void"}
+    clean |= {name: _clean(name, kinds[name], policy) for name in asked if name not in clean}
     frame = frame.select(
         *((clean[name].alias(name) if name in clean else column(name)) for name in frame.columns)
     )

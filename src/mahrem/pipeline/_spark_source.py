@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mahrem.engines._spark_frame import RESERVED, column
 from mahrem.errors import InvalidInput
 from mahrem.release import Policy
 from mahrem.table._formulas import DISARMED
 
-__all__ = ["ClusterTable", "is_spark_frame", "open_on_spark", "read_csv", "restored"]
+__all__ = ["ClusterTable", "is_spark_frame", "open_on_spark", "place_of", "read_csv", "restored"]
 
 _MARKS = ",;\t|"
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -38,8 +39,15 @@ def open_on_spark(session: Any, source: object, policy: Policy) -> ClusterTable:
     """Open a Spark DataFrame, a file or folder of parts, or a table of the cluster's catalogue.
 
     Raises:
-        InvalidInput: If it is not there, is no table, or its parts do not have the same columns.
+        InvalidInput: If it is not there, is no table, its parts do not have the same columns, or its columns
+            cannot be told apart.
     """
+    opened = _opened(session, source, policy)
+    _distinct_names(session, opened.frame.columns)
+    return opened
+
+
+def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
     if is_spark_frame(source):
         return ClusterTable(source, "Spark DataFrame", costly=True)
     if policy.query is not None:
@@ -58,24 +66,46 @@ def open_on_spark(session: Any, source: object, policy: Policy) -> ClusterTable:
             return ClusterTable(session.table(text), f"table {text!r}", costly=False)
         raise InvalidInput(f"file={path.name!r} does not exist")
     name = text.rstrip("/").rsplit("/", 1)[-1]
-    place = text if path is None else path.absolute().as_uri() if " " not in text else str(path.absolute())
+    if name.startswith(("_", ".")):
+        raise InvalidInput(f"source={name!r}: Spark overlooks names that begin with _ or a dot; rename it")
+    place = text if path is None else place_of(path)
     if _is_parquet(path, name):
         frame = _tried(lambda: session.read.parquet(place), f"Parquet file {name!r}")
         _same_columns(path, frame.columns, name)
         return ClusterTable(frame, f"Parquet file {name!r}", costly=False)
     if name.lower().endswith((".csv", ".tsv", ".txt")) or (path is not None and path.is_file()):
         mark = policy.delimiter or _mark(session, place, name, policy.encoding)
-        frame = read_csv(session, place, mark, policy.encoding)
+        parts = (
+            path is not None and path.is_dir()
+        )  # none of them is split, so that cells may hold line breaks
+        frame = read_csv(session, place, mark, policy.encoding, several_lines=parts)
         return ClusterTable(_tried(lambda: frame, f"CSV file {name!r}"), f"CSV file {name!r}", costly=True)
     raise InvalidInput(f"source={name!r}: engine='spark' reads CSV and Parquet, by their endings")
 
 
 def read_csv(
-    session: Any, path: str, mark: str, encoding: str | None = None, *, several_lines: bool = False
+    session: Any,
+    path: str,
+    mark: str,
+    encoding: str | None = None,
+    *,
+    several_lines: bool = False,
+    names: Sequence[str] = (),
 ) -> Any:
-    """Read a CSV as text; a record with too few or too many fields is an error, never a row of nulls."""
+    """Read a CSV as text; a record with too few or too many fields is an error, never a row of nulls.
+
+    Every field is parsed, also where few columns are asked for: Spark would not notice a broken record then.
+    With ``names`` the header must say just these.
+    """
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    reader = session.read
+    if names:
+        reader = reader.schema(StructType([StructField(name, StringType()) for name in names]))
     return (
-        session.read.option("header", value=True)
+        reader.option("header", value=True)
+        .option("enforceSchema", value=False)
+        .option("columnPruning", value=False)
         .option("sep", mark)
         .option("quote", '"')
         .option("escape", '"')
@@ -93,8 +123,6 @@ def restored(frame: Any) -> Any:
     """Take the apostrophe off text that was disarmed because a spreadsheet would have run it."""
     from pyspark.sql import functions
 
-    from mahrem.engines._spark_frame import column
-
     kinds = dict(frame.dtypes)
     return frame.select(
         *(
@@ -106,6 +134,27 @@ def restored(frame: Any) -> Any:
             for name in frame.columns
         )
     )
+
+
+def place_of(path: Path) -> str:
+    """Give a path of this machine as Spark reads it: signs that would stand for several files are escaped."""
+    return "file://" + re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.absolute()))
+
+
+def _distinct_names(session: Any, names: Sequence[str]) -> None:
+    """Refuse columns that Spark takes for one, and those that are named like ours."""
+    exact = session.conf.get("spark.sql.caseSensitive", "false") == "true"
+    seen: set[str] = set()
+    for name in names:
+        key = name if exact else name.lower()
+        if key in seen:
+            raise InvalidInput(
+                f"column={name!r} occurs twice, as Spark reads names; give every column a name of its own, "
+                "also without regard to capital letters"
+            )
+        if RESERVED.fullmatch(name):
+            raise InvalidInput(f"column={name!r}: engine='spark' uses such names itself; rename the column")
+        seen.add(key)
 
 
 def _is_parquet(path: Path | None, name: str) -> bool:

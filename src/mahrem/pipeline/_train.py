@@ -31,6 +31,7 @@ from mahrem.learning import (
 )
 from mahrem.pipeline._model_score import Measure
 from mahrem.pipeline._trained import Trained
+from mahrem.release import is_release
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats
 
@@ -225,7 +226,8 @@ def train(
         ledger=book,
     )
     made.event = made.planned_event(epsilon, wish.delta)
-    made.fits = measure.fits(book, made.event, epsilon, wish.delta)
+    resumed = checkpoint is not None and Path(checkpoint).exists()  # then training is paid for already
+    made.fits = measure.fits(book, None if resumed else made.event, epsilon, wish.delta)
     if plan:
         return made
     if not made.fits:
@@ -233,6 +235,8 @@ def train(
             f"epsilon={epsilon:g} and measuring do not fit the ledger ({book.remaining().epsilon:.4g} is "
             f"left); nothing was computed"
         )
+    if output is not None:
+        _refuse_occupied(Path(output), force=force)  # before anything is paid
     reading = Reading(
         delimiter=delimiter, encoding=encoding, decimal=decimal, null=null, table=table, query=sql
     )
@@ -311,6 +315,15 @@ def _model_name(model: str, how: str) -> str:
         known = [one if "/" in one else f"{one}/{GRADIENTS}" for one in MODELS]
         raise InvalidParameter(f"model={model!r}, how={how!r} is not known; there are {', '.join(known)}")
     return name
+
+
+def _refuse_occupied(folder: Path, *, force: bool) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    if folder.exists() and not (force and folder.is_dir() and is_release(folder)):
+        raise InvalidParameter(
+            f"output={folder.name!r} exists; choose another, or pass --force to replace a model"
+        )
 
 
 def _hidden(model: str, hidden: Sequence[int]) -> Any:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from mahrem.report._accuracy import accuracy_svg, correlation_sentences
 from mahrem.report._advice import frontier_advice
-from mahrem.report._catalogue import LANGUAGES
+from mahrem.report._catalogue import LANGUAGES, Catalogue, load_catalogue
 from mahrem.report._distributions import class_size_bins, distribution
 from mahrem.report._frontier import frontier_page, frontier_svg
 from mahrem.report._grouped import grouped_svg
-from mahrem.report._html import render_html
+from mahrem.report._html import render_html, summary_parts
 from mahrem.report._json import to_json
 from mahrem.report._quality import quality_page
 from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
 
 __all__ = [
     "LANGUAGES",
+    "Catalogue",
     "accuracy_svg",
     "bars_svg",
     "beside_print_svg",
@@ -30,7 +31,9 @@ __all__ = [
     "frontier_svg",
     "grouped_svg",
     "lines_svg",
+    "load_catalogue",
     "quality_page",
     "render_html",
+    "summary_parts",
     "to_json",
 ]

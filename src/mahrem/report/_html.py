@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Template
 
-__all__ = ["render_html"]
+__all__ = ["render_html", "summary_parts"]
 
 UTILITY = (
     "classes",
@@ -45,26 +45,38 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         - Every text of the report is escaped.
     """
     catalogue = load_catalogue(language)
-    quasi = _quasi(report)
     return _template().render(
+        **summary_parts(report, language),
         t=catalogue,
         report=report,
-        verdict=_verdict(report, catalogue),
-        promises=[_promise(promise, catalogue) for promise in report.get("promises", ())],
         columns=_columns(report, catalogue),
-        utility=_utility(report, catalogue),
-        overview=_overview(report, catalogue),
         pictures=_before_and_after(report, catalogue),
-        risk=_sections.risk(report, quasi, catalogue),
         singling=_sections.singling(report, catalogue),
         relations=_sections.relations(report, catalogue),
         learning=_sections.learning(report, catalogue),
-        red_team=_sections.red_team(report, quasi, catalogue),
         budget=budget(report, catalogue),
         synthetic=synthetic(report, catalogue),
-        warnings=[_sections.same_in(catalogue, "warning", text) for text in report.get("warnings", ())],
         made=_made(report, catalogue),
     )
+
+
+def summary_parts(report: Mapping[str, Any], language: str = "en") -> dict[str, Any]:
+    """Give what a report says first, in words and pictures of one language, for any page that shows it.
+
+    Args:
+        report: The content of ``report.json``, or of an audit.
+        language: ``en``, ``tr`` or ``de``.
+    """
+    catalogue, quasi = load_catalogue(language), _quasi(report)
+    return {
+        "verdict": _verdict(report, catalogue),
+        "promises": [_promise(promise, catalogue) for promise in report.get("promises", ())],
+        "utility": _utility(report, catalogue),
+        "overview": _overview(report, catalogue),
+        "risk": _sections.risk(report, quasi, catalogue),
+        "red_team": _sections.red_team(report, quasi, catalogue),
+        "warnings": [_sections.same_in(catalogue, "warning", text) for text in report.get("warnings", ())],
+    }
 
 
 @cache

@@ -6,6 +6,7 @@ import contract keeps it so. Every release passes through here before it gets it
 """
 
 from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
+from mahrem.verify._synthetic import SchemaVerdict, verify_schema
 from mahrem.verify._verify import Verdict, verify
 
-__all__ = ["SUPPRESSED", "Verdict", "people_per_class", "published_classes", "verify"]
+__all__ = ["SUPPRESSED", "SchemaVerdict", "Verdict", "people_per_class", "published_classes", "verify", "verify_schema"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathPart
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, StreamingResponse
 
 from mahrem.web._bodies import (
     ERRORS,
@@ -29,8 +29,9 @@ from mahrem.web._models import Job, Project
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import needs_table
 from mahrem.web._runs import federated_runs
+from mahrem.web._zip import zipped
 
-__all__ = ["column_name", "keep_tree", "plan_query", "read_ledger", "read_tree", "router"]
+__all__ = ["column_name", "keep_tree", "plan_query", "read_ledger", "read_tree", "remove_tree", "router"]
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependencies=[KEY])
 Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
@@ -106,6 +107,18 @@ def get_release_file(
     )
 
 
+@router.get(
+    "/projects/{project}/release.zip",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/zip": {}}}},
+)
+def get_release(house: HouseDep, project: ProjectId) -> StreamingResponse:
+    """Give the whole release as one archive, made while it is sent."""
+    paths = house.release_files(house.store.get(project))
+    headers = {"content-disposition": 'attachment; filename="release.zip"'}
+    return StreamingResponse(zipped(paths), media_type="application/zip", headers=headers)
+
+
 @router.post("/hierarchies/check")
 def check_tree(body: HierarchyTree) -> HierarchyFacts:
     """Say whether a tree is a hierarchy and whether its labels are true; nothing is kept."""
@@ -128,14 +141,7 @@ def put_hierarchy(house: HouseDep, project: ProjectId, number: Number, body: Hie
 @router.delete("/projects/{project}/hierarchies/{number}")
 def delete_hierarchy(house: HouseDep, project: ProjectId, number: Number) -> Project:
     """Take the hierarchy of a column away."""
-    found = house.store.get(project)
-    name = column_name(found, number)
-    if name not in found.hierarchies:
-        raise not_found("hierarchy")
-    (house.store.folder(project) / found.hierarchies[name]).unlink(missing_ok=True)
-    return house.store.update(
-        project, hierarchies={key: file for key, file in found.hierarchies.items() if key != name}
-    )
+    return remove_tree(house, house.store.get(project), number)
 
 
 @router.post("/projects/{project}/hierarchies/{number}/make", status_code=202)
@@ -216,6 +222,16 @@ def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) 
         project.id, lambda now: now.model_copy(update={"hierarchies": {**now.hierarchies, name: file}})
     )
     return facts
+
+
+def remove_tree(house: House, project: Project, number: int) -> Project:
+    """Take the hierarchy of a column away."""
+    name = column_name(project, number)
+    if name not in project.hierarchies:
+        raise not_found("hierarchy")
+    (house.store.folder(project.id) / project.hierarchies[name]).unlink(missing_ok=True)
+    left = {key: file for key, file in project.hierarchies.items() if key != name}
+    return house.store.update(project.id, hierarchies=left)
 
 
 def _facts(body: HierarchyTree) -> tuple[Any, HierarchyFacts]:

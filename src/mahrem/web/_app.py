@@ -121,7 +121,7 @@ def _message(status: int, detail: dict[str, Any], *, asks: bool) -> str:
     signed_in = status not in {401, 403, 421}
     return render(
         MessagePage(
-            shell=Shell(title="Not possible" if signed_in else "Come in", signed_in=signed_in),
+            shell=Shell(title="refused" if signed_in else "door", signed_in=signed_in),
             status=status,
             error=ErrorDetail(**detail),
             asks_password=asks and status == 401,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.web._models import ErrorDetail, Job, Project, Promises, Reading
-from mahrem.web._words import PromiseWords
+from mahrem.web._words import PromiseField
+
+if TYPE_CHECKING:
+    from mahrem.web._frontier import Frontier
 
 __all__ = [
     "ApiPage",
@@ -24,6 +27,7 @@ __all__ = [
     "QueriesPage",
     "ResultPage",
     "RunPage",
+    "SensitiveLine",
     "Shell",
     "Step",
 ]
@@ -33,8 +37,7 @@ __all__ = [
 class Step:
     """One step of the flow, for the navigation."""
 
-    key: str
-    name: str
+    key: str  # its name is in the catalogue
     url: str
     current: bool
     open: bool  # whether there is something to see already
@@ -44,7 +47,7 @@ class Step:
 class Shell:
     """What every page shows around its content."""
 
-    title: str
+    title: str  # a key of the catalogue
     project: Project | None = None
     steps: tuple[Step, ...] = ()
     message: ErrorDetail | None = None
@@ -93,7 +96,7 @@ class ColumnsPage:
     rows: int
     columns: Sequence[ColumnLine]
     subject: str
-    roles: Mapping[str, str]
+    roles: Sequence[str]
     kinds: Sequence[str]
 
 
@@ -109,15 +112,23 @@ class HierarchyPage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SensitiveLine:
+    """A sensitive column and what is promised about it alone."""
+
+    number: int
+    name: str
+    own: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PromisesPage:
     """What is promised and how."""
 
     shell: Shell
     promises: Promises
-    explained: Sequence[PromiseWords]
-    methods: Mapping[str, str]  # name -> words
-    sensitive: Sequence[str]
-    own: Mapping[str, Mapping[str, Any]]  # promises of single sensitive columns
+    fields: Sequence[PromiseField]
+    methods: Sequence[str]
+    sensitive: Sequence[SensitiveLine]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +149,9 @@ class ResultPage:
 
     shell: Shell
     job: Job | None
-    report: Mapping[str, Any] | None
-    findings: Sequence[Mapping[str, Any]]
-    files: Sequence[str]
+    parts: Mapping[str, Any] | None  # what the report says first, in the language of the page
+    red_team: Mapping[str, Any]
+    files: Sequence[tuple[str, int]]  # names and sizes
     report_url: str
     attack_job: Job | None
     warnings: Sequence[str]
@@ -150,6 +161,7 @@ class ResultPage:
 class Point:
     """One run of a sweep."""
 
+    name: str  # the method, and its strategy where there are several
     method: str
     strategy: str | None
     k: int
@@ -170,9 +182,10 @@ class ComparePage:
     job: Job | None
     points: Sequence[Point]
     left_out: Mapping[str, str]
-    advice: Sequence[str]
-    picture: str | None  # address of the picture
+    take: tuple[Point, Point] | None  # what loses least and what is quickest, at the middle k
+    picture: Frontier | None
     methods: Sequence[str]
+    usual: Sequence[str]  # methods a sweep takes unless something else is said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +194,7 @@ class AuditPage:
 
     shell: Shell
     job: Job | None
-    report: Mapping[str, Any] | None
+    parts: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)

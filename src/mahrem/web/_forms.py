@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
-from mahrem.web._bodies import Adopted, HierarchyWish, LedgerWish, Question
+from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
 from mahrem.web._models import Columns, Project, Promises, Reading
 from mahrem.web._plan import needs_table
@@ -16,10 +16,12 @@ __all__ = [
     "problem_in",
     "read_columns",
     "read_ledger_wish",
+    "read_own",
     "read_point",
     "read_promises",
     "read_question",
     "read_reading",
+    "read_sweep",
     "read_way",
 ]
 
@@ -75,12 +77,50 @@ def read_promises(project: Project, form: FormData) -> Promises:
     return _body(Promises, {**before, **known})
 
 
+def read_own(project: Project, form: FormData) -> Columns:
+    """Read what is promised about single sensitive columns; what a form does not have stays as it was."""
+    chosen = dict((project.choices or Columns(columns={})).columns)
+    for number, facts in enumerate(needs_table(project)["columns"]):
+        choice = chosen.get(facts["name"])
+        said = {key: str(form[f"own-{number}-{key}"]).strip() for key in _OWN if f"own-{number}-{key}" in form}
+        if choice is None or choice.role != "sensitive" or not said:
+            continue
+        kept = {key: value for key, value in choice.promises.items() if key not in said}
+        own = {key: text if key.endswith("_kind") else _amount(text) for key, text in said.items() if text}
+        chosen[facts["name"]] = choice.model_copy(update={"promises": {**kept, **own}})
+    return Columns(columns=chosen, subject=None if project.choices is None else project.choices.subject)
+
+
+def _amount(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise Refused(422, "does_not_fit", "A promise must be a number", "Write it like 3 or 0.2.") from None
+
+
+_OWN = ("l", "l_kind", "c", "t", "t_kind", "alpha", "beta", "delta_disclosure")
 _ALWAYS = frozenset({"method", "strategy", "bounds", "cells", "missing", "format", "language"})
 
 
 def read_point(form: FormData) -> Adopted:
     """Read a point of a sweep."""
     return _body(Adopted, _texts(form, "method", "k", "strategy"))
+
+
+def read_sweep(form: FormData) -> dict[str, Any]:
+    """Read which methods and k to sweep, and for how long."""
+    from mahrem import check
+    from mahrem.partition import METHODS
+
+    methods = [str(name) for name in form.getlist("methods")]
+    for name in methods:
+        check.one_of(tuple(METHODS), method=name)
+    ks = [part.strip() for part in str(form.get("ks", "")).split(",") if part.strip()]
+    said: dict[str, Any] = {"methods": methods or None, "ks": ks or None}
+    minutes = str(form.get("minutes", "")).strip()
+    if minutes:
+        said["budget"] = 60.0 * _amount(minutes)
+    return _body(CompareWish, said).model_dump(exclude_none=True)
 
 
 def read_way(form: FormData) -> dict[str, Any]:

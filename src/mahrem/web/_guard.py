@@ -18,6 +18,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from mahrem.web._errors import Refused, described
+from mahrem.web._language import LOOK, look_of
 from mahrem.web._sessions import COOKIE, Sessions
 
 __all__ = ["PICTURE_POLICY", "REPORT_POLICY", "Guard"]
@@ -47,7 +48,7 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _SAFE = frozenset({"GET", "HEAD"})
-_OPEN = ("/start", "/login", "/static/")  # paths for people who have not come in yet
+_OPEN = ("/start", "/login", "/look", "/static/")  # paths for people who have not come in yet
 _UNREAD = frozenset({413, 415})  # answers that may come before all was read
 _DRAIN, _DRAIN_SECONDS = 64 * 2**20, 5.0
 _MOST = 16 * 2**20  # bytes of a body that is not a file
@@ -83,6 +84,8 @@ class Guard:
             await self.app(scope, receive, send) if scope["type"] == "lifespan" else None
             return
         began, status = time.perf_counter(), 0
+        headers = _headers(scope)
+        LOOK.set(look_of(scope["method"], scope["path"], headers))
         body = _Body(receive)
 
         async def guarded(message: Message) -> None:
@@ -97,7 +100,7 @@ class Guard:
             await send(message)
 
         try:
-            self._check(scope)
+            self._check(scope, headers)
             await self.app(scope, _limited(scope, body), guarded)
         except Exception as error:  # noqa: BLE001 - the last one to catch it
             if not isinstance(error, Refused):
@@ -106,10 +109,7 @@ class Guard:
                 await self._answer(scope, guarded, error)
         _log(scope, status, time.perf_counter() - began)
 
-    def _check(self, scope: Scope) -> None:
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-        }
+    def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         if headers.get("host", "").lower() not in self.hosts:
             raise Refused(
                 421,
@@ -223,6 +223,10 @@ def _too_long() -> Refused:
     return Refused(
         413, "body_too_large", f"What was sent is longer than {_MOST:,} bytes", "Send less at once."
     )
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
 def _cookie(headers: dict[str, str]) -> str | None:

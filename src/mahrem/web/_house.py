@@ -152,6 +152,11 @@ class House:
             )
         return path
 
+    def release_files(self, project: Project) -> list[Path]:
+        """Give all files of the release."""
+        folder = self.store.folder(project.id) / f"job-{self.job_of(project, 'anonymize')}" / "release"
+        return [folder / name for name in FILES if (folder / name).is_file()]
+
 
 def house_of(request: Request) -> House:
     """Give the house a request came to."""

@@ -14,9 +14,11 @@ from mahrem.errors import MahremError
 from mahrem.web import _views as views
 from mahrem.web._contexts import FederatedPage, Shell
 from mahrem.web._errors import Refused, described
-from mahrem.web._forms import read_columns, read_promises, read_reading
+from mahrem.web._forms import read_columns, read_own, read_promises, read_reading, read_sweep
+from mahrem.web._drawn import report_in
 from mahrem.web._guard import PICTURE_POLICY, REPORT_POLICY
 from mahrem.web._house import House, HouseDep, ProjectId
+from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Project, SourceFacts
 from mahrem.web._runs import federated_runs
 from mahrem.web._sources import pick_database, pick_file
@@ -176,7 +178,16 @@ def decide_promises(house: HouseDep, project: ProjectId, form: FormDep) -> Respo
     def page(_: House, found: Project, message: ErrorDetail) -> Any:
         return views.promises_page(found, message)
 
-    return _decided(house, project, page, "run", lambda found: {"promises": read_promises(found, form)})
+    return _decided(
+        house,
+        project,
+        page,
+        "run",
+        lambda found: {
+            "promises": read_promises(found, form),
+            **({"choices": read_own(found, form)} if found.choices is not None else {}),
+        },
+    )
 
 
 def _decided(
@@ -201,7 +212,7 @@ def run(house: HouseDep, project: ProjectId) -> HTMLResponse:
 
 
 @router.post("/projects/{project}/run/{verb}")
-def start(house: HouseDep, project: ProjectId, verb: str) -> Response:
+def start(house: HouseDep, project: ProjectId, verb: str, form: FormDep) -> Response:
     """Begin a job that needs no more words."""
     found = house.store.get(project)
     pages = {
@@ -215,7 +226,7 @@ def start(house: HouseDep, project: ProjectId, verb: str) -> Response:
         raise Refused(404, "not_found", "There is no such job")
     step, page = pages[verb]
     try:
-        house.start(found, verb, {"budget": 300.0} if verb == "compare" else None)
+        house.start(found, verb, read_sweep(form) if verb == "compare" else None)
     except MahremError as error:
         return again(page, error, house, found)
     return to(f"/projects/{project}/{step}")
@@ -240,19 +251,13 @@ def result(house: HouseDep, project: ProjectId) -> HTMLResponse:
 
 @router.get("/projects/{project}/report")
 def report(house: HouseDep, project: ProjectId, language: str = "") -> Response:
-    """Give the report for a frame: it runs nothing and counts as from nowhere."""
-    headers = {"content-security-policy": REPORT_POLICY}
+    """Give the report for a frame, in a language and in the colours of the page; it runs nothing."""
     found = house.store.get(project)
-    if language:
-        import json
-
-        from mahrem.report import render_html
-
-        kept = json.loads(house.release_file(found, "report.json").read_bytes())
-        return HTMLResponse(render_html(kept, language), headers=headers)
-    return FileResponse(
-        house.release_file(found, "report.html"), media_type="text/html; charset=utf-8", headers=headers
-    )
+    text = report_in(house.release_file(found, "report.json"), language)
+    shade = {"dark": "all", "light": "not all"}.get(LOOK.get().theme)
+    if shade is not None:
+        text = text.replace("(prefers-color-scheme: dark)", shade)
+    return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 
 
 @router.get("/projects/{project}/compare")
@@ -298,5 +303,5 @@ def audit(house: HouseDep, project: ProjectId) -> HTMLResponse:
 def federated(house: HouseDep) -> HTMLResponse:
     """List federated runs."""
     return HTMLResponse(
-        render(FederatedPage(shell=Shell(title="Federated runs"), **federated_runs(house.settings)))
+        render(FederatedPage(shell=Shell(title="federated"), **federated_runs(house.settings)))
     )

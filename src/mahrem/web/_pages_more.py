@@ -6,25 +6,28 @@ import json
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import ValidationError
 
 from mahrem.errors import MahremError
+from mahrem.report import LANGUAGES
 from mahrem.web import _views as views
-from mahrem.web._api_jobs import column_name, keep_tree, plan_query, read_ledger, read_tree
+from mahrem.web._api_jobs import column_name, keep_tree, plan_query, read_ledger, read_tree, remove_tree
 from mahrem.web._bodies import HierarchyTree
 from mahrem.web._contexts import ApiPage, MessagePage, Shell
-from mahrem.web._errors import Refused
+from mahrem.web._errors import Refused, not_found
 from mahrem.web._forms import read_ledger_wish, read_question, read_way
-from mahrem.web._house import House, HouseDep, ProjectId
+from mahrem.web._house import House, HouseDep, JobId, ProjectId
+from mahrem.web._language import LANGUAGE_COOKIE, LOOK, THEME_COOKIE, THEMES, own_page, page_words
 from mahrem.web._models import ErrorDetail, Project
 from mahrem.web._pages import FormDep, again, to
 from mahrem.web._sessions import COOKIE, SESSION_SECONDS
-from mahrem.web._templates import render
+from mahrem.web._templates import render, say_in
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
+_YEAR = 365 * 24 * 3600
 
 
 @router.get("/projects/{project}/hierarchies/{number}")
@@ -57,6 +60,8 @@ def edit_hierarchy(house: HouseDep, project: ProjectId, number: int, form: FormD
                     422, "no_tree", "This is not a tree of labels", "Undo the last change."
                 ) from None
             keep_tree(house, found, number, body)
+        elif form.get("do") == "remove":
+            remove_tree(house, found, number)
         else:
             said = {"column": column_name(found, number), **read_way(form)}
             house.start(found, "hierarchy", said)
@@ -108,6 +113,35 @@ def ask(house: HouseDep, project: ProjectId, form: FormDep) -> Response:
     return to(f"/projects/{project}/queries")
 
 
+@router.get("/projects/{project}/jobs/{job}")
+def follow(house: HouseDep, project: ProjectId, job: JobId) -> JSONResponse:
+    """Say how a job stands, in the words of the page."""
+    found = house.queue.get(job)
+    if found.project != project:
+        raise not_found("job")
+    texts = page_words(LOOK.get().language)
+    stage = say_in(texts, "stage", found.stage)
+    seconds = texts.number(round(found.seconds or 0.0, 1), 1)
+    return JSONResponse({"state": found.state, "stage": stage, "seconds": seconds})
+
+
+@router.post("/look")
+def look(house: HouseDep, form: FormDep) -> Response:
+    """Keep the language or the colours a person chose, and go back."""
+    answer = to(own_page(str(form.get("back", ""))))
+    for name, cookie, known in (("language", LANGUAGE_COOKIE, LANGUAGES), ("theme", THEME_COOKIE, THEMES)):
+        if form.get(name) in known:
+            answer.set_cookie(
+                cookie,
+                str(form[name]),
+                max_age=_YEAR,
+                httponly=True,
+                samesite="strict",
+                secure=house.settings.secure,
+            )
+    return answer
+
+
 @router.get("/start")
 def begin(house: HouseDep, token: str = "") -> Response:
     """Come in with a token that works once."""
@@ -118,7 +152,7 @@ def begin(house: HouseDep, token: str = "") -> Response:
 @router.get("/login")
 def login(house: HouseDep) -> HTMLResponse:
     """Ask for the password."""
-    return HTMLResponse(render(_door(house, 200, "Come in", "Type the password of this server.")))
+    return HTMLResponse(render(_door(house, 200, "come_in")))
 
 
 @router.post("/login")
@@ -128,15 +162,16 @@ def log_in(house: HouseDep, form: FormDep) -> Response:
         return _with_cookie(house, house.sessions.log_in(str(form.get("password", ""))))
     except Refused as error:
         return HTMLResponse(
-            render(_door(house, error.status, error.message, error.hint)), status_code=error.status
+            render(_door(house, error.status, error.code, error.message, error.hint)),
+            status_code=error.status,
         )
 
 
-def _door(house: House, status: int, message: str, hint: str) -> MessagePage:
+def _door(house: House, status: int, code: str, message: str = "", hint: str = "") -> MessagePage:
     return MessagePage(
-        shell=Shell(title="Come in", signed_in=False),
+        shell=Shell(title="door", signed_in=False),
         status=status,
-        error=ErrorDetail(code="", message=message, hint=hint),
+        error=ErrorDetail(code=code, message=message, hint=hint),
         asks_password=house.sessions.asks_password,
     )
 
@@ -145,7 +180,7 @@ def _door(house: House, status: int, message: str, hint: str) -> MessagePage:
 def log_out(house: HouseDep, request: Request) -> Response:
     """Go out; the cookie is worth nothing after."""
     house.sessions.end(request.cookies.get(COOKIE))
-    answer = HTMLResponse(render(_door(house, 200, "You went out", "Open a new start address to come back.")))
+    answer = HTMLResponse(render(_door(house, 200, "gone_out")))
     answer.delete_cookie(COOKIE)
     return answer
 
@@ -181,7 +216,7 @@ def api(request: Request) -> HTMLResponse:
                     "answers": sorted(about["responses"]),
                 }
             )
-    page = ApiPage(shell=Shell(title="API"), version=described["info"]["version"], groups=groups)
+    page = ApiPage(shell=Shell(title="api"), version=described["info"]["version"], groups=groups)
     return HTMLResponse(render(page))
 
 

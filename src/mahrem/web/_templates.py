@@ -3,20 +3,40 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from mahrem.web._language import LOOK, page_words
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render"]
+    from mahrem.report import Catalogue
+    from mahrem.web._models import ErrorDetail
+
+__all__ = ["render", "say_in"]
 
 
 def render(page: object) -> str:
-    """Draw a page by its context, or a template that needs none by its name."""
+    """Draw a page by its context, or a template that needs none by its name, as the person wants to see it."""
     name = page if isinstance(page, str) else f"{_words(type(page).__name__)}.html.jinja"
-    return _environment().get_template(name).render(page=page)
+    look = LOOK.get()
+    texts = page_words(look.language)
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            page=page,
+            look=look,
+            t=texts,
+            w=texts["page"],
+            say=lambda section, key: say_in(texts, section, key),
+            plain=lambda value: _plain(texts, value),
+            told=lambda error: _told(texts, error),
+        )
+    )
 
 
 def _words(name: str) -> str:
@@ -37,15 +57,41 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters["figure"] = _figure
-    environment.filters["percent"] = lambda share: "-" if share is None else f"{100 * share:.1f} %"
     environment.filters["megabytes"] = lambda size: f"{size / 1e6:,.0f} MB"
+    environment.filters["moment"] = lambda text: str(text).replace("T", " ").removesuffix("Z")[:16]
     return environment
 
 
-def _figure(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e6 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+def say_in(texts: Catalogue, section: str, english: str) -> str:
+    """Say a word or sentence of ours in the language; one that is not listed stays as it is."""
+    known: dict[str, str] = texts["page"][section]
+    if english in known:
+        return known[english]
+    for pattern, said in known.items():
+        if "{" in pattern:
+            shape = re.escape(pattern).replace(r"\{", "(?P<").replace(r"\}", ">.+?)")
+            if found := re.fullmatch(shape, english):
+                return said.format(**found.groupdict())
+    return english
+
+
+def _plain(texts: Catalogue, value: Any) -> str:
+    """Write any value for people."""
+    if isinstance(value, bool):
+        return str(texts["word"]["true" if value else "false"])
+    if value is None or isinstance(value, int | float):
+        return texts.number(value, 4)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_plain(texts, entry)}" if entry else key for key, entry in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_plain(texts, entry) for entry in value)
+    return say_in(texts, "setting_value", str(value))
+
+
+def _told(texts: Catalogue, error: ErrorDetail) -> dict[str, str]:
+    """Say what went wrong in the language; what only English has is kept as a detail."""
+    known = texts["page"]["error"].get(error.code)
+    if texts.language == "en" or known is None:
+        return {"message": error.message, "hint": error.hint, "detail": ""}
+    message, hint, *exact = known
+    return {"message": message, "hint": hint, "detail": error.message if exact else ""}

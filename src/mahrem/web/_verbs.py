@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidInput
+from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 
 __all__ = ["VERBS", "perform"]
@@ -104,6 +105,7 @@ def _anonymize(order: _Order, progress: Progress) -> dict[str, Any]:
         progress=progress,
         **order.all(),
     )
+    draw(order.folder, made.report)
     return {"report": made.report}
 
 
@@ -135,6 +137,7 @@ def _audit(order: _Order, progress: Progress) -> dict[str, Any]:
         progress=progress,
         **kept,
     )
+    draw(order.folder, found.report)
     return {"report": found.report}
 
 
@@ -150,6 +153,8 @@ def _attack(order: _Order, progress: Progress) -> dict[str, Any]:
     found = attack(
         release, original=order.table(), trials=order.arguments.get("trials", 1000), progress=progress
     )
+    known = {name: {"role": "quasi"} for name in found.report["quasi"]}
+    draw(order.folder, {"columns": known, "red_team": found.report})
     return {"report": found.report}
 
 

@@ -18,16 +18,20 @@ from mahrem.web._contexts import (
     QueriesPage,
     ResultPage,
     RunPage,
+    SensitiveLine,
     Shell,
     Step,
 )
+from mahrem.web._drawn import drawn
 from mahrem.web._errors import described
-from mahrem.web._house import FILES, House
+from mahrem.web._frontier import frontier
+from mahrem.web._house import House
+from mahrem.web._language import LOOK
 from mahrem.web._models import Columns, ErrorDetail, Job, Project, Promises
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import settings_of
 from mahrem.web._sources import database_label, list_files
-from mahrem.web._words import METHODS_IN_WORDS, PROMISES, ROLES
+from mahrem.web._words import PROMISES, ROLES, USUAL_METHODS
 
 __all__ = [
     "audit_page",
@@ -42,15 +46,7 @@ __all__ = [
     "shell_of",
 ]
 
-_STEPS = (
-    ("columns", "Columns"),
-    ("promises", "Promises"),
-    ("run", "Run"),
-    ("result", "Result"),
-    ("compare", "Compare"),
-    ("audit", "Audit"),
-    ("queries", "Queries"),
-)
+_STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries")
 _KINDS = ("numeric", "ordinal", "categorical", "date", "code")
 
 
@@ -61,21 +57,19 @@ def shell_of(project: Project, current: str, message: ErrorDetail | None = None)
     steps = tuple(
         Step(
             key=key,
-            name=name,
             url=f"/projects/{project.id}/{key}",
             current=key == current,
             open=is_open.get(key, ready),
         )
-        for key, name in _STEPS
+        for key in _STEPS
     )
-    title = dict(_STEPS).get(current, current)
-    return Shell(title=title, project=project, steps=steps, message=message)
+    return Shell(title=current, project=project, steps=steps, message=message)
 
 
 def projects_page(house: House, message: ErrorDetail | None = None) -> ProjectsPage:
     """Show all projects and the ways to open a table."""
     return ProjectsPage(
-        shell=Shell(title="Projects", message=message),
+        shell=Shell(title="projects", message=message),
         projects=house.store.list(),
         folders=list(list_files(house.settings)),
         databases=[database_label(uri) for uri in house.settings.databases],
@@ -123,7 +117,7 @@ def hierarchy_page(
 ) -> HierarchyPage:
     """Show the hierarchy of a column."""
     return HierarchyPage(
-        shell=shell_of(project, "columns"),
+        shell=shell_of(project, "hierarchy"),
         number=number,
         column=column,
         tree=tree,
@@ -136,14 +130,18 @@ def promises_page(project: Project, message: ErrorDetail | None = None) -> Promi
     from mahrem.partition import METHODS
 
     chosen = (project.choices or Columns(columns={})).columns
-    sensitive = [name for name, choice in chosen.items() if choice.role == "sensitive"]
+    names = [column["name"] for column in (project.profile or {"columns": []})["columns"]]
+    sensitive = [
+        SensitiveLine(number=number, name=name, own=chosen[name].promises)
+        for number, name in enumerate(names)
+        if name in chosen and chosen[name].role == "sensitive"
+    ]
     return PromisesPage(
         shell=shell_of(project, "promises", message),
-        promises=project.promises or Promises(),
-        explained=PROMISES,
-        methods={name: METHODS_IN_WORDS.get(name, "") for name in METHODS},
+        promises=project.promises or Promises(language=LOOK.get().language),  # type: ignore[arg-type]
+        fields=PROMISES,
+        methods=list(METHODS),
         sensitive=sensitive,
-        own={name: chosen[name].promises for name in sensitive if chosen[name].promises},
     )
 
 
@@ -170,21 +168,19 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
 
 def result_page(house: House, project: Project, message: ErrorDetail | None = None) -> ResultPage:
     """Show the release."""
+    parts = _parts(house, project, "anonymize")
+    attacked = _parts(house, project, "attack") or {}
     found = _result(house, project, "anonymize")
-    attacked = _result(house, project, "attack")
-    report = None if found is None else found["report"]
-    team = (report or {}).get("red_team") or {}
-    findings = (team if attacked is None else attacked["report"]).get("findings", [])
-    files = [] if found is None else [name for name in FILES if _has(house, project, name)]
+    told = [] if found is None else found["privacy_warnings"]
     return ResultPage(
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),
-        report=report,
-        findings=findings,
-        files=files,
+        parts=parts,
+        red_team=attacked.get("red_team") or (parts or {}).get("red_team") or {},
+        files=[] if parts is None else _files(house, project),
         report_url=f"/projects/{project.id}/report",
         attack_job=_unless_done(house.queue.last(project.id, "attack")),
-        warnings=[] if found is None else [*report.get("warnings", ()), *found["privacy_warnings"]],  # type: ignore[union-attr]
+        warnings=[*(parts or {}).get("warnings", ()), *told],
     )
 
 
@@ -193,25 +189,26 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
     from mahrem.partition import METHODS
 
     found = _result(house, project, "compare")
-    rows = [] if found is None else found["results"]
+    points = _points([] if found is None else found["results"], project.promises or Promises())
+    take = _to_take(points)
     return ComparePage(
         shell=shell_of(project, "compare", message),
         job=house.queue.last(project.id, "compare"),
-        points=_points(rows, project.promises or Promises()),
+        points=points,
         left_out={} if found is None else found["left_out"],
-        advice=[] if found is None else found["advice"],
-        picture=f"/projects/{project.id}/frontier.svg" if rows else None,
+        take=take,
+        picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),
+        usual=USUAL_METHODS,
     )
 
 
 def audit_page(house: House, project: Project, message: ErrorDetail | None = None) -> AuditPage:
     """Show what the table promises as it is."""
-    found = _result(house, project, "audit")
     return AuditPage(
         shell=shell_of(project, "audit", message),
         job=house.queue.last(project.id, "audit"),
-        report=None if found is None else found["report"],
+        parts=_parts(house, project, "audit"),
     )
 
 
@@ -247,8 +244,11 @@ def _points(rows: Sequence[Mapping[str, Any]], now: Promises) -> list[Point]:
         return any(risk <= here[0] and loss <= here[1] and (risk, loss) != here for risk, loss in others)
 
     keys = ("method", "strategy", "k", "gcp", "highest_risk", "average_risk", "seconds", "holds")
+    cuts = {(row["method"], row["strategy"]) for row in done}
+    several = {method for method, _ in cuts if sum(method == other for other, _ in cuts) > 1}
     points = [
         Point(
+            name=f"{row['method']} {row['strategy']}" if row["method"] in several else row["method"],
             **{key: row[key] for key in keys},
             on_frontier=bool(row["holds"]) and not beaten(row),
             chosen=(row["method"], row["k"]) == (now.method, now.k)
@@ -257,6 +257,16 @@ def _points(rows: Sequence[Mapping[str, Any]], now: Promises) -> list[Point]:
         for row in done
     ]
     return sorted(points, key=lambda point: (point.k, point.gcp))
+
+
+def _to_take(points: Sequence[Point]) -> tuple[Point, Point] | None:
+    """Give the run that loses least at the middle k, and the quickest there."""
+    good = [point for point in points if point.holds]
+    ks = sorted({point.k for point in good})
+    there = [point for point in good if point.k == ks[len(ks) // 2]]
+    if not there:
+        return None
+    return min(there, key=lambda point: point.gcp), min(there, key=lambda point: point.seconds)
 
 
 def _result(house: House, project: Project, verb: str) -> dict[str, Any] | None:
@@ -268,8 +278,14 @@ def _result(house: House, project: Project, verb: str) -> dict[str, Any] | None:
         return None
 
 
-def _has(house: House, project: Project, name: str) -> bool:
-    return (house.store.folder(project.id) / f"job-{project.jobs['anonymize']}" / "release" / name).is_file()
+def _parts(house: House, project: Project, verb: str) -> dict[str, Any] | None:
+    if verb not in project.jobs:
+        return None
+    return drawn(house.store.folder(project.id) / f"job-{project.jobs[verb]}", LOOK.get().language)
+
+
+def _files(house: House, project: Project) -> list[tuple[str, int]]:
+    return [(path.name, path.stat().st_size) for path in house.release_files(project)]
 
 
 def _unless_done(job: Job | None) -> Job | None:

@@ -1,0 +1,96 @@
+"""Attribute inference: does a model give away a hidden attribute of the rows it was trained on?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mahrem.attacks._examples import SMALLEST, Examples, Says, refuse_mixed, true_chances
+from mahrem.attacks._finding import Finding, found
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.types import Floats, Integers
+
+__all__ = ["AttributeInference"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeInference:
+    """Somebody knows a row but for one attribute, tries every value, and takes the likeliest.
+
+    Likelihood is the model's probability of the row's own label times how common the value is. What is right
+    as often about people the model never saw follows from the population, not from being in the table; so
+    that is the baseline, or always saying the commonest value where that is better.
+
+    Args:
+        places: Which inputs hold the attribute.
+        values: ``(v, len(places))`` what these inputs are for each possible value.
+        classes: The order of the model's columns; by default its ``classes_``.
+
+    References:
+        Fredrikson et al.: Privacy in pharmacogenetics, 2014; Yeom et al., 2018; Jayaraman, Evans: Are
+        attribute inference attacks just imputation?, 2022 (why the baseline is people outside).
+
+    Example:
+        >>> class Tells:
+        ...     classes_ = (0, 1)
+        ...     def predict_proba(self, X):
+        ...         return np.stack([1 - X[:, 0], X[:, 0]], axis=1)
+        >>> rows = np.stack([np.arange(40.0) % 2, np.arange(40.0)], axis=1)
+        >>> attack = AttributeInference(places=(0,), values=[[0.0], [1.0]])
+        >>> attack(Tells(), Examples(rows[:20], rows[:20, 0]), Examples(rows[20:], 1 - rows[20:, 0])).rate
+        1.0
+    """
+
+    places: Sequence[int]
+    values: Any
+    classes: Sequence[Any] | None = None
+
+    def __post_init__(self) -> None:
+        shape = np.shape(self.values)
+        if len(shape) != 2 or shape[0] < 2 or shape[1] != len(self.places):
+            raise InvalidParameter(f"values of shape {shape} must be at least two rows of {len(self.places)}")
+
+    def __call__(self, model: Says, members: Examples, others: Examples) -> Finding:
+        """Attack a model with rows it was trained on and rows it never saw."""
+        refuse_mixed(members, others)
+        truth, known = self._truth(members)
+        outside, away = self._truth(others)
+        if not known.any() or not away.any():
+            raise InvalidInput("values: no row holds one of them, so there is nothing to guess")
+        common = (np.bincount(outside[away], minlength=len(self.values)) + 1).astype(np.float64)
+        inside = self._guess(model, members.take(known), common) == truth[known]
+        strangers = self._guess(model, others.take(away), common) == outside[away]
+        commonest = float(np.mean(truth[known] == common.argmax()))
+        return found(
+            "attribute inference",
+            int(inside.sum()),
+            len(inside),
+            baseline=max(float(strangers.mean()), commonest),
+            meaning=(
+                "Somebody who knows everything else about a training row, and asks the model, guesses the "
+                "attribute rightly for this share; the baseline is the same for people it never saw, or the "
+                "commonest value."
+            ),
+            outside=float(strangers.mean()),
+            commonest=commonest,
+        )
+
+    def _truth(self, examples: Examples) -> tuple[Integers, Any]:
+        """Give which value each row has, and whether it has one of them."""
+        own = np.asarray(examples.inputs, dtype=np.float64)[:, list(self.places)]
+        equal = np.stack(
+            [np.isclose(own, row).all(axis=1) for row in np.asarray(self.values, dtype=np.float64)]
+        )
+        return equal.argmax(axis=0), equal.any(axis=0)
+
+    def _guess(self, model: Says, examples: Examples, common: Floats) -> Integers:
+        scores = np.empty((len(self.values), len(examples)))
+        for place, value in enumerate(np.asarray(self.values)):
+            tried = np.array(examples.inputs, copy=True)
+            tried[:, list(self.places)] = value
+            chances = true_chances(model, Examples(tried, examples.labels), self.classes)
+            scores[place] = np.log(np.maximum(chances, SMALLEST)) + np.log(common[place])
+        return np.asarray(scores.argmax(axis=0))

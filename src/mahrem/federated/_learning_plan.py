@@ -1,0 +1,139 @@
+"""What silos learn together and how it is protected: one set of switches that refuses unsound combinations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.federated._average import Aggregation, FedAvg, FedProx
+from mahrem.federated._krum import Krum
+from mahrem.federated._network import Network
+from mahrem.federated._secure_sum import MaskedSum
+from mahrem.federated._sums import Adder, PlainSum
+from mahrem.federated._trimmed import Median, TrimmedMean
+
+__all__ = ["AggregationKind", "LearningPlan", "ModelKind", "WeightSum"]
+
+ModelKind: TypeAlias = Literal["mlp", "logistic", "boosting"]
+AggregationKind: TypeAlias = Literal["mean", "median", "trimmed", "krum"]
+WeightSum: TypeAlias = Literal["plain", "masked"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningPlan:
+    """What is learnt, in how many rounds, and how the clients' parts are put together.
+
+    Args:
+        model: ``mlp`` (five layers), ``logistic`` or ``boosting`` (trees from sums of gradient histograms).
+        rounds: Rounds of averaging, or trees of boosting.
+        epochs: How often a client goes through its rows in a round.
+        rate: Learning rate: of SGD, or of each tree (0.01 and 0.2 by default).
+        batch: Rows of a step of SGD.
+        hidden: Units of the hidden layers of ``mlp``.
+        aggregate: ``mean`` (weighted, FedAvg), ``median``, ``trimmed`` or ``krum``.
+        malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
+        proximal: Pull of FedProx towards the common model; 0 is FedAvg.
+        sum: ``plain`` (the server sees each client's part) or ``masked`` (it sees the sum only).
+        fraction: Share of the clients that take part in a round, drawn anew in each.
+        least_clients: A round with fewer answers is an error.
+        depth: Of a tree.
+        seed: Of all that is drawn.
+
+    Raises:
+        InvalidParameter: If switches contradict each other: a median needs the single parts that a masked sum
+            hides.
+
+    Example:
+        >>> LearningPlan(sum="masked", aggregate="krum")
+        Traceback (most recent call last):
+        mahrem.errors.InvalidParameter: aggregate='krum' compares single clients' weights, which sum='masked' ...
+    """
+
+    model: ModelKind = "mlp"
+    rounds: int = 60
+    epochs: int = 1
+    rate: float | None = None
+    batch: int = 32
+    hidden: tuple[int, ...] = (64, 32, 16)
+    aggregate: AggregationKind = "mean"
+    malicious: int = 1
+    proximal: float = 0.0
+    sum: WeightSum = "plain"
+    fraction: float = 1.0
+    least_clients: int = 2
+    depth: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check.one_of(get_args(ModelKind), model=self.model)
+        check.one_of(get_args(AggregationKind), aggregate=self.aggregate)
+        check.one_of(get_args(WeightSum), sum=self.sum)
+        check.at_least(1, rounds=check.whole(rounds=self.rounds))
+        check.at_least(1, least_clients=check.whole(least_clients=self.least_clients))
+        check.between(1, 12, depth=check.whole(depth=self.depth))
+        if not 0 < check.finite(fraction=self.fraction) <= 1:
+            raise InvalidParameter(f"fraction={self.fraction!r} must be above 0 and at most 1")
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        if self.rate is None:
+            object.__setattr__(self, "rate", 0.2 if self.model == "boosting" else 0.01)
+        self._refuse_unsound()
+        self.network()
+        self.aggregation()
+
+    def _refuse_unsound(self) -> None:
+        robust = self.aggregate != "mean"
+        if robust and self.sum == "masked":
+            raise InvalidParameter(
+                f"aggregate={self.aggregate!r} compares single clients' weights, which sum='masked' hides; use "
+                "aggregate='mean', or sum='plain'"
+            )
+        if robust and self.proximal:
+            raise InvalidParameter(f"proximal={self.proximal:g} goes with aggregate='mean' only (FedProx)")
+        if self.sum == "masked" and self.least_clients < 2:
+            raise InvalidParameter("least_clients=1: a masked sum of one client is that client's own part")
+        if self.model == "boosting" and (robust or self.proximal or self.fraction < 1):
+            raise InvalidParameter(
+                "model='boosting' adds up histograms of all clients: aggregate, proximal and fraction are for "
+                "mlp and logistic"
+            )
+
+    def network(self) -> Network:
+        """Give the network that clients train."""
+        hidden = self.hidden if self.model == "mlp" else ()
+        return Network(hidden=hidden, rate=self.rate or 0.01, batch=self.batch, epochs=self.epochs)
+
+    def aggregation(self) -> Aggregation:
+        """Give how weights are put together."""
+        match self.aggregate:
+            case "median":
+                return Median()
+            case "trimmed":
+                return TrimmedMean(cut=self.malicious)
+            case "krum":
+                return Krum(malicious=self.malicious)
+            case _:
+                return FedProx(proximal=self.proximal) if self.proximal else FedAvg()
+
+    def adder(self) -> Adder:
+        """Give how whole numbers are added up."""
+        return MaskedSum() if self.sum == "masked" else PlainSum()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return {**asdict(self), "hidden": list(self.hidden)}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> LearningPlan:
+        """Read what :meth:`as_dict` gave."""
+        return cls(**{**said, "hidden": tuple(said["hidden"])})
+
+    def fingerprint(self, schema: str) -> str:
+        """Give a short name of plan and schema: what a run can go on from, whatever its number of rounds."""
+        said = {key: value for key, value in self.as_dict().items() if key != "rounds"}
+        text = json.dumps([said, schema], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

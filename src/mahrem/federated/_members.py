@@ -1,0 +1,69 @@
+"""Whom sums are over: what a client holds the server to, so that no sum speaks of too few clients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mahrem.errors import InvalidInput
+
+__all__ = ["Members", "commonest"]
+
+MOST = 1024  # runs that are remembered
+
+
+@dataclass
+class Members:
+    """The clients that the sums of each run are over, as one client saw them.
+
+    The difference of two sums over different clients tells the counts of those who are in only one of them.
+    So all sums of a run must be over the same clients, unless ``recount`` was agreed.
+
+    Args:
+        least: A sum of fewer clients is refused.
+        recount: Whether a run may go on over fewer clients than it began with.
+
+    Example:
+        >>> members = Members(least=2)
+        >>> members.accept("run", ["a", "b", "c"])
+        >>> members.accept("run", ["a", "b"])
+        Traceback (most recent call last):
+        mahrem.errors.InvalidInput: clients=2: sums of this run were over 3 others; the difference ...
+    """
+
+    least: int = 2
+    recount: bool = False
+    _runs: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+
+    def refuse_few(self, names: Iterable[str]) -> None:
+        """Refuse a sum over too few different clients.
+
+        Raises:
+            InvalidInput: If they are.
+        """
+        if len(set(names)) < self.least:
+            raise InvalidInput(f"clients={len(set(names))}: a sum of fewer than {self.least} is refused")
+
+    def accept(self, run: str, names: Iterable[str]) -> None:
+        """Remember whom a sum of a run is over.
+
+        Raises:
+            InvalidInput: If they are too few, or not those of the run's sums before.
+        """
+        there = frozenset(names)
+        self.refuse_few(there)
+        before = self._runs.get(run, there)
+        if there != before and not self.recount:
+            raise InvalidInput(
+                f"clients={len(there)}: sums of this run were over {len(before)} others; the difference "
+                f"would tell a client's counts, so it is refused unless recount was agreed"
+            )
+        if run not in self._runs and len(self._runs) >= MOST:
+            del self._runs[next(iter(self._runs))]
+        self._runs[run] = there
+
+
+def commonest(sizes: Iterable[int]) -> int:
+    """Give the size most answers have: one client alone cannot make all others wrong."""
+    return max(Counter(sizes).items(), key=lambda pair: (pair[1], pair[0]), default=(0, 0))[0]

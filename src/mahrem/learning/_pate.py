@@ -1,0 +1,196 @@
+"""PATE: teachers on disjoint parts vote on public rows; a student learns from the noisy winners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from mahrem import check
+from mahrem.dp import Ledger, epsilon_of
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.learning._estimator import Estimator
+from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
+from mahrem.learning._private_inference import train_parts
+from mahrem.types import Integers
+
+__all__ = ["Pate", "count_votes"]
+
+Make = Callable[[], Any]
+
+
+def count_votes(teachers: Sequence[Any], rows: Any, classes: Sequence[Any]) -> Integers:
+    """Count the votes of fitted models: ``(rows, classes)``; a vote for anything else counts for none."""
+    votes = np.zeros((len(rows), len(classes)), dtype=np.int64)
+    for teacher in teachers:
+        votes += np.asarray(teacher.predict(rows))[:, None] == np.asarray(classes)[None, :]
+    return votes
+
+
+@dataclass(kw_only=True)
+class Pate(Estimator):
+    """A student taught by a private vote of teachers.
+
+    A record is in the part of one teacher, so it moves one vote of each question. The cost is the one that
+    holds whatever the votes are (data-independent). Costs that depend on how clear votes were are themselves
+    private, and are not offered: publishing them needs noise of their own.
+
+    Args:
+        teacher: Makes an untrained classifier with ``fit`` and ``predict``: scikit-learn's, or
+            :class:`~mahrem.learning.PlainNetwork`.
+        student: The same for the student; with ``semi`` it also needs ``predict_proba``.
+        classes: The declared classes; never read off the data.
+        teachers: How many; each sees its own part of the rows.
+        votes: How votes become answers: :class:`LaplaceVotes`, :class:`GaussianVotes`,
+            :class:`ConfidentVotes`.
+        questions: So many public rows are asked about, the first ones; all by default.
+        semi: Rounds in which the student adds public rows that it is sure of, with its own labels (0: none).
+        sure: How sure it must be of a row to add it.
+
+    Attributes:
+        model_: The trained student.
+        answered_: How many questions were answered.
+        cost_: What it cost: epsilon and delta.
+        guarantee_: The promise in words.
+
+    Guarantees:
+        - The student is ``(epsilon, delta)``-DP for the private rows, with the epsilon of ``cost_``; teachers
+          are never kept.
+        - Everything is paid for before a teacher is trained; what does not fit is refused.
+        - Public rows are not protected.
+
+    References:
+        Papernot et al.: Semi-supervised knowledge transfer for deep learning from private training data,
+        2017; Scalable private learning with PATE, 2018.
+
+    Example:
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> rng = np.random.default_rng(1)
+        >>> X = rng.normal(size=(2000, 2))
+        >>> ledger = Ledger.temporary(epsilon=2, delta=1e-6, rows=1000)
+        >>> pate = Pate(
+        ...     teacher=LogisticRegression, student=LogisticRegression, classes=(0, 1), teachers=50,
+        ...     votes=GaussianVotes(30.0), questions=50,
+        ... )
+        >>> labels = (X[:, 0] > 0).astype(int)
+        >>> _ = pate.fit(X[:1000], labels[:1000], public=X[1000:], ledger=ledger)
+        >>> pate.cost_[0] < 2, pate.answered_
+        (True, 50)
+    """
+
+    teacher: Make
+    student: Make
+    classes: Sequence[Any]
+    teachers: int = 100
+    votes: NoisyVotes = field(default_factory=lambda: GaussianVotes(40.0))
+    questions: int | None = None
+    semi: int = 0
+    sure: float = 0.95
+
+    _estimator_type = "classifier"
+
+    def __post_init__(self) -> None:
+        if len(set(self.classes)) < 2:
+            raise InvalidParameter(f"classes={len(set(self.classes))}: at least two must be declared")
+        if check.whole(teachers=self.teachers) < len(set(self.classes)):
+            raise InvalidParameter(
+                f"teachers={self.teachers} must be at least as many as classes, {len(set(self.classes))}: a "
+                f"vote of fewer says nothing"
+            )
+        check.at_least(0, semi=check.whole(semi=self.semi))
+        check.between(0, 1, sure=self.sure)
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        public: Any = None,
+        ledger: Ledger | str | Path,
+        units: Integers | None = None,
+    ) -> Self:
+        """Pay for every question, train the teachers, ask them, train the student.
+
+        Args:
+            X: ``(n, ...)`` private rows, scaled by public constants.
+            y: ``(n,)`` private labels.
+            public: ``(m, ...)`` public rows without labels; they are not protected.
+            ledger: Pays; what does not fit is refused and nothing is computed.
+            units: ``(n,)`` whose row it is, where the ledger protects people.
+
+        Raises:
+            BudgetExceeded: If it does not fit.
+            Infeasible: If the answers hold one class only, so that no student can be trained.
+        """
+        book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        rows = self._public(public)
+        if len(X) != len(y):
+            raise InvalidInput(f"X={len(X)} rows, y={len(y)}: every row needs one label")
+        if (book.unit.subject is None) != (units is None):
+            raise InvalidParameter(
+                f"units: must be given exactly where the ledger protects people "
+                f"(subject={book.unit.subject!r})"
+            )
+        asked = rows[: self.questions]
+        event = self.votes.event(len(asked))
+        book.spend(event, what=f"pate: {len(asked)} questions to {self.teachers} teachers", delta=book.delta)
+        fitted = train_parts(self.teacher, X, y, parts=self.teachers, classes=self.classes, units=units)
+        codes = self.votes(count_votes(fitted, asked, self.classes), book.relation)
+        self._learn(rows, asked[codes >= 0], np.asarray(self.classes)[codes[codes >= 0]])
+        self.answered_ = int(np.count_nonzero(codes >= 0))
+        self.cost_ = (epsilon_of(event, book.delta, book.relation), book.delta)
+        self.guarantee_ = (
+            f"(epsilon={self.cost_[0]:.4g}, delta={self.cost_[1]:g})-differentially private for the private "
+            f"rows, whatever the votes were (data-independent): {len(asked)} questions to {self.teachers} "
+            f"teachers on disjoint parts. Public rows are not protected. Exact noise on whole votes (OpenDP)."
+        )
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Give the student's answers; costs nothing."""
+        return self._student().predict(X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Give the student's probabilities; costs nothing."""
+        return self._student().predict_proba(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Give the share of right answers; about these very rows, so not private if they are."""
+        return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
+
+    def _public(self, public: Any) -> Any:
+        if public is None or len(public) == 0:
+            raise InvalidParameter(
+                "public=None: the student needs public rows without labels to ask the teachers about; "
+                "there is no PATE without them"
+            )
+        if self.questions is not None and not 1 <= check.whole(questions=self.questions) <= len(public):
+            raise InvalidParameter(
+                f"questions={self.questions} must lie between 1 and the public rows, {len(public)}"
+            )
+        return np.asarray(public)
+
+    def _learn(self, rows: Any, known: Any, labels: Any) -> None:
+        if len(set(labels.tolist())) < 2:
+            raise Infeasible(
+                f"answers={len(labels)} hold fewer than two classes, so no student can be trained; ask more, "
+                f"or with less noise",
+                reached=float(len(labels)),
+            )
+        self.model_ = self.student().fit(known, labels)
+        for _ in range(self.semi):
+            said = np.asarray(self.model_.predict_proba(rows))
+            sure = said.max(axis=1) >= self.sure
+            own = np.asarray(self.model_.predict(rows))[sure]
+            self.model_ = self.student().fit(
+                np.concatenate([known, rows[sure]]), np.concatenate([labels, own])
+            )
+        self.classes_ = tuple(getattr(self.model_, "classes_", self.classes))
+
+    def _student(self) -> Any:
+        if not hasattr(self, "model_"):
+            raise InvalidParameter("this model is not fitted; call fit first")
+        return self.model_

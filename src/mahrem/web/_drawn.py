@@ -1,0 +1,53 @@
+"""What a report says first, drawn where the job runs, once for each language; pages only read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["draw", "drawn", "report_in"]
+
+
+def draw(folder: Path, report: Mapping[str, Any]) -> None:
+    """Write the words and pictures of a report into the folder of a job."""
+    from mahrem.report import LANGUAGES, summary_parts, to_json
+    from mahrem.web._store import make_private, replace_private
+
+    make_private(folder)
+    for language in LANGUAGES:
+        replace_private(folder / _name(language), to_json(summary_parts(report, language)).encode())
+
+
+def drawn(folder: Path, language: str) -> dict[str, Any] | None:
+    """Read the words and pictures of a job's report, if there are any."""
+    try:
+        found: dict[str, Any] = json.loads((folder / _name(language)).read_bytes())
+    except (OSError, json.JSONDecodeError):
+        return None
+    return found
+
+
+def report_in(kept: Path, language: str) -> str:
+    """Give the report of a release; one in another language than it was made in is drawn once and kept.
+
+    Args:
+        kept: The ``report.json`` of the release.
+        language: The language, or nothing for the one it was made in.
+    """
+    made = kept.with_name("report.html").read_text(encoding="utf-8")
+    if not language or f'<html lang="{language}">' in made[:2000]:
+        return made
+    from mahrem.report import render_html
+    from mahrem.web._store import replace_private
+
+    other = kept.parent.with_name(f"report-{language}.html")
+    if not other.is_file():
+        text = render_html(json.loads(kept.read_bytes()), language)  # judges the language, too
+        replace_private(other, text.encode())
+    return other.read_text(encoding="utf-8")
+
+
+def _name(language: str) -> str:
+    return f"drawn-{language}.json"

@@ -1,0 +1,77 @@
+"""In which language and colours a page is drawn: what a cookie says, else what the browser asks for."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from http.cookies import CookieError, SimpleCookie
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from mahrem.report import LANGUAGES, Catalogue, load_catalogue
+
+__all__ = ["LANGUAGE_COOKIE", "LOOK", "THEMES", "THEME_COOKIE", "Look", "look_of", "own_page", "page_words"]
+
+LANGUAGE_COOKIE, THEME_COOKIE = "mahrem_language", "mahrem_theme"
+THEMES = ("auto", "light", "dark")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How pages look to one person.
+
+    Attributes:
+        language: One of the report's languages.
+        theme: ``light``, ``dark``, or ``auto``: what the system says.
+        here: The address to come back to after the look was changed.
+    """
+
+    language: str = "en"
+    theme: str = "auto"
+    here: str = "/projects"
+
+
+LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 - frozen
+
+
+def look_of(method: str, path: str, headers: Mapping[str, str]) -> Look:
+    """Read the look of a request off its headers."""
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        cookies = SimpleCookie()
+    said = {name: cookies[name].value for name in (LANGUAGE_COOKIE, THEME_COOKIE) if name in cookies}
+    language = said.get(LANGUAGE_COOKIE, "")
+    if language not in LANGUAGES:
+        language = _asked_for(headers.get("accept-language", ""))
+    theme = said.get(THEME_COOKIE, "auto")
+    # After a form there is nothing to go back to at its address.
+    here = path if method == "GET" else urlsplit(headers.get("referer", "")).path
+    return Look(language, theme if theme in THEMES else "auto", own_page(here))
+
+
+def own_page(path: str) -> str:
+    """Give an address of ours to go to, whatever was said."""
+    fits = path.startswith("/") and path[1:2] not in {"/", "\\"} and path.isprintable()
+    return path if fits and not path.startswith(("/start", "/login", "/api/")) else "/projects"
+
+
+def _asked_for(header: str) -> str:
+    """Take the first language a browser asks for that is known; browsers list the dearest first."""
+    for entry in header[:200].split(","):
+        language = entry.split(";")[0].strip().lower().split("-")[0]
+        if language in LANGUAGES:
+            return language
+    return "en"
+
+
+@cache
+def page_words(language: str) -> Catalogue:
+    """Give the report's texts of a language, and those of the page under ``page``."""
+    text = files("mahrem.web").joinpath("languages", f"{language}.toml").read_text(encoding="utf-8")
+    own: dict[str, Any] = tomllib.loads(text)
+    return Catalogue(language, {**load_catalogue(language).texts, "page": own})
