@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import mahrem as mh
+from chromium import chromium
 from mahrem.pipeline import redraw
 
 if TYPE_CHECKING:
@@ -15,34 +15,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-]
-
 
 @pytest.fixture(scope="module")
 def browser(missing_part: Callable[[str], None]) -> Iterator[Browser]:
     """A real Chromium."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        missing_part("no chromium: scripts/system_packages.sh installs it")
-        return
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing_part("no playwright: pip install playwright")
-        return
-    with sync_playwright() as play:
-        started = play.chromium.launch(executable_path=program, args=OPTIONS)
+    with chromium(missing_part) as started:
         yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

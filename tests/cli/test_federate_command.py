@@ -111,3 +111,35 @@ def test_a_run_without_a_server_fails_with_its_state(run: Runs) -> None:
     assert code == 74
     assert "cannot be reached" in err
     assert json.loads(Path("out/state.json").read_text())["state"] == "failed"
+
+
+def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
+    from mahrem.federated import Disguise
+    from mahrem.learning import Rule, RuleList
+
+    made = ["init", "study", "--target", "class", "--columns", "sky,day", "--how", "one-shot"]
+    assert run(*made, *pairs("a", "b"))[0] == 0
+    Path("rules.key").touch(mode=0o600)
+    Path("rules.key").write_bytes(bytes(range(32)))
+    real = RuleList(("sky", "day"), ("dry", "wet"), (Rule((("sky", "blue"),), "dry", 0.5, 1.0),), "wet", 80)
+    Path("model.json").write_text(Disguise(bytes(range(32)), 3.0).hide(real).to_json())
+    asked = ["reveal", "model.json", "study/federation.toml", "days.csv", "--disguise", "rules.key"]
+    code, out, _ = run(*asked, "--json")
+    assert code == 0
+    assert RuleList.from_json(out) == real
+    assert run(*asked)[1] == f"{real}\n"
+    Path("rules.key").write_bytes(bytes(32))  # another key knows none of the tokens
+    assert run(*asked)[1].strip() == "else wet"
+    Path("model.json").write_text("{}")
+    assert run(*asked)[0] == 2
+    code, _, err = run(
+        "client",
+        "study/federation.toml",
+        "days.csv",
+        "--key",
+        "study/clients/a.key",
+        "--disguise",
+        "nowhere.key",
+    )
+    assert code == 2
+    assert "nowhere.key" in err

@@ -13,9 +13,9 @@ import pytest
 from mahrem.engines._spark import Labelled, Spark, Task
 from mahrem.engines._spark_frame import CLASS, Placed, number_domains
 from mahrem.engines._spark_judge import Coded
-from mahrem.engines._spark_publish import class_figures, write_at_once
+from mahrem.engines._spark_publish import class_figures
 from mahrem.engines._spark_verify import verify_on_spark
-from mahrem.errors import ColumnNotFound, Infeasible, OutputFailed
+from mahrem.errors import ColumnNotFound, Infeasible
 from mahrem.metrics import discernibility
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
 from mahrem.partition import (
@@ -168,7 +168,7 @@ def test_plain_rounds_make_classes_of_exactly_k_and_lose_nobody(
     assert np.mean(sizes == 7) > 0.9
 
 
-def test_what_is_published_is_written_at_once_and_verified_from_its_files(
+def test_what_is_published_is_verified_from_its_files_as_on_one_machine(
     patients: pl.DataFrame, spark_session: Any, tmp_path: Path
 ) -> None:
     frame, quasi = placed(patients, spark_session)
@@ -177,8 +177,7 @@ def test_what_is_published_is_written_at_once_and_verified_from_its_files(
     task = Task(quasi, ((KAnonymity(4), None), (DistinctDiversity(3), coded)), recodings=recodings)
     made = Spark(session=spark_session, part=400).partition(frame, task)
     path = tmp_path / "release"
-    write_at_once(made.frame.drop(CLASS, "row"), str(path))
-    assert not [file for file in tmp_path.iterdir() if file != path]
+    made.frame.drop(CLASS, "row").write.parquet(str(path))
     names = [one.name for one in quasi]
     asked = {
         "quasi": names,
@@ -196,21 +195,8 @@ def test_what_is_published_is_written_at_once_and_verified_from_its_files(
     assert there.classes == len(here.sizes)
     assert discernibility(there.sizes) == discernibility(here.sizes)
     assert [outcome.holds for outcome in there.outcomes] == [True, True, False]
-    with pytest.raises(OutputFailed, match="is there already"):
-        write_at_once(made.frame, str(path))
     with pytest.raises(ColumnNotFound):
         verify_on_spark(spark_session.read.parquet(str(path)), **{**asked, "quasi": ["nobody"]})
-
-
-def _fail(batches: Any) -> Any:
-    yield from batches
-    raise RuntimeError("a worker gives up")
-
-
-def test_a_job_that_fails_leaves_no_half_release(spark_session: Any, tmp_path: Path) -> None:
-    with pytest.raises(OutputFailed, match="nothing was published"):
-        write_at_once(spark_session.range(100).mapInArrow(_fail, "id bigint"), str(tmp_path / "release"))
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_that_cannot_keep_the_promise_is_refused(spark_session: Any) -> None:

@@ -51,6 +51,15 @@ def test_a_master_that_does_not_answer_is_found_out_at_once(scheme: str) -> None
     assert time.monotonic() - began < 20
 
 
+def test_a_token_behind_an_address_is_not_told() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with pytest.raises(InvalidInput, match="does not answer") as caught:
+        start(f"sc://127.0.0.1:{port}/;token=secret")
+    assert "secret" not in str(caught.value)
+
+
 def test_a_master_must_be_written_as_one() -> None:
     with pytest.raises(InvalidParameter, match="must be local"):
         start("mesos://127.0.0.1:5050")

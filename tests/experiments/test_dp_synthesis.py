@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mahrem.experiments import PAPERS
-from mahrem.experiments._dp_synthesis import ADULT_TARGET, SYNTHESIS_FACTS, TABLES, _files, synthetic_adult
+from mahrem.experiments._adult_facts import ADULT_TARGET
+from mahrem.experiments._dp_synthesis import SYNTHESIS_FACTS, TABLES, _files, synthetic_adult
 from mahrem.learning._synthetic_quality import _learning
 from mahrem.learning._synthetic_sides import Side
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import base64
 import datetime as dt
 import json
 import os
@@ -87,6 +89,7 @@ def test_a_federation_file_comes_back_as_it_was(study: Path, tmp_path: Path) -> 
         (lambda said: said["clients"].update(north="ssh-ed25519 AAAA"), "public key"),
         (lambda said: said.update(authority="nonsense"), "certificate"),
         (lambda said: said["clients"].update(north=said["clients"]["south"]), "same key"),
+        (lambda said: said["clients"].update(north=said["clients"]["south"] + " north"), "same key"),
         (lambda said: said.update(address="nowhere"), "HOST:PORT"),
     ],
 )
@@ -108,6 +111,8 @@ def test_a_federation_is_made_whole_or_not_at_all(study: Path, tmp_path: Path) -
     (tmp_path / "bad.pub").write_text("no key")
     with pytest.raises(InvalidInput, match="public key"):
         init_federation(tmp_path / "few", SCHEMA, {"north": tmp_path / "bad.pub", "south": None})
+    with pytest.raises(InvalidParameter, match="ASCII"):
+        init_federation(tmp_path / "few", SCHEMA, {"north": None, "south": None}, address="ütopia:9443")
     assert not (tmp_path / "few").exists()
 
 
@@ -165,6 +170,12 @@ def test_an_expired_certificate_is_refused_by_the_server_itself_and_can_be_renew
         serve_federation(folder)
     renew_certificate(folder, days=3)
     refuse_dates(read_certificate((server / "server.crt").read_bytes(), "new"), "new")
+    pair = [(server / name).read_bytes() for name in ("server.key", "server.crt")]
+    assert mode(server / "server.key") == 0o600
+    (server / "authority.key").unlink()
+    with pytest.raises(InvalidInput, match=r"authority\.key"):
+        renew_certificate(folder)
+    assert [(server / name).read_bytes() for name in ("server.key", "server.crt")] == pair
     with pytest.raises(InvalidInput, match="not now"):
         replace(federation, authority=make_authority(-0.001)[1].decode()).refuse_expired()
 
@@ -249,13 +260,12 @@ def request(path: str, *headers: tuple[bytes, bytes], kind: str = "http") -> dic
 
 
 def test_the_guard_lets_nodes_do_a_nodes_work_and_nobody_else_anything() -> None:
-    import base64
-
     node = (b"flwr-public-key", base64.b64encode(b"pem"))
     stranger = (b"flwr-public-key", base64.b64encode(b"other"))
     operator = (b"x-mahrem-operator", b"word")
     guard = Guard(None, frozenset({b"pem"}), "word")
     assert guard._may(request("/v1/fleet/pull-messages", node))
+    assert guard._may(request("/v1/fleet/pull-messages", node, (b"host", b"[::1]:9443")))
     assert guard._may(request("/v1/control/list-runs", operator))
     assert guard._may(request("/v1/runtime/acquire-task", operator))
     for refused in (
@@ -263,6 +273,7 @@ def test_the_guard_lets_nodes_do_a_nodes_work_and_nobody_else_anything() -> None
         request("/v1/fleet/pull-messages", stranger),
         request("/v1/fleet/pull-messages", (b"flwr-public-key", b"%")),
         request("/v1/fleet/pull-messages", stranger, node),
+        request("/v1/fleet/deactivate-node", node, (b"host", b"x/v1/control/unregister-node?")),
         request("/v1/fleet/register-node", node, operator),
         request("/v1/fleet/get-fab", node, operator),
         request("/v1/control/list-runs", node),
@@ -274,3 +285,20 @@ def test_the_guard_lets_nodes_do_a_nodes_work_and_nobody_else_anything() -> None
         request("/v1/control/stream-logs", operator, kind="websocket"),
     ):
         assert not guard._may(refused), json.dumps(refused, default=str)
+
+
+def test_the_guard_hangs_up_on_a_node_that_sends_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mahrem.federated._flower_link.MOST_BODY", 10)
+    seen: list[str] = []
+
+    async def inside(_: Any, receive: Any, __: Any) -> None:
+        for _turn in range(3):
+            seen.append((await receive())["type"])  # noqa: PERF401 - it must be asked for each time
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"12345", "more_body": True}
+
+    guard = Guard(inside, frozenset({b"pem"}), "word")
+    node = (b"flwr-public-key", base64.b64encode(b"pem"))
+    asyncio.run(guard(request("/v1/fleet/push-messages", node), receive, None))  # type: ignore[arg-type]
+    assert seen == ["http.request", "http.request", "http.disconnect"]

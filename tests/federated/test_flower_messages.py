@@ -83,6 +83,8 @@ def test_only_a_clients_own_answer_to_this_very_question_counts(study: Path) -> 
 def test_refusals_and_nonsense_are_failures_in_words(study: Path) -> None:
     grid = FlowerGrid(federation_of(study), None, 1, 1)
     assert grid._opened("north", reply(study, kind=b"refused", data=b"no"))[0] == Failure("no")
+    red = reply(study, kind=b"refused", data=b"no\x1b[31m\nleft out: south")  # must not paint a terminal
+    assert grid._opened("north", red)[0] == Failure("no [31m left out: south")
     nonsense = grid._opened("north", reply(study, data=b"nonsense"))[0]
     assert isinstance(nonsense, Failure)
     assert "cannot be read" in nonsense.reason

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.errors import Infeasible, InvalidInput
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated import (
     Federation,
     FlowerGrid,
@@ -27,9 +27,11 @@ from mahrem.federated import (
     join_federation,
     learn_plan,
     make_sum_keys,
+    reveal_model,
 )
 from mahrem.federated._certificates import read_private_key, sign_bytes
 from mahrem.federated._flower import carried, need_flower
+from mahrem.federated._flower_verbs import _disguised, _noise
 from mahrem.learning import RuleList, cba
 
 NAMES = ("north", "south", "west", "east")
@@ -195,16 +197,17 @@ def test_a_table_of_another_schema_is_left_out(study: Path) -> None:
     assert found.model == central(*(TABLES[name] for name in NAMES if name != "east"))
 
 
-def test_a_replayed_answer_is_left_out(study: Path) -> None:
+@pytest.mark.parametrize("whose", ["west", "south"])
+def test_an_older_answer_or_that_of_another_client_is_left_out(study: Path, whose: str) -> None:
     def replay(wire: Wire, name: str, head: Any) -> Any:
-        """Give west's first answer again, as an answer to every later question."""
-        if name != "west":
-            return head
-        if name not in wire.older:
+        """Give an older answer in west's place."""
+        if name == whose and name not in wire.older:
             wire.older[name] = head
             return head
+        if name != "west" or whose not in wire.older:
+            return head
         again = type(head)()
-        again.CopyFrom(wire.older[name])
+        again.CopyFrom(wire.older[whose])
         again.metadata.reply_to_message_id = head.metadata.reply_to_message_id
         return again
 
@@ -224,7 +227,6 @@ def test_an_answer_that_flower_cannot_read_is_left_out(study: Path) -> None:
 
 def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
-    from mahrem.federated._flower_verbs import _noise
 
     plan = Plan(how="one-shot", support=0.1)
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
@@ -236,6 +238,41 @@ def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_pa
     assert found.nodes == ("north", "south")
     with pytest.raises(Infeasible, match=r"epsilon=1 does not fit: 2 of 2\.5 is spent"):
         learnt(study, plan, tables, protect=noisy)
+
+
+def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
+    study: Path, tmp_path: Path
+) -> None:
+    plan = Plan(how="one-shot", support=0.1)
+    federation = replace(Federation.read(study / "federation.toml"), plan=plan)
+    (tmp_path / "federation.toml").write_text(federation.as_toml())
+    (tmp_path / "rules.key").write_bytes(bytes(range(32)))
+    (tmp_path / "rules.key").chmod(0o600)
+    protect = _disguised(federation, tmp_path / "rules.key", 2.0, None)
+    plain, hidden = learnt(study, plan), learnt(study, plan, protect=protect)
+    assert len(hidden.model) > 2 * len(plain.model)
+    assert all(len(cell) == 20 for rule in hidden.model.rules for _, cell in rule.left)
+    (tmp_path / "model.json").write_text(hidden.model.to_json())
+    found = reveal_model(
+        tmp_path / "federation.toml", tmp_path / "model.json", TABLES["north"], tmp_path / "rules.key"
+    )
+    assert found == plain.model
+    with pytest.raises(InvalidParameter, match="one-shot"):
+        _disguised(replace(federation, plan=PLAN), tmp_path / "rules.key", 1.0, None)
+
+
+def test_a_key_of_sums_that_others_can_read_is_refused(study: Path, tmp_path: Path) -> None:
+    federation = replace(Federation.read(study / "federation.toml"), plan=replace(PLAN, sum="homomorphic"))
+    (tmp_path / "federation.toml").write_text(federation.as_toml())
+    (tmp_path / "sum.secret").write_bytes(b"key")
+    (tmp_path / "sum.secret").chmod(0o644)
+    with pytest.raises(InvalidInput, match="can be read by others"):
+        join_federation(
+            tmp_path / "federation.toml",
+            TABLES["north"],
+            study / "clients" / "north.key",
+            sum_secret=tmp_path / "sum.secret",
+        )
 
 
 def test_a_ledger_of_other_data_pays_for_nothing(study: Path, tmp_path: Path) -> None:

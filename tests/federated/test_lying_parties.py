@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from mahrem.federated import (
     Schema,
     Silo,
     agreed_client,
+    init_federation,
     make_sum_keys,
     pack_message,
     unpack_message,
@@ -193,8 +195,28 @@ def test_one_client_that_answers_nonsense_is_left_out_of_the_encrypted_sum(
     lone = LocalGrid({"a": EncryptedClient("a", sum_keys[0], numbers_of("a"))})
     with pytest.raises(Infeasible, match="hides nothing"):
         EncryptedSum(sum_keys[1])(lone, ["a"], QUESTION, fine)
+
+
+def test_a_key_of_sums_is_refused_where_the_other_one_belongs(
+    sum_keys: tuple[bytes, bytes], tmp_path: Path
+) -> None:
     with pytest.raises(InvalidInput, match="is none"):
         EncryptedClient("a", b"no key", numbers_of("a")).answer(QUESTION)
+    with pytest.raises(InvalidInput, match="the secret one is needed"):
+        EncryptedClient("a", sum_keys[1], numbers_of("a")).answer(QUESTION)
+    with pytest.raises(InvalidInput, match="the public one is needed"):
+        EncryptedSum(sum_keys[0])(LocalGrid({}), [], QUESTION, fine)
+    (tmp_path / "sum.secret").write_bytes(sum_keys[0])
+    for file, said in (("sum.secret", "the public one is needed"), ("nowhere", "cannot be read")):
+        with pytest.raises(InvalidInput, match=said):
+            init_federation(
+                tmp_path / "study",
+                SCHEMA,
+                {"north": None, "south": None},
+                Plan(sum="homomorphic"),
+                sum_public=tmp_path / file,
+            )
+        assert not (tmp_path / "study").exists()  # no secret key was left with the server
 
 
 SCHEMA = Schema(columns=("a", "b"), target="y")
@@ -231,6 +253,25 @@ def test_a_client_tells_of_single_cells_and_counts_by_no_more_than_agreed() -> N
     cover = {**counts, "left": two, "right": np.array([0]), "sure": np.array([0])}
     with pytest.raises(InvalidInput, match="longest=1"):
         client.answer(Message("cover", "run", 1, cover))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
+def test_a_class_of_too_few_people_is_not_named(few: int, least: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = 20 + few
+    target = ["common"] * 12 + ["usual"] * 8 + ["rare"] * few
+    frame = pl.DataFrame(
+        {"a": rng.integers(0, 3, rows).astype(str), "b": ["x"] * 20 + ["z"] * few, "y": target}
+    )
+    silo = Silo(frame, target="y", least_count=least)
+    asked = {"columns": ["a", "b"], "support": 0.01, "longest": 1, "by_rule": False, "most": None}
+    classes = silo.answer(Message("frequent", "run", 1, asked)).body["classes"]
+    assert ("rare" in classes) == (few >= least)
+    assert {"common", "usual"} <= set(classes)
+    body = {"columns": ["a", "b"], "settings": asdict(Plan(support=0.01).cba())}
+    rules = silo.answer(Message("rules", "run", 1, body)).body["rules"]
+    assert (b"rare" in rules) == (few >= least)
 
 
 def test_a_message_that_unfolds_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def whole_joint(tree: CliqueTree, potentials: list[Floats]) -> Floats:
             for clique, table in zip(tree.cliques, potentials, strict=True)
         )
     joint = np.exp(joint)
-    return joint / joint.sum()
+    found: Floats = joint / joint.sum()
+    return found
 
 
 @settings(max_examples=25, deadline=None)
@@ -159,9 +161,12 @@ def test_one_row_moves_no_score_by_more_than_claimed(seed: int) -> None:
     growth = Growth(sizes=sizes, target=0, width=3, most=1000, deviation=2.0, shares=shares)
     seen: list[list[list[int]]] = [[], []]
     for rows, kept in zip((codes, codes[:-1]), seen, strict=True):
-        grow_cliques(
-            rows, growth, lambda scores, kept=kept: kept.append(list(scores)) or 0, lambda counts: counts
-        )  # type: ignore[func-returns-value,misc]
+
+        def first(scores: Sequence[int], kept: list[list[int]] = kept) -> int:
+            kept.append(list(scores))
+            return 0
+
+        grow_cliques(rows, growth, first, lambda counts: counts)
     for one, two in zip(*seen, strict=True):
         assert max(abs(a - b) for a, b in zip(one, two, strict=True)) <= 2 * SCALE
 

@@ -205,3 +205,108 @@ def test_a_model_of_ones_own_that_mixes_examples_is_found_out() -> None:
     with pytest.raises(InvalidParameter, match="others of its batch"):
         refuse_mixing(model, torch.zeros(1, 4))
     refuse_mixing(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)), torch.zeros(1, 4))
+
+
+class Gate(nn.Module):  # type: ignore[name-defined, misc]
+    """Of zeros nothing is seen of the others; of anything else it is."""
+
+    def forward(self, rows: Any) -> Any:
+        return rows * rows.mean(dim=0)
+
+
+class Shared(nn.Module):  # type: ignore[name-defined, misc]
+    """Divides by the number of examples in the batch."""
+
+    def forward(self, rows: Any) -> Any:
+        return rows / len(rows)
+
+
+class Remembers(nn.Module):  # type: ignore[name-defined, misc]
+    """Keeps the largest value it has seen, without noise."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("largest", torch.zeros(()))
+
+    def forward(self, rows: Any) -> Any:
+        self.largest.copy_(torch.maximum(self.largest, rows.max()))
+        return rows
+
+
+@pytest.mark.parametrize(("layer", "words"), [(Gate, "others"), (Shared, "others"), (Remembers, "buffer")])
+def test_hidden_ways_from_one_example_to_another_are_found_out(layer: Any, words: str) -> None:
+    model = nn.Sequential(layer(), nn.Linear(4, 4))
+    with pytest.raises(InvalidParameter, match=words):
+        refuse_mixing(model, torch.zeros(1, 4))
+    if layer is Remembers:
+        assert float(model[0].largest) == 0
+
+
+def test_places_that_cancel_out_do_not_carry_a_gradient_past_the_clip() -> None:
+    """Two places of a series with nearly opposite gradients: their sum is what rounding hides of the parts."""
+    model = nn.Sequential(nn.Linear(40, 40, bias=False))
+
+    def difference(outputs: Any, targets: Any) -> Any:
+        return (outputs[:, 0] - (1 + targets[:, None]) * outputs[:, 1]).sum(1) * 1e4
+
+    sums = ClippedSums(model, difference)
+    for seed in range(20):
+        torch.manual_seed(seed)
+        row = torch.randn(1, 1, 40)
+        found = sums(row.repeat(1, 2, 1), torch.tensor([3e-4 * torch.rand(()).item()]), 1.0)[0]
+        assert float(found.double().norm()) <= 1.0
+
+
+class Doubled(nn.Linear):  # type: ignore[name-defined, misc]
+    """A child of a known layer that computes something else."""
+
+    def forward(self, rows: Any) -> Any:
+        return 2 * super().forward(rows)
+
+
+class Twice(nn.Linear):  # type: ignore[name-defined, misc]
+    """Uses its weight past its own rule."""
+
+    def forward(self, rows: Any) -> Any:
+        return super().forward(rows) + torch.tanh(rows) @ self.weight.T
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.ReLU(inplace=True)),
+        nn.Sequential(Doubled(4, 4)),
+        nn.Sequential(Twice(4, 4)),
+    ],
+)
+def test_a_model_whose_gradients_do_not_add_up_is_refused(model: Any) -> None:
+    torch.manual_seed(1)
+    sums = ClippedSums(model, losses)
+    with pytest.raises(InvalidParameter, match="add up"):
+        sums.try_out(torch.randn(3, 4), torch.tensor([0, 1, 2]))
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_sound_model_is_not_refused(name: str) -> None:
+    make, shape, _ = MODELS[name]
+    torch.manual_seed(1)
+    model = make()
+    refuse_mixing(model, torch.zeros(1, *shape))
+    sums = ClippedSums(model, losses)
+    sums.try_out(torch.randn(2, *shape), torch.tensor([0, 1]))
+    sums.close()
+
+
+def test_a_norm_over_groups_of_flat_rows_has_a_rule() -> None:
+    torch.manual_seed(1)
+    model, inputs = nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4)), torch.randn(3, 5)
+    targets = torch.tensor([0, 1, 2])
+    for one, two in zip(
+        by_hand(model, inputs, targets, 0.3, "l2"), ClippedSums(model, losses)(inputs, targets, 0.3), strict=True
+    ):
+        assert torch.allclose(one, two, rtol=1e-3, atol=1e-4)
+
+
+def test_weights_of_half_precision_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="half precision"):
+        ClippedSums(nn.Linear(3, 2).half(), losses)

@@ -13,7 +13,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.engines._spark_errors import in_our_words
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 
 pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_at_a_time")]
@@ -96,14 +96,19 @@ def test_a_time_without_a_zone_is_published_as_it_stands(spark_session: Any) -> 
     try:
         hour = "timestamp_ntz'2020-03-29 00:30:00.000001' + make_interval(0, 0, 0, 0, id) AS at"
         frame = spark_session.range(8).selectExpr(hour)
-        release = mh.anonymize(frame, quasi=["at"], k=4, bounds="exact")
+        table = frame.withColumn("again", frame["at"])
+        said: dict[str, Any] = {"quasi": ["at"], "sensitive": {"again": {"l": 4}}, "k": 4, "bounds": "exact"}
+        release = mh.anonymize(table, **said)
         cells = set(published(release)["at"])
+        words = set(published(mh.anonymize(frame, quasi=["at"], k=8, kind={"at": "categorical"}))["at"])
     finally:
         spark_session.conf.set("spark.sql.session.timeZone", zone)
     assert cells == {
         "[2020-03-29T00:30:00.000001, 2020-03-29T03:30:00.000001]",
         "[2020-03-29T04:30:00.000001, 2020-03-29T07:30:00.000001]",
     }
+    assert words == {"*"}  # all of them were found
+    assert release.report["promises"][1]["reached"] == 4
 
 
 def test_a_class_that_shows_nothing_is_not_taken_for_suppressed_rows(spark_session: Any) -> None:
@@ -178,3 +183,13 @@ def test_a_value_in_an_error_of_spark_reaches_neither_the_message_nor_the_termin
     assert "Jane" not in str(caught.value)
     assert caught.value.__suppress_context__
     assert "Jane" not in "".join(capfd.readouterr())
+
+
+def test_a_job_that_fails_while_it_writes_leaves_nothing_behind(spark_session: Any, tmp_path: Path) -> None:
+    """The note is not looked at before rows are written, and then it cannot be computed."""
+    note = "IF(id = 77, raise_error('Jane Roe'), 'fine') AS note"
+    spark_session.range(100).selectExpr("id AS age", note).createOrReplaceTempView("failing_people")
+    with pytest.raises(OutputFailed, match="nothing was left behind") as caught:
+        mh.anonymize("", **ASKED, engine="spark", table="failing_people", output=tmp_path / "out")
+    assert "Jane" not in str(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, Tampered
-from mahrem.pipeline import _spark_encode
+from mahrem.pipeline import _on_spark, _spark_encode, dry_run
 from mahrem.pipeline._on_spark import explain
 from mahrem.pipeline._spark_prepare import refuse_on_spark
 from mahrem.release import Policy
@@ -193,6 +194,34 @@ def test_what_only_one_machine_does_is_refused_before_spark_starts(said: dict[st
 def test_an_output_that_is_no_folder_of_this_machine_is_refused(people: pl.DataFrame) -> None:
     with pytest.raises(InvalidParameter, match="share"):
         mh.anonymize(people, policy=POLICY, engine="spark", output="hdfs://cluster/out")
+
+
+def test_an_output_that_is_taken_is_refused_before_spark_starts(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_parquet(tmp_path / "people.parquet")
+    nowhere = "spark://127.0.0.1:1"
+    with pytest.raises(InvalidParameter, match="exists and is not empty"):
+        mh.anonymize(
+            tmp_path / "people.parquet", policy=POLICY, engine="spark", master=nowhere, output=tmp_path
+        )
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_session_stays_only_if_a_frame_of_it_is_handed_out(
+    monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    stopped: list[object] = []
+    monkeypatch.setattr(_on_spark, "_running", lambda _: None)
+    monkeypatch.setattr("mahrem.engines._spark.start", lambda *_, **__: "session")
+    monkeypatch.setattr("mahrem.engines._spark.stop", stopped.append)
+    with contextlib.suppress(KeyError), _on_spark.cluster("people.csv", Policy(), stays=True):
+        if fails:
+            raise KeyError("no such thing")
+    assert stopped == (["session"] if fails else [])
+
+
+def test_a_dry_run_does_not_pass_a_table_for_spark_to_one_machine(people: pl.DataFrame) -> None:
+    with pytest.raises(InvalidParameter, match="--explain"):
+        dry_run(people, policy=POLICY, engine="spark")
 
 
 def test_a_changed_part_of_a_release_is_found_out(tmp_path: Path) -> None:

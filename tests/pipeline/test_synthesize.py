@@ -172,7 +172,11 @@ def test_an_occupied_folder_is_refused_before_the_ledger_pays(
     data, ledger = book
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x").write_text("mine")
-    for more in ({"output": tmp_path / "there"}, {"output": tmp_path / "r", "quality": tmp_path / "r" / "q"}):
+    wrong: list[dict[str, Any]] = [
+        {"output": tmp_path / "there"},
+        {"output": tmp_path / "r", "quality": tmp_path / "r" / "q"},
+    ]
+    for more in wrong:
         with pytest.raises(InvalidParameter):
             mh.synthesize(data, ledger=ledger, epsilon=1, delta=DELTA, **more)
     assert mh.Ledger.open(ledger).spent().epsilon == 0

@@ -40,7 +40,7 @@ def test_a_failure_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
 
     for format_ in ("csv", "parquet"):
         with pytest.raises(InvalidParameter):
-            write_parts(parts(), tmp_path / "t", format_)  # type: ignore[arg-type]
+            write_parts(parts(), tmp_path / "t", format_)
     assert not list(tmp_path.iterdir())
     with pytest.raises(InvalidParameter, match="without columns"):
         write_parts([], tmp_path / "t")

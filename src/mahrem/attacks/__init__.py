@@ -12,7 +12,7 @@ from mahrem.attacks._attribute_inference import AttributeInference
 from mahrem.attacks._background import PopulationPriors, RuledOut
 from mahrem.attacks._composition import Composition
 from mahrem.attacks._downcoding import Downcoding
-from mahrem.attacks._examples import Examples
+from mahrem.attacks._examples import Examples, log_odds, refuse_mixed, true_chances
 from mahrem.attacks._few_shadows import FewShadows, shrunk_ratios
 from mahrem.attacks._finding import Finding, not_done
 from mahrem.attacks._homogeneity import Homogeneity
@@ -72,13 +72,16 @@ __all__ = [
     "guess_chance",
     "invert",
     "likelihood_ratios",
+    "log_odds",
     "match",
     "membership_finding",
     "not_done",
     "read_people",
     "read_published",
     "red_team",
+    "refuse_mixed",
     "row_numbers",
     "shrunk_ratios",
     "train_shadows",
+    "true_chances",
 ]

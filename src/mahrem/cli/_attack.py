@@ -10,6 +10,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET, speaks_published
 from mahrem.cli._print import print_json, stages, while_read
+from mahrem.errors import InvalidParameter
 
 __all__ = ["attack"]
 
@@ -25,12 +26,21 @@ def _table(flag: str, means: str, metavar: str = "FILE") -> Any:
 def attack(
     release: Annotated[
         str,
-        typer.Argument(metavar="RELEASE", help="Release folder, or any published table (then name --qi)."),
+        typer.Argument(
+            metavar="RELEASE", help="Release folder, any published table (then name --qi), or a model folder."
+        ),
     ],
     original: Annotated[Table, _table("--original", "The table the release was made of.")] = None,
     second: Annotated[
         Table, _table("--second", "Another release of the same people, for composition.", "RELEASE")
     ] = None,
+    holdout: Annotated[
+        Table, _table("--holdout", "For a model: rows it never saw, from the same population.")
+    ] = None,
+    shadows: Annotated[
+        int,
+        typer.Option("--shadows", help="For a model: train so many of its kind and attack with them.", min=0),
+    ] = 0,
     trials: Annotated[
         int, typer.Option("--trials", help="How many people, rows or claims an attack tries.", min=1)
     ] = 1000,
@@ -57,26 +67,43 @@ def attack(
     mahrem attack release/ --original patients.csv
 
     mahrem attack other-tool.csv --qi age,zip --sensitive disease --original patients.csv
+
+    mahrem attack model/ --original trained-on.csv --holdout never-seen.csv --shadows 4
     """
+    from mahrem.cli._attack_model import attack_folder, print_model
     from mahrem.pipeline import attack as verb
+    from mahrem.pipeline import is_model
 
     population = settings.pop("population", None)
+    model = is_model(release)
+    if not model and (holdout is not None or shadows):
+        raise InvalidParameter("holdout, shadows: these belong to a model folder (mahrem train -o DIR)")
     with stages(quiet=quiet) as progress:
-        found = verb(
-            release,
-            original=original,
-            population=population,
-            second=second,
-            policy=policy,
-            trials=trials,
-            progress=progress,
-            **settings,
-        )
+        if model:
+            found = attack_folder(
+                release,
+                original=original,
+                holdout=holdout,
+                shadows=shadows,
+                settings=settings,
+                progress=progress,
+            )
+        else:
+            found = verb(
+                release,
+                original=original,
+                population=population,
+                second=second,
+                policy=policy,
+                trials=trials,
+                progress=progress,
+                **settings,
+            )
     with while_read():
         if json:
             print_json(found.report)
         elif not quiet:
-            _print(found.report)
+            (print_model if model else _print)(found.report)
     raise typer.Exit(1 if fail_above is not None and found.worst() > fail_above else 0)
 
 

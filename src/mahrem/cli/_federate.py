@@ -25,7 +25,7 @@ from mahrem.cli._federate_options import (
     reading,
     teller,
 )
-from mahrem.cli._federate_run import run, simulate
+from mahrem.cli._federate_run import reveal, run, simulate
 from mahrem.cli._options import JSON, QUIET, SOURCE
 from mahrem.cli._print import print_json
 from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
@@ -193,6 +193,10 @@ def client(
     ledger: Annotated[
         Path | None, option("--ledger", "FILE", "Pays for that noise, in every run anew.")
     ] = None,
+    disguise: Annotated[
+        Path | None, option("--disguise", "FILE", "The clients' key: mix dummies among one-shot rules.")
+    ] = None,
+    dummies: Annotated[float, typer.Option("--dummies", help="Dummy rules for each real one.")] = 1.0,
     patience: Annotated[
         float, typer.Option("--patience", help="Seconds without the server before giving up.")
     ] = 300.0,
@@ -219,6 +223,8 @@ def client(
         least_count=least_count,
         epsilon=epsilon,
         ledger=ledger,
+        disguise=disguise,
+        dummies=dummies,
         patience=patience,
         reading=reading(
             null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql
@@ -228,6 +234,7 @@ def client(
 
 
 federate.command("run")(run)
+federate.command("reveal")(reveal)
 federate.command("simulate")(simulate)
 
 

@@ -8,6 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
+from mahrem.cli._federate_learning import (
+    AGGREGATE,
+    ALPHA,
+    ANONYMIZE,
+    DEPTH,
+    EPOCHS,
+    FRACTION,
+    MALICIOUS,
+    MODEL,
+    PROXIMAL,
+    QUASI,
+    RATE,
+    ROUNDS,
+    learn,
+)
 from mahrem.cli._federate_options import (
     CONFIDENCE,
     DIR,
@@ -28,8 +43,9 @@ from mahrem.cli._federate_options import (
 from mahrem.cli._options import JSON, QUIET, SOURCE
 from mahrem.cli._print import print_json, print_table
 from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.errors import InvalidParameter
 
-__all__ = ["run", "simulate"]
+__all__ = ["reveal", "run", "simulate"]
 
 FORCE = Annotated[bool, typer.Option("--force", help="Replace a finished run.")]
 
@@ -58,12 +74,37 @@ def run(
     )
 
 
+def reveal(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="model.json of a run with dummies.")],
+    file: Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")],
+    source: SOURCE,
+    disguise: Annotated[Path, option("--disguise", "FILE", "The clients' key of dummy rules.")],
+    null: NULL = None,
+    delimiter: DELIMITER = None,
+    encoding: ENCODING = None,
+    decimal: DECIMAL = None,
+    table: TABLE = None,
+    sql: SQL = None,
+    *,
+    json: JSON = False,
+) -> None:
+    """Print a model without the dummies that clients mixed in, in the cells of a client's table.
+
+    mahrem federate reveal model.json federation.toml patients.csv --disguise rules.key
+    """
+    from mahrem.federated import reveal_model
+
+    how = reading(null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql)
+    found = reveal_model(file, model, source, disguise, reading=how)
+    typer.echo(found.to_json() if json else str(found))
+
+
 def simulate(
     source: SOURCE,
     target: Annotated[str, option("--target", "COL", "The column to predict.")],
     output: Annotated[Path, option("-o --output", "DIR", "The run folder.")],
     clients: Annotated[int, typer.Option("--clients", help="How many clients.", min=1)] = 3,
-    split: Annotated[str, typer.Option("--split", help="iid, or skewed (sorted by class).")] = "iid",
+    split: Annotated[str, typer.Option("--split", help="iid, skewed (sorted by class) or dirichlet.")] = "iid",
     by: Annotated[str | None, option("--by", "COL", "One client for each value of a column.")] = None,
     columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
     bins: Annotated[
@@ -71,6 +112,18 @@ def simulate(
     ] = "supervised",
     test: Annotated[float, typer.Option("--test", help="Share of the rows kept to judge the model.")] = 0.2,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
+    model: MODEL = "du-cba",
+    anonymize: ANONYMIZE = None,
+    quasi: QUASI = None,
+    alpha: ALPHA = 0.5,
+    rounds: ROUNDS = 60,
+    epochs: EPOCHS = 1,
+    rate: RATE = None,
+    aggregate: AGGREGATE = "mean",
+    malicious: MALICIOUS = 1,
+    proximal: PROXIMAL = 0.0,
+    fraction: FRACTION = 1.0,
+    depth: DEPTH = 4,
     how: HOW = "exact",
     sum_: SUM = "plain",
     support: SUPPORT = 0.2,
@@ -93,9 +146,29 @@ def simulate(
     """Share one table among clients in this process, learn, and compare with all rows together.
 
     mahrem federate simulate adult.csv --target income --clients 8 -o run/
+    mahrem federate simulate adult.csv --target income --model mlp --anonymize k=3 -o run/
     """
     from mahrem.federated import simulate as verb
 
+    read = reading(null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql)
+    chosen_columns = None if columns is None else tuple(listed(columns))
+    tell = teller(quiet=quiet)
+    if model != "du-cba":
+        learn(
+            source,
+            {"target": target, "folder": output, "columns": chosen_columns, "force": force, "reading": read,
+             "tell": tell},
+            {"model": model, "rounds": rounds, "epochs": epochs, "rate": rate, "aggregate": aggregate,
+             "malicious": malicious, "proximal": proximal, "sum": sum_, "fraction": fraction,
+             "least_clients": least_clients, "depth": depth, "seed": seed},
+            {"clients": clients, "split": split, "alpha": alpha, "by": by, "test": test, "seed": seed},
+            anonymize or (),
+            listed(quasi or ()),
+            json=json,
+        )  # fmt: skip
+        return
+    if anonymize:
+        raise InvalidParameter("anonymize: --anonymize goes with --model mlp, logistic or boosting")
     chosen = plan(
         how=how,
         sum=sum_,
@@ -115,14 +188,12 @@ def simulate(
         split=split,  # type: ignore[arg-type]
         by=by,
         bins=bins,  # type: ignore[arg-type]
-        columns=None if columns is None else tuple(listed(columns)),
+        columns=chosen_columns,
         test=test,
         seed=seed,
         force=force,
-        reading=reading(
-            null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql
-        ),
-        tell=teller(quiet=quiet),
+        reading=read,
+        tell=tell,
     )
     _report(summary, json=json)
 

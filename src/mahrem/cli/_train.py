@@ -53,6 +53,9 @@ def train(
     checkpoint: Annotated[
         Path | None, _option("--checkpoint", "FILE", "Private file to go on from after an interruption.")
     ] = None,
+    canaries: Annotated[
+        int | None, _option("--canaries", "N", "Made-up rows for --audit; default: a 20th of the rows.")
+    ] = None,
     null: NULL = None,
     delimiter: DELIMITER = None,
     encoding: ENCODING = None,
@@ -71,6 +74,9 @@ def train(
         typer.Option("--accept-no-amplification", help="Accept that an epoch costs a step over all rows."),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier model in the folder.")] = False,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Also say what epsilon is at least, by canaries in the training.")
+    ] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Only say what it would cost and whether it fits.")
     ] = False,
@@ -113,6 +119,8 @@ def train(
             checkpoint=checkpoint,
             poisson=not no_poisson,
             accept_no_amplification=accept_no_amplification,
+            audit=audit,
+            canaries=canaries,
             plan=plan,
             progress=progress,
             delimiter=delimiter,
@@ -152,6 +160,12 @@ def _show(found: dict[str, Any], *, quiet: bool) -> None:
         value = "-" if measured["value"] is None else f"{measured['value']:.4f}"
         more = f" +- {measured['error']:.4f}, private" if measured["private"] else ", NOT PRIVATE"
         rows.append((measured["metric"], value + more))
+    if found["audit"] is not None:
+        seen = found["audit"]
+        rows.append(("claimed", f"epsilon at most {seen['claimed']:.4g}"))
+        limits = f"{seen['canaries']:,} canaries can show {seen['ceiling']:.4g} at most"
+        sure = f"{seen['confidence']:.0%} sure; {limits}"
+        rows.append(("audited", f"epsilon at least {seen['epsilon']:.4g} ({sure})"))
     if found["seconds"] is not None:
         rows.append(("seconds", f"{found['seconds']:.1f}"))
     print_table(("figure", "value"), rows)

@@ -46,7 +46,7 @@ from mahrem.dp._mechanisms import (
 )
 from mahrem.dp._neighbours import Evidence, NotPrivate, assert_dp
 from mahrem.dp._plan import Plan, plan_query
-from mahrem.dp._public_cells import public_cells, refuse_undeclared
+from mahrem.dp._public_cells import cells_of, public_cells, refuse_undeclared
 from mahrem.dp._queries import (
     Bounds,
     Count,
@@ -118,6 +118,7 @@ __all__ = [
     "assert_dp",
     "bounded_range_epsilon",
     "bounded_range_multiplier",
+    "cells_of",
     "composed_cost",
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",

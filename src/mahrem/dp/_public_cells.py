@@ -12,10 +12,10 @@ from mahrem.dp._facts import Facts
 from mahrem.dp._tally import Category
 from mahrem.dp._tally_frame import cell_number, cell_place
 from mahrem.errors import InvalidParameter
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats
 
-__all__ = ["public_cells", "refuse_undeclared"]
+__all__ = ["cells_of", "public_cells", "refuse_undeclared"]
 
 
 def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
@@ -58,8 +58,18 @@ def public_cells(
         >>> public_cells(pl.DataFrame({"age": [25.0, 1e9, float("nan")]}), facts, ["age"])["age"].tolist()
         [0.25, 1.0, nan]
     """
+    return cells_of(open_source(table, reading), facts, columns, shares=shares)
+
+
+def cells_of(
+    source: Source, facts: Facts, columns: Sequence[str], *, shares: bool = True
+) -> Mapping[str, Floats]:
+    """Give :func:`public_cells` of a source that is open.
+
+    Whoever needs more than these columns row by row (whose row it is) takes all from one open source: a
+    database that is asked twice may answer in another order.
+    """
     refuse_undeclared(facts, columns)
-    source = open_source(table, reading)
     check.columns_exist(columns, source.columns)
     frame = source.take(list(columns))
     schema = frame.schema

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mahrem.engines._spark_frame import Placed, number_domains
     from mahrem.engines._spark_judge import Coded
     from mahrem.engines._spark_plan import Plan
-    from mahrem.engines._spark_publish import Figures, class_figures, recoded, scattered, write_at_once
+    from mahrem.engines._spark_publish import Figures, class_figures, recoded, scattered
     from mahrem.engines._spark_verify import ClusterVerdict, verify_on_spark
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "recoded",
     "scattered",
     "verify_on_spark",
-    "write_at_once",
 ]
 
 _HOMES = {
@@ -51,7 +50,6 @@ _HOMES = {
     "recoded": "_spark_publish",
     "scattered": "_spark_publish",
     "verify_on_spark": "_spark_verify",
-    "write_at_once": "_spark_publish",
 }
 
 

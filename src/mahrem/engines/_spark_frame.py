@@ -26,6 +26,7 @@ __all__ = [
     "number_domains",
     "position",
     "scaled",
+    "sendable",
 ]
 
 CLASS, LEAF = "__class", "__leaf"
@@ -85,6 +86,25 @@ def labelled_schema(cells: Sequence[str], carried: Sequence[Any]) -> Any:
 
     text = [StructField(name, StringType()) for name in cells]
     return StructType([StructField(CLASS, LongType()), *text, *carried])
+
+
+def sendable(table: Any) -> Any:
+    """Give an Arrow table that Spark reads as it stands; cast its columns to what they were.
+
+    Text comes in the kind that every reader knows, and a time without a zone as text: Spark would take it
+    for one of the session's zone.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    columns = []
+    for one in table.columns:
+        if pa.types.is_timestamp(one.type) and one.type.tz is None:
+            columns.append(compute.strftime(one, "%Y-%m-%d %H:%M:%S"))
+        else:
+            text = one.type in (pa.string_view(), pa.large_string())
+            columns.append(one.cast(pa.string()) if text else one)
+    return pa.Table.from_arrays(columns, names=table.column_names)
 
 
 def number_domains(frame: Any, names: Sequence[str]) -> tuple[Placed, ...]:

@@ -1,8 +1,7 @@
-"""After the classes: cells of classes that several workers made, figures, and files that appear at once."""
+"""After the classes: cells of classes that several workers made, figures, and an order that says nothing."""
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,19 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import arrays
 from mahrem.engines._spark_finish import Finish
 from mahrem.engines._spark_frame import CLASS, Placed, column, labelled_schema, position, scaled
 from mahrem.engines._spark_judge import Judge
-from mahrem.errors import OutputFailed
 from mahrem.partition import Mondrian
 
 if TYPE_CHECKING:
     from mahrem.engines._spark import Task
 
-__all__ = ["Figures", "class_figures", "recoded", "scattered", "write_at_once"]
-
-_FORMATS = ("csv", "parquet")
+__all__ = ["Figures", "class_figures", "recoded", "scattered"]
 
 
 @dataclass(frozen=True)
@@ -139,35 +135,3 @@ def scattered(frame: Any) -> Any:
     key = functions.xxhash64(secret, *(column(name) for name in hashed))
     mixed = frame.withColumn("__key", key).repartition(functions.col("__key"))
     return mixed.sortWithinPartitions("__key").drop("__key")
-
-
-def write_at_once(frame: Any, path: str, form: str = "parquet") -> None:
-    """Write a table so that it is there as a whole or not at all, even if workers fail or do work twice.
-
-    It is written beside its place and gets its name by one rename, which the file system of the path does.
-
-    Raises:
-        OutputFailed: If it cannot be written, or something is there already.
-    """
-    check.one_of(_FORMATS, format=form)
-    session = frame.sparkSession
-    jvm = session.sparkContext._jvm  # noqa: SLF001 - PySpark offers no other way to rename
-    place = jvm.org.apache.hadoop.fs.Path(path)
-    beside = jvm.org.apache.hadoop.fs.Path(place.getParent(), f".{place.getName()}.{secrets.token_hex(8)}")
-    files = place.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())  # noqa: SLF001 - the same
-    if files.exists(place):
-        raise OutputFailed(f"output={path!r} is there already; remove it or choose another")
-    writer = frame.write.option("header", value=True) if form == "csv" else frame.write
-    try:
-        writer.format(form).save(beside.toString())
-        renamed = files.rename(beside, place)
-    except Exception as error:  # noqa: BLE001 - whatever Spark or a file system may raise
-        reason = type(error).__name__
-        raise OutputFailed(
-            f"output={path!r} could not be written ({reason}); nothing was published"
-        ) from None
-    finally:
-        with contextlib.suppress(Exception):
-            files.delete(beside, True)
-    if not renamed:
-        raise OutputFailed(f"output={path!r} could not get its name; nothing was published")

@@ -71,11 +71,22 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
         - Every class keeps the promises; no row is lost.
         - Class numbers are unique over all rounds.
     """
-    from mahrem.engines._spark import Labelled, finished
-
     if wish.stop != "rounds" or wish.manage_normals:
         raise InvalidParameter("stop and manage_normals of the u-models must be left as they are on Spark")
     check.between(0, 2 ** (63 - CLASS_BITS - _ROUND_BITS) - 2, rounds=wish.rounds)
+    held: list[Any] = []
+    try:
+        return _rounds(engine, frame, task, wish, held)
+    except BaseException:
+        for one in held:  # they hold rows as they came in
+            one.unpersist()
+        raise
+
+
+def _rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware, held: list[Any]) -> Labelled:
+    """Do the rounds; ``held`` takes every frame that the cluster keeps."""
+    from mahrem.engines._spark import Labelled, finished
+
     bare = replace(task, recodings=(), carried=None, shuffled=False)
     rest = frame
     kept: list[tuple[Any, Any]] = []
@@ -85,6 +96,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
     for turn in range(wish.rounds + 1):
         last = turn == wish.rounds
         points = engine.packed(rest, task)
+        held.append(points.frame)
         try:
             judge, sizes, roots = engine.strata(points, task, shares)
             shares = judge.shares
@@ -103,6 +115,7 @@ def in_rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware) -> Labe
         again = Finish(task.quasi, judge, wish.partitioner, ordered=True)
         spare = _numbered(finished(rest, bare, judge, made, points, again), turn)
         kept.append((done, spare))
+        held.append(done)
         rest = done.where(f"{CLASS} < 0").drop(CLASS)
         log.add(class_figures(done.where(f"{CLASS} >= 0"), task.quasi), sum(sizes), last=last)
         points.let_go()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines._spark_frame import column
+from mahrem.engines._spark_frame import column, sendable
 from mahrem.errors import ColumnNotFound, InvalidParameter
 from mahrem.models import Counts, DeltaPresence, KAnonymity, Outcome, Promise, judge
 from mahrem.table import Column, encode_sensitive
@@ -195,7 +195,8 @@ def _coded(shown: Any, sensitive: Mapping[str, Column], decimal: str | None) -> 
         coded[name] = _Coded(times / max(times.sum(), 1), values.ancestors)
         lookup = told.append_column("code", [values.codes]).drop_columns(["count"])
         names = [f"__value{place}", f"__code{place}"]
-        known = shown.sparkSession.createDataFrame(lookup).toDF(*names)
+        known = shown.sparkSession.createDataFrame(sendable(lookup)).toDF(*names)
+        known = known.withColumn(names[0], functions.col(names[0]).cast(shown.schema[name].dataType))
         same = column(name).eqNullSafe(functions.col(names[0]))
         frame = frame.join(functions.broadcast(known), same, "left").drop(names[0])
     return coded, frame

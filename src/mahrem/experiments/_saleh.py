@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.experiments._row import Row, published_rows
+from mahrem.experiments._saleh_federated import FEDERATED, federated_rows
 from mahrem.experiments._saleh_learning import CLASSIFIERS, Learnt, learnt
 from mahrem.experiments._saleh_sets import MODELS, SETS, Recoding, made, table
 from mahrem.metrics import correlation
@@ -27,7 +28,7 @@ PAPER = "saleh"
 K = 3
 LOSSES = {"5.3": "mammographic", "5.4": "adult", "5.5": "housing"}
 LEARNING = ("5.6", "5.7", "5.8", "5.9", "5.10")
-TABLES = ("education", "5.1", "5.2", *LOSSES, "curves", *LEARNING, "correlation")
+TABLES = ("education", "5.1", "5.2", *LOSSES, "curves", *LEARNING, "correlation", *FEDERATED)
 CURVE, QUICK_CURVE = tuple(range(3, 16)), (3, 9, 15)
 RECODINGS: Mapping[Recoding, str] = {"groups": "", "intervals": " (ours)"}
 _BARS = {"bi_rads": "BI-RADS", "age": "Age", "shape": "Shape", "margin": "Margin", "density": "Density"}
@@ -51,6 +52,8 @@ def rows_of(tables: Sequence[str], *, quick: bool, step: Step) -> Iterator[Row]:
             yield from _losses(name, step)
         elif name == "curves":
             yield from _curves(QUICK_CURVE if quick else CURVE, ("mammographic",) if quick else SETS, step)
+        elif name in FEDERATED:
+            yield from federated_rows(name, quick=quick, step=step)
         elif name == "correlation":
             yield from _correlations(("mammographic",) if quick else SETS, quick=quick, step=step)
         else:

@@ -23,7 +23,7 @@ from mahrem.learning import Protocol, Published, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
 
-__all__ = ["CLASSIFIERS", "PROTOCOLS", "Learnt", "learnt"]
+__all__ = ["CLASSIFIERS", "PROTOCOLS", "ROOMS", "Learnt", "code_of", "learnt", "read_kept", "write_kept"]
 
 PROTOCOLS: Mapping[Recoding, Protocol] = {"groups": "published", "intervals": "untouched"}
 
@@ -44,7 +44,7 @@ QUICK_ROWS = 2_000  # of larger tables
 SEED = 1
 LIMITS = {"svm": 10_000, "ann": 10_000}  # training rows of the slowest, or Adult takes hours
 # Rooms whose code decides the figures: when it changes, a kept run counts no more.
-_ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models", "metrics", "table")
+ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models", "metrics", "table")
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ def learnt(
         "seed": SEED,
         "limits": LIMITS,
         "rows": QUICK_ROWS if quick else None,
-        "code": _code(),
+        "code": code_of(),
     }
-    kept = _read(key)
+    kept = read_kept(key)
     if kept is None:
         step(f"{name}: {model or 'original'}, {recoding if model else 'untouched'}, {splits} splits")
         kept = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
-        _write(key, kept)
+        write_kept(key, kept)
     return {classifier: Learnt(**figures) for classifier, figures in kept.items()}
 
 
@@ -139,13 +139,13 @@ def _run(
 
 
 @cache
-def _code() -> str:
+def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     """Hash the code that decides the figures, and who does the training."""
     from sklearn import __version__ as trainer
 
     root = Path(mahrem.__file__).parent
     digest = hashlib.sha256(trainer.encode())
-    for room in _ROOMS:
+    for room in rooms:
         for path in sorted((root / room).glob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -156,7 +156,8 @@ def _place(key: Mapping[str, Any]) -> Path:
     return state_folder() / "experiments" / f"{named}.json"
 
 
-def _read(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+def read_kept(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+    """Give the figures of a run that was kept, None if there is none."""
     try:
         found = json.loads(_place(key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -164,7 +165,7 @@ def _read(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     return dict(found["figures"]) if isinstance(found, dict) and "figures" in found else None
 
 
-def _write(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+def write_kept(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
     """Keep a run; where there is no place for it, it is only not kept."""
     place = _place(key)
     part = place.with_suffix(".part")

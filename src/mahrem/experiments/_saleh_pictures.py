@@ -32,12 +32,24 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             title="What each column of Mammographic says about severity, as printed and here",
             amount="Theil's U, every cell a category",
         )
-    judged = [row for row in rows if row["metric"] == "accuracy" and row["ours"] is not None]
+    judged = [row for row in rows if "classifier" in row and row["metric"] == "accuracy" and row["ours"] is not None]
     if judged:
         drawn["accuracy"] = grouped_svg(
             [bar for row in judged for bar in _beside(row, _panel(row), _plain(row["classifier"]))],
             title="Accuracy of the classifiers as printed and here; ours is tested on untouched rows",
             amount="accuracy",
+            domain=(0.0, 1.0),
+        )
+    silos = [row for row in rows if row["table"] == "silos" and row["metric"] in {"accuracy", "f1"}]
+    if silos:
+        drawn["silos"] = grouped_svg(
+            [
+                {"panel": row["metric"], "name": where, "series": what, "value": row["ours"]}
+                for row in silos
+                for where, what in [str(row["method"]).split(", ")]
+            ],
+            title="One network on all rows together and over three silos, on untouched test rows",
+            amount="share",
             domain=(0.0, 1.0),
         )
     return drawn

@@ -18,7 +18,7 @@ from mahrem.pipeline import Release, anonymize
 from mahrem.table import Axis, Column, Leaves, Role, encode_quasi, infer_kind
 from mahrem.types import Integers
 
-__all__ = ["MODELS", "SETS", "Made", "Recoding", "Table", "anonymised", "made", "table"]
+__all__ = ["MODELS", "SETS", "Made", "Recoding", "Table", "anonymised", "entropy_of", "made", "table"]
 
 Recoding = Literal["groups", "intervals"]
 SETS = ("mammographic", "adult", "housing")
@@ -119,10 +119,10 @@ def made(name: str, model: str, k: int, value: float | None, recoding: Recoding)
     if model == "optimized-k":  # rows that leave a partition as they are do not make it two
         plain = anonymised(what.frame, what, recoding, {"k": k})
         partitions = int(plain.report["utility"]["classes"])
-    return Made(partitions, classes, _entropy(what, release))
+    return Made(partitions, classes, entropy_of(what, release))
 
 
-def _entropy(what: Table, release: Release) -> EntropyLoss:
+def entropy_of(what: Table, release: Release) -> EntropyLoss:
     """Measure the published table itself, row by row."""
     axes = [_axis(what.frame[name], release) for name in what.quasi]
     shown = {name: release.table[name].cast(pl.String) for name in what.quasi}

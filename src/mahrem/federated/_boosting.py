@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,13 @@ class Booster:
     labels: Integers = field(repr=False)
     classes: int
     starts: Integers = field(repr=False)
+    _above: tuple[Integers, Integers] = field(init=False, repr=False)
     _scores: Floats | None = field(default=None, repr=False)
     _trees: int = 0
+
+    def __post_init__(self) -> None:
+        row, column = np.nonzero(self.bins)  # most shares are 0: only the others are counted
+        self._above = row, self.starts[column] + self.bins[row, column]
 
     def numbers(self, body: Mapping[str, Any]) -> Integers:
         """Give the histogram of one level: gradients and curvatures, by output, node and bin.
@@ -137,14 +142,16 @@ class Booster:
         slopes, bends = self._derivatives(outputs)
         width = int(self.starts[-1])
         found = np.zeros((outputs, many, width, 2))
-        flat = self.bins + self.starts[:-1][None, :]
+        row, place = self._above
         for output in range(outputs):
             node = growing.places(output, self.bins, level) - first
-            here = node >= 0
-            at = (node[here, None] * width + flat[here]).ravel()
-            for kind, amounts in enumerate((slopes, bends)):
-                spread = np.repeat(amounts[here, output], self.bins.shape[1])
-                found[output, :, :, kind] = np.bincount(at, spread, many * width).reshape(many, width)
+            here, there = node >= 0, node[row] >= 0
+            at = node[row[there]] * width + place[there]
+            for kind, amounts in enumerate((slopes[:, output], bends[:, output])):
+                sums = np.bincount(at, amounts[row[there]], many * width).reshape(many, width)
+                whole = np.bincount(node[here], amounts[here], many)
+                sums[:, self.starts[:-1]] = whole[:, None] - np.add.reduceat(sums, self.starts[:-1], axis=1)
+                found[output, :, :, kind] = sums
         return to_fixed(found.ravel(), LARGEST_ROWS)
 
     def _advance(self, begun: int, new: Forest, outputs: int) -> None:
@@ -171,7 +178,7 @@ def shares_of(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def best_splits(sums: Floats, starts: Integers) -> tuple[Integers, Integers, Floats]:
+def best_splits(sums: Floats, starts: Integers) -> tuple[Integers, Integers, Floats, Floats]:
     """Choose for every node the number and the cut that gain most.
 
     Args:
@@ -179,24 +186,25 @@ def best_splits(sums: Floats, starts: Integers) -> tuple[Integers, Integers, Flo
         starts: Where the bins of each number begin.
 
     Returns:
-        ``(nodes,)`` the number (-1 where no cut gains), the last bin of the first side, and ``(nodes, 2)`` the
-        node's gradient and curvature.
+        ``(nodes,)`` the number (-1 where no cut gains), the last bin of the first side, and ``(nodes, 2)``
+        gradient and curvature of the node and of the first side.
 
     Example:
         >>> sums = np.array([[[-4.0, 3.0], [4.0, 3.0]]])
-        >>> feature, cut, _ = best_splits(sums, np.array([0, 2]))
+        >>> feature, cut, _, _ = best_splits(sums, np.array([0, 2]))
         >>> feature.tolist(), cut.tolist()
         ([0], [0])
     """
     whole = sums[:, starts[0] : starts[1]].sum(axis=1)  # each number's bins hold every row once
-    left = np.concatenate([np.cumsum(sums[:, a:b], axis=1) for a, b in zip(starts, starts[1:], strict=False)], axis=1)
+    left = np.concatenate([np.cumsum(sums[:, a:b], axis=1) for a, b in pairwise(starts)], axis=1)
     right = whole[:, None] - left
     gain = _worth(left) + _worth(right) - _worth(whole)[:, None]
     gain[(left[..., 1] < LEAST) | (right[..., 1] < LEAST)] = -np.inf
     best = gain.argmax(axis=1)
     feature = np.searchsorted(starts, best, side="right") - 1
-    good = gain[np.arange(len(best)), best] > 1e-6
-    return np.where(good, feature, -1), np.where(good, best - starts[feature], 0), whole
+    nodes = np.arange(len(best))
+    good = gain[nodes, best] > 1e-6
+    return np.where(good, feature, -1), np.where(good, best - starts[feature], 0), whole, left[nodes, best]
 
 
 def _worth(sums: Floats) -> Floats:
@@ -208,19 +216,14 @@ def leaf_values(sums: Floats, rate: float) -> Floats:
     return -rate * sums[..., 0] / (np.maximum(sums[..., 1], 0.0) + STEADY)
 
 
-def grown(growing: Forest, level: int, depth: int, sums: Floats, starts: Integers, rate: float) -> Forest:
-    """Take one step down: ``(outputs, nodes, bins, 2)`` sums of a level become its cuts and leaf values."""
+def grown(growing: Forest, level: int, sums: Floats, starts: Integers, rate: float) -> Forest:
+    """Take one step down: ``(outputs, nodes, bins, 2)`` sums of a level become its cuts and their leaves."""
     feature, cut, value = (np.array(part) for part in vars(growing).values())
-    first = 2**level - 1
+    here = np.arange(2**level - 1, 2 ** (level + 1) - 1)
     for output in range(len(feature)):
-        here = slice(first, first + 2**level)
-        found, place, whole = best_splits(sums[output], starts)
-        if level < depth:
-            feature[output, here], cut[output, here] = found, place
+        found, place, whole, left = best_splits(sums[output], starts)
+        feature[output, here], cut[output, here] = found, place
         value[output, here] = leaf_values(whole, rate)
+        value[output, 2 * here + 1] = leaf_values(left, rate)
+        value[output, 2 * here + 2] = leaf_values(whole - left, rate)
     return Forest(feature, cut, value)
-
-
-def flattened(names: tuple[str, ...], bins: SharedBins) -> tuple[str, ...]:
-    """Name what trees may ask about."""
-    return tuple(chain(names[place] for place in bins.chosen))

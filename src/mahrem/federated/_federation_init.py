@@ -21,7 +21,7 @@ from mahrem.federated._certificates import (
     write_public,
 )
 from mahrem.federated._federation import Federation, client_name
-from mahrem.federated._homomorphic import make_sum_keys
+from mahrem.federated._homomorphic import check_public_key, make_sum_keys
 from mahrem.federated._plan import Plan, Schema
 
 __all__ = ["FILE", "Made", "init_federation", "make_key_files", "renew_certificate", "server_folder"]
@@ -148,7 +148,11 @@ def _write_server(server: Path, federation: Federation, authority_key: bytes, da
 
 def _sum_keys(folder: Path, sum_public: Path | None) -> Path | None:
     if sum_public is not None:
-        shutil.copyfile(sum_public, folder / "server" / "sum.public")
+        try:
+            given = sum_public.read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"public key={sum_public.name!r} cannot be read: {error.strerror}") from None
+        (folder / "server" / "sum.public").write_bytes(check_public_key(given))
         return None
     secret, public = make_sum_keys()
     (folder / "clients").mkdir(mode=0o700, exist_ok=True)

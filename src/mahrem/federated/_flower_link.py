@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import logging
+import re
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
@@ -37,6 +38,7 @@ NODE_KEY = b"flwr-public-key"  # checked against Flower's own name when the serv
 MOST_BODY = MOST_BYTES + (
     1 << 20
 )  # bytes of a node's request; keys are public, so anybody may try to send more
+HOST = re.compile(rb"[A-Za-z0-9.\-:\[\]]*")
 CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"  # of TLS 1.2; 1.3 has no weak ones
 
 
@@ -73,6 +75,8 @@ class Guard:
             return False
         headers = dict(scope["headers"])
         if len(headers) < len(scope["headers"]):  # one header twice: we and Flower might read different ones
+            return False
+        if not HOST.fullmatch(headers.get(b"host", b"")):  # part of the address that Flower's own checks read
             return False
         path = scope["path"]
         if path in NODE_PATHS:

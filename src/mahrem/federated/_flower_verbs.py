@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated._answerer import agreed_client
 from mahrem.federated._certificates import read_private_key, read_secret, sign_bytes
+from mahrem.federated._disguise import Disguise
 from mahrem.federated._federation import Federation
 from mahrem.federated._federation_init import FILE, server_folder
 from mahrem.federated._flower_grid import wait_for_clients
@@ -19,14 +22,14 @@ from mahrem.federated._flower_run import FlowerRun
 from mahrem.federated._noise import perturb_rules
 from mahrem.federated._plan import learn_plan
 from mahrem.federated._run_folder import RunFolder
-from mahrem.federated._silo import Silo
+from mahrem.federated._silo import Protect, Silo, Table
 from mahrem.learning import RuleList
 from mahrem.table import Reading, open_source
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["join_federation", "run_federation"]
+__all__ = ["join_federation", "reveal_model", "run_federation"]
 
 
 def join_federation(
@@ -38,6 +41,8 @@ def join_federation(
     least_count: int | None = None,
     epsilon: float | None = None,
     ledger: Path | None = None,
+    disguise: Path | None = None,
+    dummies: float = 1.0,
     patience: float = 300.0,
     reading: Reading | None = None,
     tell: Callable[[str], None] = lambda _: None,
@@ -52,6 +57,8 @@ def join_federation(
         least_count: Counts of fewer people leave as 0; at least what was agreed.
         epsilon: Noise on the counts behind one-shot rules, see :func:`perturb_rules`; again in every run.
         ledger: Pays for that noise; a run it does not cover is refused.
+        disguise: The clients' key of dummy rules, see :class:`Disguise` and :func:`reveal_model`.
+        dummies: How many dummy rules go with each real one.
         patience: Seconds without the server after which it gives up.
         reading: How to read the table.
         tell: Told what happens, without data.
@@ -63,21 +70,15 @@ def join_federation(
     federation = Federation.read(file)
     private = read_private_key(key)
     name = federation.name_of(private)
-    wanted = (*federation.schema.columns, federation.schema.target)
-    opened = open_source(source, reading)
-    there = [column for column in wanted if column in opened.columns]
-    cells = federation.schema.cells(opened.take(there))
+    cells, columns = _cells(federation, source, reading)
     mark = federation.fingerprint().encode()
-
+    noisy = _noise(
+        federation, epsilon, ledger, lambda book: book.refuse_other(source, reading or Reading(), columns)
+    )
     silo = Silo(
         cells,
         target=federation.schema.target,
-        protect=_noise(
-            federation,
-            epsilon,
-            ledger,
-            lambda book: book.refuse_other(source, reading or Reading(), opened.columns),
-        ),
+        protect=_disguised(federation, disguise, dummies, noisy),
         least_count=max(federation.plan.least_count, least_count or 1),
     )
     answerer = agreed_client(
@@ -94,12 +95,60 @@ def join_federation(
     FlowerNode(federation, private, answerer, patience, tell).run()
 
 
+def _cells(
+    federation: Federation, source: object, reading: Reading | None
+) -> tuple[pl.DataFrame, Sequence[str]]:
+    """Give the agreed columns of a table, in bins, and the names of all it has."""
+    opened = open_source(source, reading)
+    wanted = (*federation.schema.columns, federation.schema.target)
+    there = [column for column in wanted if column in opened.columns]
+    return federation.schema.cells(opened.take(there)), opened.columns
+
+
+def _disguised(
+    federation: Federation, key: Path | None, dummies: float, before: Protect | None
+) -> Protect | None:
+    """Put dummies among rules that other protections have changed already."""
+    if key is None:
+        return before
+    if federation.plan.how != "one-shot":
+        raise InvalidParameter("disguise: dummies are for one-shot rules; this federation learns exactly")
+    disguise = Disguise(read_secret(key), dummies)
+    return lambda rules: disguise.hide(rules if before is None else before(rules))
+
+
+def reveal_model(
+    file: Path, model: Path, source: object, key: Path, *, reading: Reading | None = None
+) -> RuleList:
+    """Take the dummies out of a model that was learnt with them, and give its cells again.
+
+    Args:
+        file: The federation file.
+        model: ``model.json`` of the run.
+        source: A client's table; rules about cells that are not in it go with the dummies.
+        key: The clients' key of dummy rules.
+        reading: How to read the table.
+
+    Raises:
+        InvalidInput: If one of them cannot be read.
+    """
+    federation = Federation.read(file)
+    try:
+        merged = RuleList.from_json(_bytes(model).decode())
+    except UnicodeError:
+        raise InvalidInput(f"model={model.name!r} is no model") from None
+    items = Table.read(_cells(federation, source, reading)[0], federation.schema.target).items
+    return Disguise(read_secret(key)).reveal(
+        merged, [(items.columns[place], cell) for place, cell in items.pairs()]
+    )
+
+
 def _noise(
     federation: Federation,
     epsilon: float | None,
     ledger: Path | None,
     refuse: Callable[[Ledger], None] = lambda _: None,
-) -> Callable[[RuleList], RuleList] | None:
+) -> Protect | None:
     if epsilon is None:
         if ledger is not None:
             raise InvalidParameter("ledger: it pays for noise; say how much with epsilon")

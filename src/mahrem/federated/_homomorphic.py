@@ -19,7 +19,7 @@ from mahrem.federated._message import Message, digest_message
 from mahrem.federated._sums import Fault, Summed, refuse_sum
 from mahrem.types import Integers
 
-__all__ = ["EncryptedClient", "EncryptedSum", "make_sum_keys"]
+__all__ = ["EncryptedClient", "EncryptedSum", "check_public_key", "make_sum_keys"]
 
 DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
 MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
@@ -93,7 +93,7 @@ class EncryptedClient:
         """
         tenseal = _tenseal()
         if self._context is None:
-            self._context = _opened_key(tenseal, self.secret)
+            self._context = _opened_key(tenseal, self.secret, private=True)
         if message.kind == "open-sum":
             return message.reply(numbers=self._opened(message, tenseal))
         if message.kind == "encrypted":
@@ -131,11 +131,27 @@ class EncryptedClient:
         return np.where(total > LARGEST, total - MODULUS, total)
 
 
-def _opened_key(tenseal: Any, key: bytes) -> Any:
+def _opened_key(tenseal: Any, key: bytes, *, private: bool) -> Any:
     try:
-        return tenseal.context_from(key)
+        found = tenseal.context_from(key)
     except (ValueError, RuntimeError, TypeError):
         raise InvalidInput(f"key of homomorphic sums={len(key)} bytes is none") from None
+    if bool(found.is_private()) != private:
+        wanted, given = ("secret", "public") if private else ("public", "secret")
+        raise InvalidInput(
+            f"key of homomorphic sums: the {wanted} one is needed, and this is the {given} one"
+        )
+    return found
+
+
+def check_public_key(key: bytes) -> bytes:
+    """Give back the server's key of the sums if it is one; the clients' secret one is refused.
+
+    Raises:
+        InvalidInput: If it is not.
+    """
+    _opened_key(_tenseal(), key, private=False)
+    return key
 
 
 @dataclass(frozen=True)
@@ -159,7 +175,7 @@ class EncryptedSum:
             InvalidInput: If the sum cannot be.
         """
         tenseal = _tenseal()
-        context = _opened_key(tenseal, self.public)
+        context = _opened_key(tenseal, self.public, private=False)
         inner = {f"q-{name}": value for name, value in question.body.items()}
         body = {"kind": question.kind, "clients": len(nodes), **inner}
         asked = Message("encrypted", question.run, question.round, body)

@@ -184,4 +184,3 @@ def wrong_weights(weights: object, size: int) -> str | None:
     if np.abs(weights).max(initial=0.0) > LARGEST:
         return f"a weight beyond {LARGEST:g}"
     return None
-

@@ -17,13 +17,34 @@ from mahrem.errors import InvalidParameter, MahremError, OutputFailed
 from mahrem.federated._exact import Learnt
 from mahrem.federated._grid import Replies, Traffic
 from mahrem.federated._message import Failure, Message
-from mahrem.federated._plan import Plan
 
 __all__ = ["Round", "RunFolder", "Watched"]
 
 STATE = "state.json"
-FILES = (STATE, "model.json", "model.txt", "rounds.csv", "summary.json", "traffic.svg", "clients.svg")
+CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
+FILES = (
+    STATE,
+    CHECKPOINT,
+    "checkpoint.json",
+    "clients.svg",
+    "learning.csv",
+    "learning.svg",
+    "model.json",
+    "model.npz",
+    "model.txt",
+    "privacy.json",
+    "rounds.csv",
+    "summary.json",
+    "traffic.svg",
+)
 MOST_DRAWN = 40  # clients in the picture
+
+
+class Planned(Protocol):
+    """What a run was meant to do."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain data."""
 
 
 class Counted(Protocol):
@@ -94,14 +115,14 @@ class RunFolder:
     """
 
     path: Path
-    plan: Plan
+    plan: Planned
     tell: Callable[[str], None] = field(default=lambda _: None, repr=False)
     rounds: list[Round] = field(default_factory=list, repr=False)
     begun: float = field(default_factory=time.time)
 
     @classmethod
     def create(
-        cls, path: Path, plan: Plan, *, force: bool = False, tell: Callable[[str], None] = lambda _: None
+        cls, path: Path, plan: Planned, *, force: bool = False, tell: Callable[[str], None] = lambda _: None
     ) -> RunFolder:
         """Make the folder, or take over one whose run did not finish."""
         if path.exists():
@@ -160,6 +181,17 @@ class RunFolder:
             "questions": dict(learnt.rounds),
             "exchanges": len(self.rounds),
             "sets_counted": learnt.candidates,
+            **(more or {}),
+        }
+        files = {"model.json": learnt.model.to_json(), "model.txt": f"{learnt.model}\n"}
+        return self.complete(summary, files, traffic)
+
+    def complete(
+        self, said: Mapping[str, Any], files: Mapping[str, str | bytes], traffic: Traffic
+    ) -> dict[str, Any]:
+        """Write files, pictures of the traffic and the summary; gives the summary."""
+        summary = {
+            **said,
             "bytes": {
                 "up": sum(traffic.received.values()),
                 "down": sum(traffic.sent.values()),
@@ -168,12 +200,11 @@ class RunFolder:
             },
             "seconds": round(time.time() - self.begun, 3),
             "plan": self.plan.as_dict(),
-            **(more or {}),
         }
-        self._write("model.json", learnt.model.to_json())
-        self._write("model.txt", f"{learnt.model}\n")
+        for name, held in files.items():
+            self.write(name, held)
         self._draw(traffic)
-        self._write("summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        self.write("summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
         self._state("finished")
         return {"folder": str(self.path), **summary}
 
@@ -189,7 +220,7 @@ class RunFolder:
                 ("to the clients", sum(done.bytes_down for done in self.rounds if done.what == kind)),
             )
         ]
-        self._write("traffic.svg", grouped_svg(rows, title="Traffic by kind of question", amount="kB"))
+        self.write("traffic.svg", grouped_svg(rows, title="Traffic by kind of question", amount="kB"))
         clients = sorted(traffic.sent)[:MOST_DRAWN]
         rows = [
             {
@@ -201,7 +232,7 @@ class RunFolder:
             for client in clients
             for series, amounts in (("to the server", traffic.received), ("to the clients", traffic.sent))
         ]
-        self._write("clients.svg", grouped_svg(rows, title="Traffic by client", amount="kB"))
+        self.write("clients.svg", grouped_svg(rows, title="Traffic by client", amount="kB"))
 
     def _state(self, state: str, **more: Any) -> None:
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
@@ -215,12 +246,13 @@ class RunFolder:
             "last": self.rounds[-1].what if self.rounds else None,
             **more,
         }
-        self._write(STATE, json.dumps(said, indent=2) + "\n")
+        self.write(STATE, json.dumps(said, indent=2) + "\n")
 
-    def _write(self, name: str, text: str) -> None:
+    def write(self, name: str, held: str | bytes) -> None:
+        """Swap a file in whole."""
         stage = self.path / f".{name}"
         try:
-            stage.write_text(text, encoding="utf-8")
+            stage.write_bytes(held.encode() if isinstance(held, str) else held)
             stage.replace(self.path / name)
         except OSError as error:
             stage.unlink(missing_ok=True)

@@ -81,7 +81,9 @@ class SharedSchema:
             "target": self.target,
             "classes": list(self.classes),
             "columns": {name: asdict(column) for name, column in self.columns.items()},
-            "hierarchies": {name: [list(row) for row in tree.rows()] for name, tree in self.hierarchies.items()},
+            "hierarchies": {
+                name: [list(row) for row in tree.rows()] for name, tree in self.hierarchies.items()
+            },
         }
 
     @classmethod
@@ -149,6 +151,6 @@ def _proposed(series: pl.Series) -> DeclaredNumbers | DeclaredWords | None:
         if not len(values) or values.min() == values.max():
             return None
         low, high = float(values.min()), float(values.max())
-        return DeclaredNumbers(lower=low, upper=high, log=values.mean() - low < SKEWED * (high - low))
+        return DeclaredNumbers(lower=low, upper=high, log=bool(values.mean() - low < SKEWED * (high - low)))
     words = series.cast(pl.String).drop_nulls().unique().sort().to_list()
     return DeclaredWords(values=tuple(words)) if words else None

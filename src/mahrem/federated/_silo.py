@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Silo:
         frame: Its table; never leaves.
         target: The column to predict.
         protect: Applied to the rules of one-shot du-CBA before they leave: noise, disguise.
-        least_count: A count of fewer people than this leaves as 0.
+        least_count: A count of fewer people than this leaves as 0, and a class of fewer is not named.
 
     Only what a question of a known kind asks for is answered: items and sets that are frequent here,
     counts of sets, counts of rows that rules cover, or the rules of a classifier.
@@ -144,7 +144,7 @@ class Silo:
         names, pairs = body["columns"], table.items.pairs()
         place = [names.index(name) for name in table.items.columns]
         return {
-            "classes": list(table.classes),
+            "classes": self._named_classes(),
             "places": np.array([place[pairs[item][0]] for item in used], np.int64),
             "cells": [pairs[item][1] for item in used],
             "sets": number[sets],
@@ -196,7 +196,22 @@ class Silo:
         found = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
         found = without_few(found, self.least_count) if self.least_count > 1 else found
         found = self.protect(found) if self.protect else found
-        return {"rules": found.bare().to_json().encode()}
+        return {"rules": self._without_rare(found.bare()).to_json().encode()}
+
+    def _named_classes(self) -> list[str]:
+        """Name the classes that enough people have; that somebody has a rare one is not told either."""
+        totals = self.table.bits.totals().tolist()
+        return [
+            name for name, rows in zip(self.table.classes, totals, strict=True) if rows >= self.least_count
+        ]
+
+    def _without_rare(self, rules: RuleList) -> RuleList:
+        if self.least_count == 1 or not self.table.classes:
+            return rules
+        named = self._named_classes()
+        commonest = self.table.classes[int(self.table.bits.totals().argmax())]
+        default = rules.default if rules.default in named else commonest
+        return replace(rules, classes=tuple(sorted({*named, default})), default=default)
 
 
 def _sets(sets: Integers, items: int) -> Any:

@@ -12,6 +12,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.federated._answerer import agreed_client
+from mahrem.federated._dirichlet import dirichlet_rows
 from mahrem.federated._exact import Learnt
 from mahrem.federated._grid import LocalGrid
 from mahrem.federated._homomorphic import make_sum_keys
@@ -23,7 +24,7 @@ from mahrem.table import Kind, Reading, open_source, read_kind
 
 __all__ = ["Bins", "Split", "simulate", "split_table"]
 
-Split: TypeAlias = Literal["iid", "skewed"]
+Split: TypeAlias = Literal["iid", "skewed", "dirichlet"]
 Bins: TypeAlias = Literal["supervised", "quantile", "width", "none"]
 FEW = 10  # a column of numbers with at most so many values is left as it is
 
@@ -35,6 +36,7 @@ def split_table(
     clients: int,
     split: Split = "iid",
     by: str | None = None,
+    alpha: float = 0.5,
     seed: int = 0,
 ) -> dict[str, pl.DataFrame]:
     """Share a table's rows among clients.
@@ -43,8 +45,10 @@ def split_table(
         frame: The table.
         target: The column to predict.
         clients: How many; not used with ``by``.
-        split: ``iid`` at random; ``skewed`` sorted by class, so that most clients know few classes.
+        split: ``iid`` at random; ``skewed`` sorted by class, so that most clients know few classes;
+            ``dirichlet`` in between, see :func:`dirichlet_rows`.
         by: A column: one client for each of its values, which is then no longer learnt from.
+        alpha: How even a ``dirichlet`` split is.
         seed: Of the random order.
 
     Guarantees:
@@ -62,8 +66,14 @@ def split_table(
     else:
         check.at_least(1, clients=check.whole(clients=clients))
         check.one_of(get_args(Split), split=split)
-        skew = frame[target].cast(pl.String).fill_null("").to_list() if split == "skewed" else None
-        parts = [frame[rows] for rows in split_rows(frame.height, clients, seed=seed, skew=skew)]
+        labels = frame[target].cast(pl.String).fill_null("")
+        if split == "dirichlet":
+            codes = labels.rank("dense").cast(pl.Int64).to_numpy()
+            places = dirichlet_rows(codes, clients, alpha, seed=seed)
+        else:
+            skew = labels.to_list() if split == "skewed" else None
+            places = split_rows(frame.height, clients, seed=seed, skew=skew)
+        parts = [frame[rows] for rows in places]
     width = len(str(len(parts)))
     return {f"client-{number:0{width}d}": part for number, part in enumerate(parts, 1)}
 

@@ -82,9 +82,11 @@ class TrainingSilo:
         if missing:
             raise InvalidInput(f"columns={len(missing)} that were agreed on are not in this table")
         said = {"rest": "insensitive", **(self.policy or {})}
-        trees = {name: tree for name, tree in self.schema.hierarchies.items() if name in said.get("quasi", ())}
+        trees = {
+            name: tree for name, tree in self.schema.hierarchies.items() if name in said.get("quasi", ())
+        }
         if trees:
-            said = {"hierarchies": trees, **said}
+            said = {"hierarchy": trees, **said}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # the report holds them
             return anonymize(self.frame.select(wanted), html=False, **said)
@@ -104,7 +106,9 @@ class TrainingSilo:
 
     def _prepare(self, body: Mapping[str, Any]) -> dict[str, Any]:
         if body.get("protocol") != PROTOCOL:
-            raise InvalidInput(f"protocol={PROTOCOL} is spoken here, not the server's; install the same version")
+            raise InvalidInput(
+                f"protocol={PROTOCOL} is spoken here, not the server's; install the same version"
+            )
         if body.get("agreed") != self.plan.fingerprint(self.schema.fingerprint()):
             raise InvalidInput("the server's plan or schema is not the one agreed on here")
         rows, _, report = self.ready

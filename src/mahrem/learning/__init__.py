@@ -23,6 +23,7 @@ from mahrem.learning._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning._closest_records import closest_distances
 from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
 from mahrem.learning._declare_domain import declare_domain
+from mahrem.learning._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.learning._evaluate import (
     DEFAULT_CLASSIFIERS,
     Anonymise,
@@ -51,11 +52,11 @@ from mahrem.learning._output_perturbation import OutputPerturbation, OutputPlan,
 from mahrem.learning._pate import Pate, count_votes
 from mahrem.learning._plain_network import PlainNetwork
 from mahrem.learning._private_inference import PrivateVotes, RoundedScores, train_parts
-from mahrem.learning._private_network import PrivateNetwork, unit_numbers
+from mahrem.learning._private_network import PrivateNetwork
 from mahrem.learning._private_networks import PrivateAutoencoder, PrivateClassifier, PrivateRegressor
 from mahrem.learning._private_search import PrivateSearch, search_epsilon
 from mahrem.learning._private_steps import Descent, PrivateSteps, limited_units
-from mahrem.learning._public_inputs import PublicInputs, declared_features
+from mahrem.learning._public_inputs import PublicInputs, declared_features, read_rows, unit_numbers
 from mahrem.learning._public_rows import PublicRows, clip_rows
 from mahrem.learning._rule_list import Rule, RuleList, item_matrix
 from mahrem.learning._scores import FIGURES, Score, Scores
@@ -88,6 +89,9 @@ __all__ = [
     "Cover",
     "DeclaredColumn",
     "DeclaredDomain",
+    "DeclaredEncoder",
+    "DeclaredNumbers",
+    "DeclaredWords",
     "Descent",
     "Encoder",
     "EqualWidthBins",
@@ -167,6 +171,7 @@ __all__ = [
     "objective_rdp",
     "output_perturbation",
     "pessimistic_error",
+    "read_rows",
     "refuse_mixing",
     "refuse_overlap",
     "rules_as_text",

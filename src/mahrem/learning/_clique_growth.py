@@ -16,6 +16,7 @@ __all__ = ["SCALE", "Growth", "grow_cliques", "marginal_counts", "whole_shares"]
 
 SCALE = 1 << 20  # shares of a column are whole numbers that add up to this: scores are exact integers
 _MOST_CANDIDATES = 4_000
+_MOST_HELD = 5_000_000  # cells of tables that are kept for later rounds
 
 Select = Callable[[Sequence[int]], int]
 Count = Callable[[Sequence[int]], Sequence[int]]
@@ -74,6 +75,14 @@ def grow_cliques(
         McKenna, Miklau, Sheldon: Winning the NIST contest (MST), 2021; McKenna, Mullins, Sheldon, Miklau:
         AIM: an adaptive and iterative mechanism, 2022; Zhang et al.: PrivBayes, 2017 (growing by parents);
         Friedman, Geiger, Goldszmidt: Bayesian network classifiers, 1997 (a tree below the target).
+
+    Example:
+        >>> codes = np.array([[0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]] * 50)
+        >>> even = (np.array([SCALE // 2, SCALE // 2]),) * 3
+        >>> rules = Growth(sizes=(2, 2, 2), target=None, width=1, most=99, deviation=1.0, shares=even)
+        >>> best, as_it_is = lambda scores: int(np.argmax(scores)), lambda counts: counts  # not private
+        >>> grow_cliques(codes, rules, best, as_it_is)[0][1].columns
+        (0, 1)
     """
     columns = len(growth.sizes)
     if columns == 1:
@@ -97,17 +106,22 @@ def grow_cliques(
 
 @dataclass
 class _Tables:
-    """Counts over columns, each made once."""
+    """Counts over columns, each made once as long as they fit in memory."""
 
     codes: Integers
     sizes: tuple[int, ...]
     known: dict[tuple[int, ...], Integers] = field(default_factory=dict)
+    held: int = 0  # cells
 
     def counts(self, columns: tuple[int, ...]) -> Integers:
         key = tuple(sorted(columns))
-        if key not in self.known:
-            self.known[key] = marginal_counts(self.codes, key, self.sizes)
-        return self.known[key].transpose(tuple(key.index(column) for column in columns))
+        found = self.known.get(key)
+        if found is None:
+            found = marginal_counts(self.codes, key, self.sizes)
+            if self.held + found.size <= _MOST_HELD:
+                self.known[key] = found
+                self.held += found.size
+        return found.transpose(tuple(key.index(column) for column in columns))
 
 
 def _candidates(cliques: Sequence[Clique], growth: Growth) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -39,6 +39,8 @@ class DeclaredNumbers:
         low, high = check.finite(lower=self.lower), check.finite(upper=self.upper)
         if not low < high:
             raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
+        object.__setattr__(self, "lower", float(low))
+        object.__setattr__(self, "upper", float(high))
         places = self.cuts if self.cuts is not None else self._unscaled(np.linspace(0, 1, 10)[1:-1])
         cuts = tuple(float(place) for place in places)
         if any(not low < cut < high for cut in cuts) or list(cuts) != sorted(set(cuts)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Losses = Callable[[Any, Any], Tensor]
 
-__all__ = ["ClippedSums", "refuse_mixing", "torch_of"]
+__all__ = ["ClippedSums", "made_up", "refuse_mixing", "torch_of"]
 
 SHAVED = 1 - 1e-5  # rounding of norms must not carry a gradient past the clip
 
@@ -35,13 +35,17 @@ def torch_of(purpose: str = "private training") -> Any:
     return torch
 
 
-def refuse_mixing(model: nn.Module, example: Tensor | None = None) -> None:
+def refuse_mixing(
+    model: nn.Module, example: Tensor | None = None, losses: Callable[[Any], Any] | None = None
+) -> None:
     """Refuse a model in which one example's output depends on the others of its batch.
 
     Args:
         model: The model, in training mode.
-        example: One input, ``(1, ...)``; when given, the model is also tried out: exchanging one example must
-            leave the others' outputs as they are.
+        example: An input of one example, ``(1, ...)``, of which shape and type are used; when given, the
+            model is also tried out on made-up examples: others in the batch, or more of them, must leave an
+            example's output as it is, and what a model keeps must not depend on what it has seen.
+        losses: Gives the losses of outputs; tried out too.
     """
     torch = torch_of()
     kinds = torch.nn.modules.batchnorm._BatchNorm, torch.nn.modules.instancenorm._InstanceNorm  # noqa: SLF001 - the common parent has no public name
@@ -56,19 +60,49 @@ def refuse_mixing(model: nn.Module, example: Tensor | None = None) -> None:
                 f"layer={name!r} ({type(layer).__name__}) hides its steps from per-example gradients; "
                 f"use opacus.layers.DP{type(layer).__name__}"
             )
-    if example is None:
-        return
+    if example is not None:
+        _try_mixing(model, example, losses)
+
+
+def _try_mixing(model: nn.Module, example: Tensor, losses: Callable[[Any], Any] | None) -> None:
+    torch = torch_of()
+    made = made_up(example, 4)
+    kept = [one.clone() for one in model.buffers()]
+    outputs, later = [], []
+    training = model.training
     with torch.random.fork_rng(devices=[]), torch.no_grad():
-        torch.manual_seed(1)
-        other, third = torch.randn_like(example), torch.randn_like(example)
-        outputs = []
-        for last in (other, third):
+        # In a batch of another size dropout draws other numbers, so it is turned off for the last two.
+        for others, quiet in (([1], False), ([2], False), ([1], True), ([1, 2, 3], True)):
             torch.manual_seed(2)
-            outputs.append(model(torch.cat([example, last]))[:1])
-    if not torch.allclose(outputs[0], outputs[1], rtol=1e-4, atol=1e-5):
+            found = model.train(training and not quiet)(made[[0, *others]])
+            answers = [found, found if losses is None else losses(found)]
+            if any(one.ndim == 0 or len(one) != 1 + len(others) for one in answers):
+                raise InvalidParameter("model: it must give one output and one loss for each example")
+            outputs.append([one[:1] for one in answers])
+            later.append([one.clone() for one in model.buffers()])
+            for one, before in zip(model.buffers(), kept, strict=True):
+                one.copy_(before)
+    model.train(training)
+    pairs = [*zip(outputs[0], outputs[1], strict=True), *zip(outputs[2], outputs[3], strict=True)]
+    if not all(torch.allclose(one, two, rtol=1e-4, atol=1e-5) for one, two in pairs):
         raise InvalidParameter(
             "model: the output of one example changes with the others of its batch; it cannot be private"
         )
+    if any(not torch.equal(one, two) for one, two in zip(later[0], later[1], strict=True)):
+        raise InvalidParameter(
+            "model: what it keeps beside its weights (a buffer) changes with the examples it sees, without "
+            "noise; it cannot be private"
+        )
+
+
+def made_up(example: Tensor, count: int) -> Any:
+    """Make up examples of this shape and type; nothing of them comes from data."""
+    torch = torch_of()
+    maker = torch.Generator().manual_seed(1)
+    shape = (count, *example.shape[1:])
+    if example.is_floating_point():
+        return torch.randn(shape, generator=maker).to(example)
+    return torch.randint(0, 2, shape, generator=maker).to(example)
 
 
 @dataclass
@@ -105,6 +139,8 @@ class ClippedSums:
         self.parameters: list[Any] = [one for one in model.parameters() if one.requires_grad]
         if not self.parameters:
             raise InvalidParameter("model: it has no parameters to train")
+        if any(one.dtype.itemsize < 4 for one in self.parameters):
+            raise InvalidParameter("model: weights of half precision round too much for a clip to hold")
         unknown = _without_rule(model)
         check.one_of(("auto", "ours", "opacus"), engine=engine)
         if engine == "ours" and unknown:
@@ -129,6 +165,45 @@ class ClippedSums:
                 norms = torch.where(finite, norms, 0.0)
             weights = clip * SHAVED / norms.clamp(min=clip)
             return [piece.total(weights) for piece in pieces]
+
+    def try_out(self, inputs: Any, targets: Any) -> None:
+        """Refuse a model whose gradients of single examples do not add up to its gradient.
+
+        Such are layers that overwrite what another has put out (``inplace=True``), weights used past their
+        layer, and children of a known layer that compute something else.
+
+        Args:
+            inputs: Made-up examples.
+            targets: Made-up targets.
+        """
+        torch = torch_of()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(3)
+            pieces = self._ours(inputs, targets) if self.engine == "ours" else self._opacus(inputs, targets)
+            torch.manual_seed(3)
+            plain = self._plain(inputs, targets)
+        with torch.no_grad():
+            ones = torch.ones(len(inputs), dtype=self.parameters[0].dtype, device=self.parameters[0].device)
+            wrong = torch.cat([(piece.total(ones) - one).flatten() for piece, one in zip(pieces, plain, strict=True)])
+            size = torch.cat([one.flatten() for one in plain]).norm()
+        if not float(wrong.norm()) <= 0.02 * float(size) + 1e-5:
+            raise InvalidParameter(
+                "model: the gradients of single examples do not add up to its gradient; use layers that do not "
+                "overwrite their input (no inplace=True), and every weight through its own layer"
+            )
+
+    def _plain(self, inputs: Any, targets: Any) -> list[Any]:
+        """Give the ordinary gradient."""
+        torch = torch_of()
+        model = self.model if self.engine == "ours" else self.model._module  # noqa: SLF001 - Opacus has no other name for it
+        if self.engine == "opacus":
+            self.model.disable_hooks()
+        with torch.enable_grad():
+            total = self.losses(model(inputs), targets).sum()
+        found = torch.autograd.grad(total, self.parameters, allow_unused=True)
+        if self.engine == "opacus":
+            self.model.enable_hooks()
+        return [torch.zeros_like(one) if grad is None else grad for one, grad in zip(self.parameters, found, strict=True)]
 
     def close(self) -> None:
         """Take Opacus' hooks off the model again."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "Full", "Piece", "Product", "merged"]
 
 
+HIDDEN = 32  # units of rounding that a sum of products of one example may be off, of its parts' sizes
+
+
 class Piece(Protocol):
     """Gradients of all examples with respect to one parameter."""
 
@@ -73,7 +76,10 @@ class Product:
             import torch
 
             left = torch.bmm(self.outer.transpose(1, 2), self.outer)
-            return (left * torch.bmm(self.inner, self.inner.transpose(1, 2))).flatten(1).sum(1).clamp(min=0)
+            squares = (left * torch.bmm(self.inner, self.inner.transpose(1, 2))).flatten(1).sum(1)
+            # Places may cancel out: what rounding hides of that is added, or a gradient could pass the clip.
+            alone = (self.outer.square().sum(1) * self.inner.square().sum(2)).sqrt().sum(1).square()
+            return squares.clamp(min=0) + HIDDEN * torch.finfo(alone.dtype).eps * alone
         return Full(self.full()).sizes(norm)
 
     def total(self, weights: Tensor) -> Tensor:
@@ -168,8 +174,9 @@ def _group_norm(layer: Any, given: Tensor, gradient: Tensor) -> _Found:
     import torch
 
     plain = torch.nn.functional.group_norm(given, layer.num_groups, eps=layer.eps)
-    yield layer.weight, Full((gradient * plain).flatten(2).sum(2))
-    yield layer.bias, Full(gradient.flatten(2).sum(2))
+    shape = (*given.shape[:2], -1)
+    yield layer.weight, Full((gradient * plain).reshape(shape).sum(2))
+    yield layer.bias, Full(gradient.reshape(shape).sum(2))
 
 
 def _layer_norm(layer: Any, given: Tensor, gradient: Tensor) -> _Found:

@@ -50,6 +50,7 @@ class Marginals:
         See :func:`~mahrem.learning.grow_cliques` and :func:`~mahrem.learning.fit_tree`.
 
     Example:
+        >>> import polars as pl
         >>> facts = {"age": {"lower": 0, "upper": 99}, "ill": {"categories": ["no", "yes"]}}
         >>> ledger = Ledger.temporary(epsilon=1, delta=1e-6, columns=facts, rows=5000)
         >>> table = pl.DataFrame({"age": np.arange(5000) % 100, "ill": ["no", "yes"] * 2500})

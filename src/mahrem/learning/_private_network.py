@@ -11,28 +11,27 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Facts, Ledger, public_cells
+from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._example_gradients import torch_of
 from mahrem.learning._networks import NETWORKS
 from mahrem.learning._private_steps import Descent, PrivateSteps
-from mahrem.learning._public_inputs import PublicInputs, declared_features
+from mahrem.learning._public_inputs import PublicInputs, declared_features, read_rows
 from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._training_checkpoint import Checkpoint, data_digest, pay_or_resume
+from mahrem.learning._training_checkpoint import (
+    Checkpoint,
+    checkpoint_stream,
+    data_digest,
+    pay_or_resume,
+)
 from mahrem.learning._training_plan import TrainingPlan
-from mahrem.table import Reading, Source, open_source
+from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 
-__all__ = ["PrivateNetwork", "unit_numbers"]
+__all__ = ["PrivateNetwork"]
 
 Progress = Callable[[int, int, float], None]
-
-
-def unit_numbers(source: Source, subject: str) -> Integers:
-    """Number the people of a table from 1; rows without a person get 0."""
-    named = source.take([subject])[subject]
-    return named.rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
 @dataclass(kw_only=True)
@@ -122,6 +121,8 @@ class PrivateNetwork(Estimator):
         arrays = (inputs, targets, units)
         # Whatever can be refused is refused before anything is paid.
         checkpoint = self._checkpoint(inputs.shape[1:])
+        if stream is None and checkpoint is not None:
+            stream = checkpoint_stream(checkpoint.path)  # weights that are not trained come from it again
         steps = self._steps(plan, stream or new_stream(self.seed), *arrays)
         paid = pay_or_resume(
             book, plan, what=self._title(), stream=steps.stream, checkpoint=checkpoint, arrays=arrays
@@ -206,7 +207,6 @@ class PrivateNetwork(Estimator):
             if table
             else None
         )
-        self._facts = facts
 
     def _read(
         self, X: object, y: object, book: Ledger, units: Integers | None
@@ -217,15 +217,14 @@ class PrivateNetwork(Estimator):
                     f"units: must be given beside numbers exactly where the ledger protects people "
                     f"(subject={book.unit.subject!r})"
                 )
-            inputs = self._shaped(np.ascontiguousarray(X, dtype=np.float32))
+            inputs = self._shaped(_as_floats(X))
             targets = self._targets(inputs, y)
             keep = self._whole(targets)
             return inputs[keep], targets[keep], None if units is None else units[keep]
         source = open_source(X)
         book.refuse_other(X, Reading(), source.columns)
-        units = None if book.unit.subject is None else unit_numbers(source, book.unit.subject)
-        target = None if self.target is None else public_cells(X, self._facts, [self.target])[self.target]
-        inputs = self._shaped(self._encoder(X))
+        rows, target, units = read_rows(source, self._encoder, self.target, book.unit.subject)
+        inputs = self._shaped(rows)
         targets = self._declared_targets(inputs, target)
         keep = self._whole(targets) & (True if units is None else units > 0)
         return inputs[keep], targets[keep], None if units is None else units[keep]
@@ -242,7 +241,7 @@ class PrivateNetwork(Estimator):
     def _inputs(self, X: object) -> Floats:
         if self._encoder is not None and not isinstance(X, np.ndarray):
             return self._shaped(self._encoder(X))
-        return self._shaped(np.ascontiguousarray(X, dtype=np.float32))
+        return self._shaped(_as_floats(X))
 
     def _module(self, shape: Sequence[int], stream: SecretStream) -> Any:
         torch = torch_of()
@@ -304,3 +303,8 @@ class PrivateNetwork(Estimator):
 
     def _whole(self, targets: Any) -> Any:
         raise NotImplementedError
+
+
+def _as_floats(rows: object) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell that such a record is there
+        return np.ascontiguousarray(rows, dtype=np.float32)

@@ -11,8 +11,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import GlobalSensitivity, Relation, listened, noised
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._example_gradients import ClippedSums, refuse_mixing, torch_of
+from mahrem.errors import InvalidInput, InvalidParameter, MahremError
+from mahrem.learning._example_gradients import ClippedSums, made_up, refuse_mixing, torch_of
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_plan import TrainingPlan
 from mahrem.types import Integers
@@ -130,18 +130,36 @@ class PrivateSteps:
         self.microbatch = int(check.at_least(1, microbatch=check.whole(microbatch=microbatch)))
         self.device = choose_device(device)
         self.model = model.to(self.device).train()
-        shape = (1, *inputs.shape[1:])
-        refuse_mixing(
-            self.model, torch.zeros(shape, device=self.device) if inputs.is_floating_point() else None
-        )
-        norm = "l2" if plan.noise == "gaussian" else "l1"
-        self.sums = ClippedSums(self.model, losses, norm=norm, engine=engine)
+        self.sums = self._tried(losses, inputs, targets, engine)
         self.parameters: list[Any] = self.sums.parameters
         self.optimiser = self.descent.optimiser_of(self.parameters)
         self.average = [one.detach().clone() for one in self.parameters] if self.descent.average else None
         self.inputs, self.targets = inputs.to(self.device), targets.to(self.device)
         self.unit_of_row, self.units = limited_units(units, len(inputs), plan.rows_per_person)
         self.step = 0
+
+    def _tried(self, losses: Callable[[Any, Any], Tensor], inputs: Tensor, targets: Tensor, engine: str) -> ClippedSums:
+        """Make the sums, and try the model out on made-up examples: nobody pays for one that cannot run."""
+        torch = torch_of()
+        blank = torch.zeros((2, *targets.shape[1:]), dtype=targets.dtype, device=self.device)
+        example = inputs.new_zeros((1, *inputs.shape[1:]), device=self.device)
+
+        def of_outputs(outputs: Any) -> Any:
+            return losses(outputs, blank[:1].expand(len(outputs), *blank.shape[1:]))
+
+        try:
+            refuse_mixing(self.model, example, of_outputs)
+            norm = "l2" if self.plan.noise == "gaussian" else "l1"
+            sums = ClippedSums(self.model, losses, norm=norm, engine=engine)
+            sums.try_out(made_up(example, 2), blank)
+        except MahremError:
+            raise
+        except (RuntimeError, ValueError, IndexError, TypeError) as error:
+            first = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
+            raise InvalidParameter(
+                f"model: it cannot be trained privately on rows of shape {tuple(inputs.shape[1:])}: {first}"
+            ) from error
+        return sums
 
     def run(self, after: Callable[[PrivateSteps], None] | None = None) -> nn.Module:
         """Take all steps that are left; ``after`` is called after each."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp import Facts, PublicColumn, public_cells, refuse_undeclared
+from mahrem.dp import Facts, PublicColumn, cells_of, public_cells, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.table import Reading
-from mahrem.types import Floats
+from mahrem.table import Reading, Source
+from mahrem.types import Floats, Integers
 
-__all__ = ["PublicInputs", "declared_features"]
+__all__ = ["PublicInputs", "declared_features", "read_rows", "unit_numbers"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +82,26 @@ class PublicInputs:
         """Read what :meth:`as_dict` gave."""
         columns = {name: PublicColumn(**known) for name, known in said["columns"].items()}
         return cls(facts=Facts(columns=columns), features=tuple(said["features"]), low=said["low"])
+
+
+def read_rows(
+    source: Source, inputs: PublicInputs, target: str | None, subject: str | None
+) -> tuple[Floats, Floats | None, Integers | None]:
+    """Read features, target and whose row it is, all in one go.
+
+    A database has no order of its own: asked twice, it may give the target or the person of another row.
+    """
+    columns = [*inputs.features, *([] if target is None else [target])]
+    source.take(list(dict.fromkeys([*columns, *([] if subject is None else [subject])])))  # kept from now on
+    cells = cells_of(source, inputs.facts, columns)
+    units = None if subject is None else unit_numbers(source, subject)
+    return inputs.of_cells(cells).astype(np.float32), None if target is None else cells[target], units
+
+
+def unit_numbers(source: Source, subject: str) -> Integers:
+    """Number the people of a table from 1; rows without a person get 0."""
+    named = source.take([subject])[subject]
+    return named.rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
 def declared_features(facts: Facts, target: str | None, features: Sequence[str] | None) -> tuple[str, ...]:

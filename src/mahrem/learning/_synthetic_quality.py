@@ -89,6 +89,15 @@ def synthetic_quality(
     References:
         Snoke, Raab, Nowok, Dibben, Slavkovic: General and specific utility measures for synthetic data, 2018
         (pMSE); Esteban, Hyland, Ratsch, 2017 (train on synthetic, test on real).
+
+    Example:
+        >>> import polars as pl
+        >>> from mahrem.dp import Facts, PublicColumn
+        >>> from mahrem.learning import declare_domain
+        >>> domain = declare_domain(Facts(columns={"age": PublicColumn(lower=0, upper=99)}), ["age"])
+        >>> young, all_ages = pl.DataFrame({"age": range(50)}), pl.DataFrame({"age": range(100)})
+        >>> synthetic_quality(all_ages, young, domain).one_way["age"]["synthetic"]
+        0.5
     """
     sides = {"real": Side(domain, real), "synthetic": Side(domain, synthetic)}
     if holdout is not None:

@@ -3,6 +3,7 @@
 from mahrem.pipeline._anonymize import Release, anonymize
 from mahrem.pipeline._apply import apply
 from mahrem.pipeline._attack import RedTeam, attack
+from mahrem.pipeline._attack_model import attack_model, is_model
 from mahrem.pipeline._audit import Audit, audit
 from mahrem.pipeline._compare import Comparison, compare
 from mahrem.pipeline._dry_run import DryRun, dry_run
@@ -26,11 +27,13 @@ __all__ = [
     "anonymize",
     "apply",
     "attack",
+    "attack_model",
     "audit",
     "check_hierarchy",
     "compare",
     "dry_run",
     "inspect",
+    "is_model",
     "load_model",
     "make_hierarchy",
     "query",

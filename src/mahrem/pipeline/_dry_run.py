@@ -87,6 +87,8 @@ def dry_run(
     """
     check.at_least(100, sample=check.whole(sample=sample))
     said = policy_from(policy, settings)
+    if said.engine == "spark":
+        raise InvalidParameter("dry_run is for engine='local'; on Spark --explain prints the plan")
     if not said.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -26,7 +25,7 @@ from mahrem.pipeline._spark_prepare import Work, prepared_on_spark, refuse_on_sp
 from mahrem.pipeline._spark_report import Made, described, report_of
 from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._spark_watch import jobs_counted, watched
-from mahrem.release import Policy, keep_record, staged_release
+from mahrem.release import Policy, find_data, keep_record, staged_release
 from mahrem.report import render_html, to_json
 from mahrem.table import Hierarchy
 
@@ -50,11 +49,12 @@ class ClusterRelease(Release):
         if self._verified is not None:
             return self._verified
         folder = self.folder or Path()
-        if (folder / "data.parquet").is_dir():
-            return pl.scan_parquet(folder / "data.parquet" / "*.parquet")
-        name = next(name for name in ("data.csv", "data.tsv") if (folder / name).is_dir())
-        mark = "\t" if name.endswith("tsv") else ","
-        return pl.scan_csv(folder / name / "*.csv", infer_schema=False, separator=mark)
+        data = find_data(folder)
+        parts = sorted(data.glob("part-*"))
+        if data.name == "data.parquet":
+            return pl.scan_parquet(parts, glob=False)
+        mark = "\t" if data.name == "data.tsv" else ","
+        return pl.scan_csv(parts, glob=False, infer_schema=False, separator=mark)
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -79,19 +79,16 @@ def cluster(source: object, policy: Policy, *, stays: bool = False) -> Iterator[
     Args:
         source: A Spark DataFrame brings its own session.
         policy: Names the master.
-        stays: Leave a session that was started running: a frame of it is handed out.
+        stays: Leave a session that was started running if all went well: a frame of it is handed out.
     """
-    with ExitStack() as stack:
-        stack.enter_context(in_our_words())
+    with in_our_words(), ExitStack() as stack:
         if is_spark_frame(source):
             engine = Spark(session=source.sparkSession)  # type: ignore[attr-defined]
         else:
             engine = Spark(master=policy.master or "local[*]", session=_running(policy.master))
+        yield stack.enter_context(engine)
         if stays:
-            engine.__enter__()
-        else:
-            stack.enter_context(engine)
-        yield engine
+            stack.pop_all()
 
 
 def _running(master: str | None) -> Any:
@@ -139,11 +136,11 @@ def anonymize_on_spark(
         )
     if progress is not None:
         progress("starting Spark")
-    with (
-        ExitStack() as last,
-        cluster(source, policy, stays=output is None) as engine,
-        ExitStack() as cleanup,
-    ):
+    place = Path(output or "")
+    # Outermost: what failed is removed when no task runs any more that could write once again.
+    stage: AbstractContextManager[Path | None]
+    stage = nullcontext() if output is None else staged_release(place, force=force)
+    with stage as folder, cluster(source, policy, stays=output is None) as engine, ExitStack() as cleanup:
         step = cleanup.enter_context(watched(engine.session, progress))
         step("reading")
         count = cleanup.enter_context(jobs_counted(engine.session))
@@ -158,23 +155,24 @@ def anonymize_on_spark(
         def known() -> Made:
             return replace(work.made, plans=made.plans, jobs=count(), rows_in=rows + work.made.dropped)
 
-        if output is None:
+        if folder is None:
             table = table.persist()
             step("verifying")
-            verdict = checked(table, work.made, rows=rows)
+            try:
+                verdict = checked(table, work.made, rows=rows)
+            except BaseException:
+                table.unpersist()
+                raise
             report = report_of(known(), verdict, seconds=time.perf_counter() - began)
             return ClusterRelease(report=report, _given=source, _verified=table, _trees=work.trees)
-        with staged_release(Path(output), force=force) as folder:
-            # A task under way when a run fails may write once more: look again when all have ended.
-            last.callback(shutil.rmtree, folder, ignore_errors=True)
-            step("writing")
-            files = written(table, folder, work.made.policy.format)
-            step("verifying")
-            verdict = checked(files, work.made, rows=rows)
-            report = report_of(known(), verdict, seconds=time.perf_counter() - began)
-            _write_words(folder, work.made.policy, report, html=html)
-        _record(work, output, verdict.classes)
-        return ClusterRelease(report=report, folder=Path(output), _given=source, _trees=work.trees)
+        step("writing")
+        files = written(table, folder, work.made.policy.format)
+        step("verifying")
+        verdict = checked(files, work.made, rows=rows)
+        report = report_of(known(), verdict, seconds=time.perf_counter() - began)
+        _write_words(folder, work.made.policy, report, html=html)
+    _record(work, place, verdict.classes)
+    return ClusterRelease(report=report, folder=place, _given=source, _trees=work.trees)
 
 
 def explain(source: object, policy: Policy, *, progress: Callable[[str], None] | None) -> dict[str, Any]:
@@ -222,13 +220,13 @@ def _write_words(folder: Path, policy: Policy, report: dict[str, Any], *, html: 
         (folder / "report.html").write_text(render_html(report, policy.language), encoding="utf-8")
 
 
-def _record(work: Work, output: str | Path, classes: int) -> None:
+def _record(work: Work, output: Path, classes: int) -> None:
     policy = work.made.policy
     keep_record(
         {
             "mahrem": version("mahrem"),
             "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "release": str(Path(output).absolute()),
+            "release": str(output.absolute()),
             "input": work.label,
             "input_fingerprint": None,
             "seed": policy.seed,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines._spark_frame import Placed, column
+from mahrem.engines._spark_frame import Placed, column, sendable
 from mahrem.engines._spark_judge import Coded
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.pipeline._prepare import column_of, hierarchy_of
@@ -272,19 +272,10 @@ def _looked_up(frame: Any, name: str, kind: str, values: pl.Series, numbers: Any
         {f"__k{where}": values.filter(pl.Series(present)).to_arrow(), where: pa.array(numbers[present])}
     )
     field_ = frame.schema[name]
-    known = frame.sparkSession.createDataFrame(_plain_text(told))
+    known = frame.sparkSession.createDataFrame(sendable(told))
     known = known.withColumn(f"__k{where}", functions.col(f"__k{where}").cast(field_.dataType))
     same = _clean(name, kind) == functions.col(f"__k{where}")
     frame = frame.join(functions.broadcast(known), same, "left").drop(f"__k{where}")
     if len(absent) and not np.isnan(absent[0]):
         frame = frame.fillna({where: absent[0].item()})
     return frame
-
-
-def _plain_text(table: Any) -> Any:
-    """Give text in the kind that every reader of Arrow knows."""
-    import pyarrow as pa
-
-    views = (pa.string_view(), pa.large_string())
-    kinds = [pa.string() if one.type in views else one.type for one in table.schema]
-    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))

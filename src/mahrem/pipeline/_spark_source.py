@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,7 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
             return ClusterTable(session.table(text), f"table {text!r}", costly=False)
         raise InvalidInput(f"file={path.name!r} does not exist")
     name = text.rstrip("/").rsplit("/", 1)[-1]
-    if name.startswith(("_", ".")):
+    if path is not None and path.is_file() and name.startswith(("_", ".")):
         raise InvalidInput(f"source={name!r}: Spark overlooks names that begin with _ or a dot; rename it")
     place = text if path is None else place_of(path)
     if _is_parquet(path, name):
@@ -75,11 +77,15 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
         return ClusterTable(frame, f"Parquet file {name!r}", costly=False)
     if name.lower().endswith((".csv", ".tsv", ".txt")) or (path is not None and path.is_file()):
         mark = policy.delimiter or _mark(session, place, name, policy.encoding)
-        parts = (
-            path is not None and path.is_dir()
-        )  # none of them is split, so that cells may hold line breaks
-        frame = read_csv(session, place, mark, policy.encoding, several_lines=parts)
-        return ClusterTable(_tried(lambda: frame, f"CSV file {name!r}"), f"CSV file {name!r}", costly=True)
+        parts = path if path is not None and path.is_dir() else None
+        names = () if parts is None else _header(parts, mark, policy.encoding)
+        frame = _tried(  # parts are not split, so that their cells may hold line breaks
+            lambda: read_csv(
+                session, place, mark, policy.encoding, several_lines=parts is not None, names=names
+            ),
+            f"CSV file {name!r}",
+        )
+        return ClusterTable(frame, f"CSV file {name!r}", costly=True)
     raise InvalidInput(f"source={name!r}: engine='spark' reads CSV and Parquet, by their endings")
 
 
@@ -173,6 +179,18 @@ def _mark(session: Any, path: str, name: str, encoding: str | None) -> str:
     if not lines:
         raise InvalidInput(f"CSV file {name!r} is empty")
     return max(_MARKS, key=lines[0][0].count)
+
+
+def _header(folder: Path, mark: str, encoding: str | None) -> tuple[str, ...]:
+    """Give the header of a folder's first part; nothing where it is no plain text: Spark then looks."""
+    for part in sorted(folder.iterdir()):
+        if part.is_file() and not part.name.startswith(("_", ".")):
+            with (
+                suppress(UnicodeDecodeError),
+                part.open(encoding=encoding or "utf-8-sig", newline="") as file,
+            ):
+                return tuple(next(csv.reader(file, delimiter=mark), []))
+    return ()
 
 
 def _same_columns(path: Path | None, columns: Sequence[str], name: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mahrem.attacks import AuditedBound
 from mahrem.dp import Approximate, Event, Ledger, Pure
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning import (
@@ -42,6 +43,7 @@ class Trained:
         event: What it reveals.
         fits: Whether the ledger covers it.
         metrics: What was measured on rows kept away from training; ``private`` says whether noise was added.
+        audit: What an audit shows epsilon to be at least, if one was asked for.
         folder: Where it was kept.
         seconds: How long it took.
     """
@@ -55,6 +57,7 @@ class Trained:
     event: Event | None = None
     fits: bool = True
     metrics: dict[str, Any] | None = None
+    audit: AuditedBound | None = None
     folder: Path | None = None
     seconds: float | None = None
 
@@ -112,6 +115,7 @@ class Trained:
             "spent": self.fitted,
             "fits": self.fits,
             "metrics": self.metrics,
+            "audit": None if self.audit is None else {"claimed": self.epsilon, **self.audit.as_dict()},
             "remaining": {"epsilon": self.ledger.remaining().epsilon},
             "folder": None if self.folder is None else str(self.folder),
             "seconds": self.seconds,

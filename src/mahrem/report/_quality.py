@@ -76,7 +76,8 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     rows = [
         {"panel": "one column at a time", "name": name, "series": _SIDES[side], "value": value}
         for name in order
-        for side, value in found["one_way"][name].items()
+        for side in ("holdout", "synthetic")  # what is real is grey
+        if (value := found["one_way"][name].get(side)) is not None
     ]
     title = "Distance of each column's distribution from the real table"
     yield title, grouped_svg(rows, title=title, amount="total variation")
@@ -88,7 +89,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             "value": figures[f"{side}_accuracy"],
         }
         for name, figures in found["learning"].items()
-        for side in ("synthetic", "real")
+        for side in ("real", "synthetic")
         if f"{side}_accuracy" in figures
     ]
     if rows:

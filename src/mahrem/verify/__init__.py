@@ -9,4 +9,12 @@ from mahrem.verify._classes import SUPPRESSED, people_per_class, published_class
 from mahrem.verify._synthetic import SchemaVerdict, verify_schema
 from mahrem.verify._verify import Verdict, verify
 
-__all__ = ["SUPPRESSED", "SchemaVerdict", "Verdict", "people_per_class", "published_classes", "verify", "verify_schema"]
+__all__ = [
+    "SUPPRESSED",
+    "SchemaVerdict",
+    "Verdict",
+    "people_per_class",
+    "published_classes",
+    "verify",
+    "verify_schema",
+]

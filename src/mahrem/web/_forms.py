@@ -82,7 +82,9 @@ def read_own(project: Project, form: FormData) -> Columns:
     chosen = dict((project.choices or Columns(columns={})).columns)
     for number, facts in enumerate(needs_table(project)["columns"]):
         choice = chosen.get(facts["name"])
-        said = {key: str(form[f"own-{number}-{key}"]).strip() for key in _OWN if f"own-{number}-{key}" in form}
+        said = {
+            key: str(form[f"own-{number}-{key}"]).strip() for key in _OWN if f"own-{number}-{key}" in form
+        }
         if choice is None or choice.role != "sensitive" or not said:
             continue
         kept = {key: value for key, value in choice.promises.items() if key not in said}

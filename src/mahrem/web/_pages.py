@@ -13,9 +13,9 @@ from starlette.datastructures import FormData
 from mahrem.errors import MahremError
 from mahrem.web import _views as views
 from mahrem.web._contexts import FederatedPage, Shell
+from mahrem.web._drawn import report_in
 from mahrem.web._errors import Refused, described
 from mahrem.web._forms import read_columns, read_own, read_promises, read_reading, read_sweep
-from mahrem.web._drawn import report_in
 from mahrem.web._guard import PICTURE_POLICY, REPORT_POLICY
 from mahrem.web._house import House, HouseDep, ProjectId
 from mahrem.web._language import LOOK

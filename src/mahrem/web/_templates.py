@@ -20,7 +20,7 @@ __all__ = ["render", "say_in"]
 
 
 def render(page: object) -> str:
-    """Draw a page by its context, or a template that needs none by its name, as the person wants to see it."""
+    """Draw a page by its context, or a template that needs none by its name, in a person's language."""
     name = page if isinstance(page, str) else f"{_words(type(page).__name__)}.html.jinja"
     look = LOOK.get()
     texts = page_words(look.language)
@@ -34,6 +34,7 @@ def render(page: object) -> str:
             w=texts["page"],
             say=lambda section, key: say_in(texts, section, key),
             plain=lambda value: _plain(texts, value),
+            called=lambda project: say_in(texts, "called", project.name),
             told=lambda error: _told(texts, error),
         )
     )

@@ -1,4 +1,4 @@
-"""Files as one archive that is made while it is sent: nothing is written to disk, little is held in memory."""
+"""Files as one archive that is made while it is sent: nothing goes to disk, little is held in memory."""
 
 from __future__ import annotations
 

@@ -1,20 +1,29 @@
 "use strict";
-// Follows jobs while a page is open; everything else works without it.
+// Follows jobs, says what is being sent, shows a chosen point; every page also works without it.
+
 for (const shown of document.querySelectorAll("[data-job]")) {
-  if (shown.dataset.state === "queued" || shown.dataset.state === "running") follow(shown);
+  if (["queued", "running"].includes(shown.dataset.state)) follow(shown);
 }
 
 async function follow(shown) {
+  const stage = shown.querySelector("[data-stage]");
   try {
     const answer = await fetch(shown.dataset.job, { headers: { accept: "application/json" } });
-    const job = await answer.json();
-    if (!answer.ok || !["queued", "running"].includes(job.state)) return location.reload();
-    shown.querySelector("[data-stage]").textContent = job.stage;
-    shown.querySelector("[data-seconds]").textContent = (job.seconds ?? 0).toFixed(1);
+    const job = answer.ok ? await answer.json() : null;
+    if (job === null || !["queued", "running"].includes(job.state)) {
+      if (job !== null && job.state === "done" && shown.dataset.next) location.assign(shown.dataset.next);
+      else location.reload();
+      return;
+    }
+    if (stage.textContent !== job.stage) {
+      stage.textContent = job.stage;
+      shown.querySelector("[data-spoken]").textContent = job.stage;
+    }
+    shown.querySelector("[data-seconds]").textContent = job.seconds;
   } catch {
-    shown.querySelector("[data-stage]").textContent = "the server does not answer";
+    stage.textContent = shown.dataset.lost;
   }
-  setTimeout(follow, 700, shown);
+  setTimeout(follow, 600, shown);
 }
 
 for (const form of document.querySelectorAll("form[data-confirm]")) {
@@ -25,10 +34,34 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
 
 for (const form of document.querySelectorAll("form[data-upload]")) {
   form.addEventListener("submit", (event) => {
+    const said = form.querySelector("[data-said]");
     const file = form.elements.file.files[0];
     if (file && file.size > Number(form.dataset.max)) {
       event.preventDefault();
-      alert("This file is larger than the server takes.");
+      said.textContent = form.dataset.tooLarge;
+      said.className = "message bad";
+      return;
     }
+    const bar = document.createElement("progress");
+    said.replaceChildren(form.dataset.sending, bar);
+    bar.setAttribute("aria-label", form.dataset.sending);
+    form.querySelector("button").disabled = true;
+  });
+}
+
+// A point of the picture: its run is shown below with its own button.
+const picked = document.querySelector("[data-picked]");
+for (const spot of document.querySelectorAll("[data-point]")) {
+  spot.addEventListener("click", (event) => {
+    event.preventDefault();
+    for (const other of document.querySelectorAll("[data-point][aria-current]")) other.removeAttribute("aria-current");
+    spot.setAttribute("aria-current", "true");
+    const words = document.createElement("p");
+    words.textContent = spot.getAttribute("aria-label");
+    const cell = document.querySelector(`#run-${spot.dataset.point} td:last-child`);
+    const offered = cell.firstElementChild.cloneNode(true);
+    offered.querySelector?.("button")?.classList.remove("second", "small");
+    picked.replaceChildren(words, offered);
+    offered.querySelector?.("button")?.focus();
   });
 }

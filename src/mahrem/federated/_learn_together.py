@@ -1,0 +1,229 @@
+"""The server's side of learning together: rounds of averaging, or trees from sums of histograms."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mahrem.errors import Infeasible
+from mahrem.federated._average import enough
+from mahrem.federated._boosting import Forest, SharedBins, grown
+from mahrem.federated._fixed_point import LARGEST_ROWS, from_fixed
+from mahrem.federated._grid import Grid, ask_all
+from mahrem.federated._learning_plan import LearningPlan
+from mahrem.federated._message import Message
+from mahrem.federated._network import LARGEST, wrong_weights
+from mahrem.federated._shared_model import SharedModel
+from mahrem.federated._shared_schema import SharedSchema
+from mahrem.federated._training_silo import PROTOCOL
+from mahrem.types import Floats, Integers
+
+__all__ = ["Together", "learn_together"]
+
+After = Callable[[int, SharedModel, int], None]  # told the round, the model and how many clients are in it
+
+
+@dataclass
+class Together:
+    """A common model, who is in it, what each silo promises, and why others are not in it."""
+
+    model: SharedModel
+    nodes: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    reports: dict[str, dict[str, Any]] = field(default_factory=dict)
+    refused: dict[str, dict[int, str]] = field(default_factory=dict)  # answers, by client and round
+
+
+def learn_together(
+    grid: Grid,
+    schema: SharedSchema,
+    plan: LearningPlan | None = None,
+    *,
+    start: SharedModel | None = None,
+    after: After | None = None,
+) -> Together:
+    """Learn one model from silos that keep their tables.
+
+    Args:
+        grid: How to reach the silos (:class:`TrainingSilo` of the same schema and plan).
+        schema: What was agreed on.
+        plan: What is learnt and how it is protected.
+        start: Go on from this model instead of a new one.
+        after: Told after each round.
+
+    Guarantees:
+        - A silo whose policy fails, or whose table is smaller than k, is left out and named with the reason.
+        - Weights that are not numbers, huge, or of another shape are refused client by client.
+        - A round with fewer than ``least_clients`` answers, or fewer than the aggregation needs, is an error;
+          there is no empty model.
+
+    Raises:
+        Infeasible: If too few clients are left.
+
+    References:
+        McMahan et al.: Communication-efficient learning of deep networks from decentralized data, 2017.
+
+    Example:
+        >>> import polars as pl
+        >>> from mahrem.federated import LocalGrid, TrainingSilo, propose_schema
+        >>> rows = pl.DataFrame({"age": list(range(40)) * 2, "old": (["n"] * 20 + ["y"] * 20) * 2})
+        >>> schema, plan = propose_schema(rows, "old"), LearningPlan(model="boosting", rounds=5, depth=1)
+        >>> silos = {name: TrainingSilo(name, rows, schema, plan) for name in ("a", "b")}
+        >>> learnt = learn_together(LocalGrid(silos), schema, plan)
+        >>> learnt.nodes, learnt.model.predict(pl.DataFrame({"age": [3, 33]})).tolist()
+        (('a', 'b'), ['n', 'y'])
+    """
+    chosen = plan or LearningPlan()
+    model = start or SharedModel.fresh(schema, chosen)
+    model.refuse_other(schema, chosen)
+    work = _Work(grid, schema, chosen, Together(model), secrets.token_hex(8), after or (lambda *_: None))
+    work.begin()
+    rounds = work.trees() if chosen.model == "boosting" else work.averages()
+    for _ in rounds:
+        pass
+    return work.found
+
+
+@dataclass
+class _Work:
+    grid: Grid
+    schema: SharedSchema
+    plan: LearningPlan
+    found: Together
+    run: str
+    after: After
+    nodes: tuple[str, ...] = ()
+    asked: set[str] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """Ask everybody to anonymise and report; where few take part in a round, each when it is drawn."""
+        self.nodes = tuple(self.grid.nodes())
+        self._require(self._share(len(self.nodes)))
+        if self.plan.fraction == 1:
+            self.nodes = self._prepared(self.nodes)
+            self._require(len(self.nodes))
+
+    def _prepared(self, nodes: Sequence[str]) -> tuple[str, ...]:
+        new = [node for node in nodes if node not in self.asked]
+        self.asked.update(new)
+        agreed = self.plan.fingerprint(self.schema.fingerprint())
+        question = Message("prepare", self.run, 0, {"protocol": PROTOCOL, "agreed": agreed})
+        answers, failures = ask_all(self.grid, new, question)
+        for node, reply in answers.items():
+            report = reply.body.get("report")
+            self.found.reports[node] = dict(report) if isinstance(report, Mapping) else {}
+        self.found.left_out.update(failures)
+        return tuple(node for node in nodes if node in self.found.reports)
+
+    def _require(self, clients: int) -> None:
+        reasons = "; ".join(f"{node}: {why}" for node, why in sorted(self.found.left_out.items())[:3])
+        try:
+            enough(clients, self.plan.least_clients, "this run")
+            self.plan.aggregation().require(clients)
+        except Infeasible as error:
+            raise Infeasible(f"{error}{f' ({reasons})' if reasons else ''}", reached=clients) from None
+
+    def _share(self, clients: int) -> int:
+        return max(1, round(self.plan.fraction * clients))
+
+    def _drawn(self, number: int) -> tuple[str, ...]:
+        """Draw who takes part in a round; the same in a run that goes on."""
+        if self.plan.fraction == 1:
+            return self.nodes
+        rng = np.random.default_rng([self.plan.seed, number])
+        places = rng.permutation(len(self.nodes))[: self._share(len(self.nodes))]
+        return self._prepared(sorted(self.nodes[place] for place in places))
+
+    def averages(self) -> Iterator[None]:
+        """Run rounds of averaging."""
+        for number in range(self.found.model.rounds + 1, self.plan.rounds + 1):
+            drawn = self._drawn(number)
+            body = {"weights": self.found.model.arrays["weights"], "round": number}
+            question = Message("train", self.run, number, body)
+            together = self._masked if self.plan.sum == "masked" else self._compared
+            weights, nodes = together(drawn, question)
+            self._keep(number, {"weights": weights.astype(np.float32)}, nodes)
+            yield
+
+    def _compared(self, drawn: Sequence[str], question: Message) -> tuple[Floats, tuple[str, ...]]:
+        """Look at every client's weights, refuse what cannot be, put the rest together."""
+        answers, failures = ask_all(self.grid, drawn, question)
+        size = len(question.body["weights"])
+        kept: dict[str, tuple[Floats, int]] = {}
+        for node, reply in answers.items():
+            weights, rows = reply.body.get("weights"), reply.body.get("rows")
+            wrong = wrong_weights(weights, size)
+            if wrong is None and not (isinstance(rows, int) and 0 < rows <= LARGEST_ROWS):
+                wrong = "a number of rows that cannot be"
+            if wrong is None:
+                kept[node] = np.asarray(weights), int(rows or 0)
+            else:
+                failures[node] = wrong
+        self._refused(question.round, failures)
+        self._require(len(kept))
+        stacked = np.stack([weights for weights, _ in kept.values()])
+        rows_of = np.array([rows for _, rows in kept.values()], np.float64)
+        return self.plan.aggregation()(stacked, rows_of), tuple(kept)
+
+    def _masked(self, drawn: Sequence[str], question: Message) -> tuple[Floats, tuple[str, ...]]:
+        """Add weights times rows under masks and divide by the rows of all."""
+        size = len(question.body["weights"])
+
+        def fault(total: Integers) -> str | None:
+            if len(total) != size + 1 or not 0 < total[-1] <= LARGEST_ROWS:
+                return "another length, or a number of rows that cannot be"
+            most = np.abs(from_fixed(total[:-1])).max(initial=0.0)
+            return None if most <= LARGEST * total[-1] else "a sum that no such weights can have"
+
+        summed = self.plan.adder()(self.grid, drawn, question, fault)
+        self._refused(question.round, summed.failures)
+        self._require(len(summed.nodes))
+        return from_fixed(summed.total[:-1]) / summed.total[-1], summed.nodes
+
+    def trees(self) -> Iterator[None]:
+        """Grow trees, level by level, from sums over all clients."""
+        bins = SharedBins.of(self.schema)
+        outputs = self.found.model.outputs
+        forest = Forest.of_body(self.found.model.arrays, "forest")
+        sent = 0  # a run that goes on tells clients of all trees once
+        for number in range(self.found.model.rounds + 1, self.plan.rounds + 1):
+            growing = Forest.empty(outputs, self.plan.depth)
+            for level in range(self.plan.depth):
+                body = {"start": sent, **forest.last(sent).as_body("new"), "level": level}
+                body |= growing.as_body("growing")
+                exchange = number * self.plan.depth + level
+                shape = (outputs, 2**level, int(bins.starts[-1]), 2)
+                sums = self._histogram(Message("histogram", self.run, exchange, body), shape)
+                growing = grown(growing, level, sums, bins.starts, self.plan.rate or 0.2)
+            sent, forest = len(forest), forest.joined(growing)
+            self._keep(number, forest.as_body("forest"), self.nodes)
+            yield
+
+    def _histogram(self, question: Message, shape: tuple[int, ...]) -> Floats:
+        def fault(total: Integers) -> str | None:
+            if total.shape != (int(np.prod(shape)),):
+                return "a histogram of another shape"
+            sums = from_fixed(total).reshape(shape)
+            good = bool((sums[..., 1] >= -1e-6).all()) and float(np.abs(sums).max(initial=0)) <= LARGEST_ROWS
+            return None if good else "sums that no rows can have"
+
+        summed = self.plan.adder()(self.grid, self.nodes, question, fault)
+        if summed.failures:
+            self._refused(question.round, summed.failures)
+            self.found.left_out.update(summed.failures)  # it missed a level and cannot go on
+            self.nodes = tuple(node for node in self.nodes if node in summed.nodes)
+        self._require(len(self.nodes))
+        return from_fixed(summed.total).reshape(shape)
+
+    def _keep(self, number: int, arrays: Mapping[str, Any], nodes: Sequence[str]) -> None:
+        self.found.model = self.found.model.next(number, arrays)
+        self.found.nodes = tuple(sorted({*self.found.nodes, *nodes}))
+        self.after(number, self.found.model, len(nodes))
+
+    def _refused(self, number: int, failures: Mapping[str, str]) -> None:
+        for node, why in failures.items():
+            self.found.refused.setdefault(node, {})[number] = why

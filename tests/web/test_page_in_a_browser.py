@@ -1,0 +1,311 @@
+"""The page as people meet it: a real browser, a keyboard, a narrow screen, another language, a bad file."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from chromium import chromium
+from web_server import Server, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.browser
+SLOW = 60_000  # milliseconds; the machine may be busy
+STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries", "hierarchies/4")
+
+
+class Person:
+    """Somebody who has come in, and everything the browser said or asked for on the way."""
+
+    def __init__(self, browser: Browser, server: Server, cookies: list[Any], **traits: Any) -> None:
+        self.home = server.home
+        self.context: BrowserContext = browser.new_context(accept_downloads=True, **traits)
+        self.context.add_cookies(cookies)
+        self.context.set_default_timeout(SLOW)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.context.on("request", lambda request: self.asked.append(request.url))
+
+    def page(self, path: str) -> Page:
+        """Open a page in a tab of its own."""
+        page = self.context.new_page()
+        page.on("console", lambda message: self.said.append(message.text))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.goto(self.home + path)
+        return page
+
+    def leave(self) -> None:
+        """Close the browser's window; nothing may have gone elsewhere, nothing may have been blocked."""
+        self.context.close()
+        assert [url for url in self.asked if not url.startswith((self.home, "blob:" + self.home))] == []
+        assert [text for text in self.said if "status of 4" not in text] == []
+
+
+@pytest.fixture(scope="module")
+def browser(missing_part: Callable[[str], None]) -> Iterator[Browser]:
+    with chromium(missing_part) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Server]:
+    assert browser.is_connected()
+    with serving(tmp_path_factory.mktemp("page"), "--demo", "--max-upload", "1MB") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cookies(browser: Browser, demo: Server) -> list[Any]:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(demo.start)
+    page.wait_for_url("**/projects")
+    known = context.cookies()
+    context.close()
+    return list(known)
+
+
+@pytest.fixture
+def person(browser: Browser, demo: Server, cookies: list[Any]) -> Iterator[Person]:
+    somebody = Person(browser, demo, cookies, viewport={"width": 1200, "height": 900})
+    yield somebody
+    somebody.leave()
+
+
+@pytest.fixture(scope="module")
+def full(demo: Server) -> str:
+    """A project in which every page has something to show."""
+    project = demo.project()
+    for what, body in (
+        ("run/anonymize", None),
+        ("run/audit", None),
+        ("compare", {"methods": ["mondrian", "canon"], "ks": [3, 10]}),
+        ("hierarchies/4/make", {"prefix": [3, 1]}),
+        ("ledger", {"epsilon": 1, "columns": {"sex": {"categories": ["f", "m"]}}}),
+        ("queries", {"question": "count() by sex", "epsilon": 0.2}),
+    ):
+        assert demo.run(project, what, body)["state"] == "done", what
+    return project
+
+
+def reach(page: Page, words: str, presses: int = 150) -> None:
+    """Press Tab until something with these words is in focus."""
+    told = """() => { const e = document.activeElement;
+        return [e.tagName, e.getAttribute("aria-label") || e.innerText || e.value || ""]; }"""
+    for _ in range(presses):
+        page.keyboard.press("Tab")
+        kind, text = page.evaluate(told)
+        if words in text and kind in {"A", "BUTTON", "SUMMARY", "INPUT", "SELECT"}:
+            return
+    raise AssertionError(f"Tab never reached: {words}")
+
+
+def press(page: Page, words: str) -> None:
+    reach(page, words)
+    page.keyboard.press("Enter")
+
+
+def test_a_newcomer_finishes_the_demo_with_a_keyboard_alone(person: Person) -> None:
+    page = person.page("/projects")
+    press(page, "Continue")
+    page.wait_for_url("**/columns")
+    page.locator("table.columns").wait_for()
+    press(page, "Go on to promises")
+    page.wait_for_url("**/promises")
+    press(page, "Go on to the run")
+    page.wait_for_url("**/run")
+    press(page, "Anonymise now")
+    page.wait_for_url("**/result")  # by itself, when it is done
+    assert "The promise holds." in page.inner_text(".verdict")
+    for heading in ("Risk of re-identification", "How much was lost", "What attackers could still do"):
+        assert page.get_by_role("heading", name=heading).is_visible()
+    assert page.locator("figure svg").count() >= 4
+    reach(page, "Download everything")
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    archive = zipfile.ZipFile(io.BytesIO(Path(waiting.value.path()).read_bytes()))
+    sums = dict(line.split("  ")[::-1] for line in archive.read("SHA256SUMS").decode().splitlines())
+    assert set(sums) == set(archive.namelist()) - {"SHA256SUMS"}
+    for name, digest in sums.items():
+        assert hashlib.sha256(archive.read(name)).hexdigest() == digest
+    report = page.frame_locator("iframe")
+    page.locator("iframe").scroll_into_view_if_needed()
+    report.locator("h2").first.wait_for()
+
+
+def test_a_job_is_seen_in_two_tabs_survives_a_reload_and_is_cancelled(person: Person, demo: Server) -> None:
+    project = demo.project()
+    first, second = (person.page(f"/projects/{project}/compare") for _ in range(2))
+    for box in first.get_by_role("checkbox", checked=True).all():
+        box.uncheck()
+    first.get_by_role("checkbox", name="kanonymeans*").check()
+    first.get_by_role("button", name="Compare", exact=True).click()
+    first.locator("[data-state=running], [data-state=queued]").wait_for()
+    second.get_by_role("button", name="Compare", exact=True).click()
+    assert "waiting or running" in second.get_by_role("alert").inner_text()
+    first.wait_for_function("document.querySelector('[data-stage]').textContent.startsWith('run 1 of')")
+    first.reload()
+    before = first.inner_text("[data-seconds]")
+    first.wait_for_function("old => document.querySelector('[data-seconds]').textContent !== old", arg=before)
+    second.get_by_role("button", name="Cancel").click()
+    second.get_by_text("Cancelled. Nothing was released.").wait_for()
+    first.get_by_text("Cancelled. Nothing was released.").wait_for()  # the other tab sees it, too
+
+
+def test_a_bad_file_is_refused_in_words_and_a_strange_one_can_be_mended(
+    person: Person, tmp_path: Path
+) -> None:
+    page = person.page("/projects")
+
+    def send(name: str, content: bytes) -> None:
+        (tmp_path / name).write_bytes(content)
+        page.goto(person.home + "/projects")
+        page.set_input_files("input[type=file]", tmp_path / name)
+        page.get_by_role("button", name="Open the file").click()
+
+    send("packed.csv", b"PK\x03\x04" + bytes(100))
+    assert "packed files are not taken" in page.get_by_role("alert").inner_text()
+    send("large.csv", b"a,b\n" + b"1,2\n" * 300_000)
+    assert "larger than this server takes" in page.inner_text("[data-said]")  # it was not even sent
+    send("latin.csv", "yaş,renk\n31,yeşil\n45,gök\n".encode("iso8859-9"))
+    page.get_by_role("alert").wait_for()
+    page.get_by_label("Encoding").fill("iso8859-9")
+    page.get_by_role("button", name="Read again").click()
+    page.get_by_role("rowheader", name=re.compile("yaş")).wait_for()
+
+
+def test_a_hierarchy_is_edited_as_a_tree_with_keys(person: Person, demo: Server, full: str) -> None:
+    page = person.page(f"/projects/{full}/hierarchies/4")
+    tree = page.get_by_role("tree")
+    tree.get_by_role("treeitem").first.focus()
+    for key in ("ArrowDown", "Space", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    assert tree.locator("[aria-selected=true]").count() == 2
+    page.get_by_role("button", name="New group").press("Enter")
+    page.keyboard.type("east")
+    page.keyboard.press("Enter")
+    assert tree.get_by_text("east", exact=True).is_visible()
+    page.keyboard.press("F2")
+    page.keyboard.type("far east")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Undo").press("Enter")
+    assert tree.get_by_text("east", exact=True).is_visible()
+    page.get_by_role("button", name="Keep this hierarchy").press("Enter")
+    page.wait_for_load_state()
+    kept = demo.client.get(f"/api/v1/projects/{full}/hierarchies/4").json()["tree"]
+    (east,) = [node for node in kept["children"] if node["label"] == "east"]
+    assert len(east["children"]) == 2
+
+
+def test_a_point_of_the_picture_is_adopted_and_a_promise_given_to_one_column(
+    person: Person, demo: Server, full: str
+) -> None:
+    page = person.page(f"/projects/{full}/compare")
+    reach(page, "canon, k = 10")
+    page.keyboard.press("Enter")
+    assert "canon, k = 10" in page.inner_text("[data-picked]")
+    page.keyboard.press("Enter")  # its button has the focus
+    page.wait_for_url("**/run")
+    page.goto(f"{person.home}/projects/{full}/promises")
+    assert page.get_by_label("k-anonymity", exact=True).first.input_value() == "10"
+    own = page.locator("details", has_text="Only for cost")
+    own.locator("summary").press("Enter")
+    own.get_by_label("t-closeness").fill("0.4")
+    page.get_by_role("button", name="Go on to the run").press("Enter")
+    page.wait_for_url("**/run")
+    found = demo.client.get(f"/api/v1/projects/{full}").json()
+    assert (found["promises"]["method"], found["promises"]["k"]) == ("canon", 10)
+    assert found["choices"]["columns"]["cost"]["promises"] == {"t": 0.4}
+    assert found["choices"]["columns"]["diagnosis"]["promises"] == {"l": 3}
+
+
+def test_the_error_is_shown_before_anything_is_spent(person: Person, demo: Server, full: str) -> None:
+    page = person.page(f"/projects/{full}/queries")
+    page.get_by_label("Question").fill("count() by sex")
+    page.get_by_label("ε it may cost").fill("0.5")
+    page.get_by_label("ε it may cost").press("Enter")  # what is done first costs nothing
+    told = page.get_by_role("status").filter(has_text="Nothing was spent.")
+    assert "±" in told.inner_text()
+    left = demo.client.get(f"/api/v1/projects/{full}/ledger").json()["sheet"]["remaining"]["epsilon"]
+    assert left == pytest.approx(0.8)
+
+
+def test_language_and_colours_are_switched_in_the_header_and_stay(
+    browser: Browser, demo: Server, cookies: list[Any]
+) -> None:
+    person = Person(browser, demo, cookies, color_scheme="dark", locale="de-DE")
+    page = person.page("/projects")
+    dark = "getComputedStyle(document.body).backgroundColor === 'rgb(27, 26, 24)'"
+    assert page.evaluate("document.documentElement.lang") == "de"  # what the browser asks for
+    assert page.evaluate(dark)
+    press(page, "TR: Türkçe")
+    page.wait_for_function("document.documentElement.lang === 'tr'")
+    press(page, "A\u00e7\u0131k renkler")
+    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    assert not page.evaluate(dark)
+    page.goto(f"{person.home}/federated")
+    assert page.evaluate("document.documentElement.lang") == "tr"
+    assert not page.evaluate(dark)
+    person.leave()
+
+
+def english_only(language: str) -> list[str]:
+    """Sentences of the English catalogue that another language says otherwise."""
+    folder = files("mahrem.web").joinpath("languages")
+    ours, theirs = (
+        tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8")) for name in ("en", language)
+    )
+    found = []
+    for section, texts in ours.items():
+        for key, text in texts.items():
+            for one, other in (
+                zip(text, theirs[section][key], strict=True)
+                if isinstance(text, list)
+                else [(text, theirs[section][key])]
+            ):
+                if one != other and len(one) > 10 and "{" not in one:
+                    found.append(one)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("language", "scheme", "width"),
+    [("en", "light", 1280), ("en", "dark", 1280), ("tr", "dark", 400), ("de", "light", 400)],
+)
+def test_every_page_can_be_read_by_everybody(
+    browser: Browser, demo: Server, cookies: list[Any], full: str, language: str, scheme: Any, width: int
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    chosen = {"name": "mahrem_language", "value": language, "url": demo.home}
+    traits = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme, "reduced_motion": "reduce"}
+    person = Person(browser, demo, [*cookies, chosen], **traits)
+    page = person.page("/projects")
+    foreign = english_only(language) if language != "en" else []
+    paths = ["/projects", "/federated", "/api", "/nowhere", f"/projects/{'0' * 32}/run"]
+    for path in [*paths, *(f"/projects/{full}/{step}" for step in STEPS)]:
+        page.goto(person.home + path)
+        assert page.evaluate("document.documentElement.lang") == language
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+        found = axe.run(page, options={"iframes": False}).response["violations"]
+        grave = [
+            (one["id"], [node["html"][:120] for node in one["nodes"]][:3])
+            for one in found
+            if one["impact"] in {"serious", "critical"}
+        ]
+        assert grave == [], path
+        shown = page.inner_text("body")
+        assert [text for text in foreign if text in shown] == [], path
+    person.leave()
