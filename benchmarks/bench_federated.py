@@ -109,7 +109,10 @@ def silo_rows(rounds: int, repeats: int) -> list[Row]:
         for name, work in works.items():
             best[name] = min(best[name], timed(work))
             print(f"repeat {number + 1}, {name}: {best[name]:.2f} s at best", file=sys.stderr)
-    pairs = (("plain", "alone", "the same steps without a federation", 1.3), ("masked", "plain", "plain sums", 1.5))
+    pairs = (
+        ("plain", "alone", "the same steps without a federation", 1.3),
+        ("masked", "plain", "plain sums", 1.5),
+    )
     return [
         Row(
             case=f"adult mlp, {SILOS} silos, {rounds} rounds, {name}",
@@ -135,7 +138,10 @@ def device_row(rounds: int) -> Row:
     held: list[tuple[float, float]] = []
     began = time.process_time()
     learn_together(
-        LocalGrid(pool), schema, plan, after=lambda *_: held.append((time.process_time() - began, memory_mb()))
+        LocalGrid(pool),
+        schema,
+        plan,
+        after=lambda *_: held.append((time.process_time() - began, memory_mb())),
     )
     seconds = np.diff([0.0, *(one for one, _ in held)])
     return Row(
@@ -157,12 +163,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=5)
     said = parser.parse_args()
+    if "MAHREM_DATA" not in os.environ:
+        print("left out: MAHREM_DATA names no folder with the sets", file=sys.stderr)
+        return
     rows = [*silo_rows(said.rounds, said.repeats), device_row(max(4, said.rounds // 2))]
     if said.json:
         print(json.dumps(rows, indent=2))
         return
     for row in rows:
-        print(f"{row['case']}: {row['seconds']:.2f} s, {row['ratio']:.3f} of {row['baseline']} (bar {row['bar']})")
+        beside = f"{row['ratio']:.3f} of {row['baseline']} (bar {row['bar']})"
+        print(f"{row['case']}: {row['seconds']:.2f} s, {beside}")
 
 
 if __name__ == "__main__":

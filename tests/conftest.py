@@ -59,7 +59,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     seconds: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
-            if isinstance(report, pytest.TestReport):
+            if isinstance(report, pytest.TestReport) and not isinstance(report, pytest.SubtestReport):
                 folder, _, rest = report.nodeid.partition("/")
                 room = rest.split("/")[0] if "/" in rest else "the house itself"
                 seconds["doctests" if folder == "src" else room] += report.duration

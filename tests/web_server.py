@@ -51,9 +51,14 @@ class Server:
 
     def run(self, project: str, what: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Start a job and wait for its end."""
+        return self.wait(self.begin(project, what, body))
+
+    def begin(self, project: str, what: str, body: dict[str, Any] | None = None) -> str:
+        """Start a job."""
         answer = self.client.post(f"/api/v1/projects/{project}/{what}", json=body)
         assert answer.status_code == 202, answer.text
-        return self.wait(answer.json()["job"]["id"])
+        job: str = answer.json()["job"]["id"]
+        return job
 
     def wait(self, job: str, states: tuple[str, ...] = WAITING, seconds: float = 60) -> dict[str, Any]:
         """Wait until a job is in none of the states."""

@@ -46,6 +46,42 @@ def test_a_simulation_prints_progress_aside_and_one_document(run: Runs) -> None:
     assert json.loads(out)["clients"] == ["client-1", "client-2", "client-3", "client-4"]
 
 
+def test_silos_that_anonymise_first_learn_weights_or_trees(run: Runs) -> None:
+    usual = ["simulate", "days.csv", "--target", "class", "-o", "run", "--rounds", "2", "--force"]
+    code, out, err = run(*usual, "--model", "boosting", "--anonymize", "k=2", "--anonymize", "client-2:k=4")
+    assert code == 0
+    assert "3 of 3 silos, every promise holds" in out
+    assert err.startswith("round 1: prepare, 3 of 3 clients")
+    code, out, _ = run(
+        *usual, "--model", "mlp", "--sum", "masked", "--anonymize", "k=2", "--qi", "day", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["silos"]["client-1"]["promises"][0]["wanted"] == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (["--anonymize", "k=3"], 2),
+        (["--model", "forest"], 2),
+        (["--model", "mlp", "--anonymize", "k"], 2),
+        (["--model", "mlp", "--anonymize", "kk=3"], 2),
+        (["--model", "mlp", "--anonymize", "nobody:k=3"], 2),
+        (["--model", "mlp", "--qi", "sky"], 2),
+        (["--model", "mlp", "--anonymize", "k=3", "--qi", "cloud"], 2),
+        (["--model", "mlp", "--anonymize", "k=500"], 3),
+        (["--model", "mlp", "--aggregate", "krum", "--sum", "masked"], 2),
+        (["--model", "logistic", "--aggregate", "krum"], 3),
+        (["--model", "logistic", "--sum", "homomorphic"], 2),
+        (["--model", "mlp", "--fraction", "0"], 2),
+        (["--model", "mlp", "--split", "dirichlet", "--alpha", "-1"], 2),
+    ],
+)
+def test_learning_that_cannot_be_is_refused(run: Runs, said: list[str], code: int) -> None:
+    found, _, err = run("simulate", "days.csv", "--target", "class", "-o", "run", "--rounds", "1", *said)
+    assert found == code, err
+
+
 def test_a_federation_is_made_from_keys_and_says_what_goes_where(run: Runs) -> None:
     for name in ("north", "south"):
         code, out, _ = run("key", name)

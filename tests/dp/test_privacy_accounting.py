@@ -265,3 +265,15 @@ def test_an_event_without_a_rho_counts_by_its_promise() -> None:
     assert total_cost("zcdp", [training], 1e-5, ADD).epsilon == wanted
     assert total_cost("zcdp", [both], 1e-5, ADD).epsilon == wanted
     assert total_cost("zcdp", [training] * 6, 1e-5, ADD).epsilon == math.inf  # half of delta is used up
+
+
+def test_the_cross_check_of_sampled_noise_stays_quiet_at_large_rates(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    step = da.PoissonSampledDpEvent(0.5, da.GaussianDpEvent(2.0))
+    event = foreign(da.SelfComposedDpEvent(step, 3))
+    cost = composed_cost([Spend(event, 5.0, 1e-6)], 1e-6, Relation.ADD_REMOVE, cross_check=True)
+    assert cost.rdp is not None
+    assert cost.pld is not None
+    assert cost.rdp >= cost.pld
+    assert not caplog.records

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
@@ -95,6 +96,17 @@ def test_what_spark_raises_names_no_value(told: str, words: str) -> None:
         raise raised(told)
     assert words in str(caught.value)
     assert "Jane" not in str(caught.value)
+
+
+def test_what_py4j_logs_stays_unsaid_and_what_others_log_does_not(caplog: pytest.LogCaptureFixture) -> None:
+    root = logging.getLogger()
+    for place in ("py4j/java_gateway.py", "elsewhere/rows.py"):
+        record = {"name": "root", "levelno": logging.ERROR, "pathname": f"/lib/{place}", "msg": place}
+        with in_our_words():
+            root.handle(logging.makeLogRecord(record))
+    assert [record.getMessage() for record in caplog.records] == ["elsewhere/rows.py"]
+    root.handle(logging.makeLogRecord({"pathname": "/lib/py4j/x.py", "msg": "later", "levelno": 40}))
+    assert len(caplog.records) == 2
 
 
 def test_other_errors_go_through_as_they_are() -> None:

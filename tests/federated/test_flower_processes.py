@@ -42,6 +42,7 @@ from mahrem.federated import (
     run_federation,
 )
 from mahrem.federated._certificates import make_server_certificate, read_private_key, sign_bytes
+from mahrem.federated._flower_link import NODE_PATHS
 from mahrem.learning import RuleList, cba
 
 PATIENCE = 120.0  # seconds, on a machine that has much else to do
@@ -214,11 +215,21 @@ def without_the_operators_token_nobody_controls_anything(processes: Processes, _
     federation = processes.federation
     trusted = ssl.create_default_context(cadata=federation.authority)
     token = (processes.folder / "server" / "operator.token").read_text()
-    protobuf = {"content-type": "application/x-protobuf", "accept": "application/x-protobuf"}
+    from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
+
+    protobuf = {"content-type": PROTOBUF_MEDIA_TYPE}
     with httpx.Client(base_url=f"https://{federation.address}", verify=trusted, headers=protobuf) as client:
         operator = {"x-mahrem-operator": token}
-        assert client.post("/v1/control/list-runs", headers=operator).status_code != 403
-        assert client.post("/v1/control/list-nodes", headers=operator).status_code != 403
+        assert client.post("/v1/control/list-runs", headers=operator).status_code == 200
+        assert client.post("/v1/control/list-nodes", headers=operator).status_code == 200
+        north, south = (signed_headers(processes.key(name)) for name in ("north", "south"))
+        for path in NODE_PATHS:  # a public key is public: who shows one must own it
+            for who in (
+                {"flwr-public-key": north["flwr-public-key"]},
+                {**north, "flwr-signature": south["flwr-signature"]},
+                {**north, "flwr-timestamp": south["flwr-timestamp"]},
+            ):
+                assert client.post(path, headers=who).status_code == 401, path
         for who in ({}, signed_headers(processes.key("north")), {"x-mahrem-operator": token[:-1] + "x"}):
             for path in (
                 "/v1/control/start-run",
@@ -237,6 +248,10 @@ def without_the_operators_token_nobody_controls_anything(processes: Processes, _
             ):
                 assert client.post(path, headers=who).status_code in {403, 404}, path
                 assert client.get(path, headers=who).status_code in {403, 404}, path
+    trusted.maximum_version = ssl.TLSVersion.TLSv1_2
+    trusted.set_ciphers("ECDHE-ECDSA-AES128-SHA:@SECLEVEL=0")  # without authenticated encryption
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"https://{federation.address}/", timeout=5, verify=trusted)
     with pytest.raises(httpx.ConnectError):  # the authority is ours; the world does not vouch for it
         httpx.get(f"https://{federation.address}/", timeout=5)
     with pytest.raises(httpx.HTTPError):

@@ -95,6 +95,15 @@ def test_sums_of_one_run_are_over_the_same_clients() -> None:
     assert other_run.total.tolist() == total_of(OTHERS)
 
 
+def test_sums_that_are_begun_and_never_ended_are_forgotten() -> None:
+    client = MaskedClient("a", numbers_of("a"))
+    for number in range(40):
+        client.answer(Message("sum-keys", "run", number, {"sum": number}))
+    assert len(client._open) == 16
+    with pytest.raises(InvalidInput, match="not begun"):
+        client.answer(Message("sum-reveal", "run", 0, {"sum": 0, "names": ["a", "b"]}))
+
+
 @dataclass
 class Mangling:
     """A client that changes its answers to one kind of question."""

@@ -243,7 +243,7 @@ def test_hidden_ways_from_one_example_to_another_are_found_out(layer: Any, words
 
 
 def test_places_that_cancel_out_do_not_carry_a_gradient_past_the_clip() -> None:
-    """Two places of a series with nearly opposite gradients: their sum is what rounding hides of the parts."""
+    """Two places of a series with nearly opposite gradients: rounding of the parts hides their sum."""
     model = nn.Sequential(nn.Linear(40, 40, bias=False))
 
     def difference(outputs: Any, targets: Any) -> Any:
@@ -272,16 +272,16 @@ class Twice(nn.Linear):  # type: ignore[name-defined, misc]
 
 
 @pytest.mark.parametrize(
-    "model",
+    "make",
     [
-        nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.ReLU(inplace=True)),
-        nn.Sequential(Doubled(4, 4)),
-        nn.Sequential(Twice(4, 4)),
+        lambda: nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.ReLU(inplace=True)),
+        lambda: nn.Sequential(Doubled(4, 4)),
+        lambda: nn.Sequential(Twice(4, 4)),
     ],
 )
-def test_a_model_whose_gradients_do_not_add_up_is_refused(model: Any) -> None:
+def test_a_model_whose_gradients_do_not_add_up_is_refused(make: Callable[[], Any]) -> None:
     torch.manual_seed(1)
-    sums = ClippedSums(model, losses)
+    sums = ClippedSums(make(), losses)
     with pytest.raises(InvalidParameter, match="add up"):
         sums.try_out(torch.randn(3, 4), torch.tensor([0, 1, 2]))
 
@@ -302,7 +302,9 @@ def test_a_norm_over_groups_of_flat_rows_has_a_rule() -> None:
     model, inputs = nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4)), torch.randn(3, 5)
     targets = torch.tensor([0, 1, 2])
     for one, two in zip(
-        by_hand(model, inputs, targets, 0.3, "l2"), ClippedSums(model, losses)(inputs, targets, 0.3), strict=True
+        by_hand(model, inputs, targets, 0.3, "l2"),
+        ClippedSums(model, losses)(inputs, targets, 0.3),
+        strict=True,
     ):
         assert torch.allclose(one, two, rtol=1e-3, atol=1e-4)
 

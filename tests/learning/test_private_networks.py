@@ -271,3 +271,39 @@ def test_rows_that_are_not_finite_harm_nobody() -> None:
     rows[6, 1] = np.inf
     model = classifier(network="dnn", options={"hidden": (8,)}).fit(rows, labels, ledger=book())
     assert all(bool(torch.isfinite(one).all()) for one in model.model_.parameters())
+
+
+def test_a_training_taken_up_again_has_the_same_weights_that_are_not_trained(tmp_path: Path) -> None:
+    def half_frozen(shape: tuple[int, ...], outputs: int) -> Any:
+        below = torch.nn.Linear(shape[0], 6).requires_grad_(requires_grad=False)
+        return torch.nn.Sequential(below, torch.nn.Tanh(), torch.nn.Linear(6, outputs))
+
+    rows, labels = numbers()
+    ledger = book()
+    models = [
+        classifier(network=half_frozen, checkpoint=tmp_path / "c").fit(rows, labels, ledger=ledger)
+        for _ in range(2)
+    ]
+    assert np.array_equal(models[0].outputs(rows), models[1].outputs(rows))
+    assert len(ledger.history()) == 1
+
+
+def test_nothing_is_paid_for_a_model_that_cannot_run() -> None:
+    rows, labels = numbers()
+    ledger = book()
+    with pytest.raises(InvalidParameter, match="rows of shape"):
+        classifier(network="cnn", shape=(1, 3)).fit(rows, labels, ledger=ledger)
+    with pytest.raises(InvalidParameter, match=r"add up|in-place"):
+        classifier(
+            network=lambda shape, outputs: torch.nn.Sequential(
+                torch.nn.Linear(shape[0], 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, outputs)
+            )
+        ).fit(rows, labels, ledger=ledger)
+    assert ledger.history() == []
+
+
+def test_a_number_too_large_for_the_network_raises_no_warning() -> None:
+    rows, labels = numbers()
+    wild = rows.astype(np.float64)
+    wild[3] = 1e300
+    classifier(network="logistic", epochs=1).fit(wild, labels, ledger=book())

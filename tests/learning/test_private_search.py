@@ -79,3 +79,20 @@ def test_searches_that_cannot_be_are_refused() -> None:
     with pytest.raises(BudgetExceeded):
         PrivateSearch(candidates=[candidate(1.0)]).fit(rows, labels, ledger=small)
     assert small.history() == []
+
+
+def test_a_search_that_cannot_run_is_refused_before_it_is_paid() -> None:
+    rows, labels = numbers()
+    people = Ledger.temporary(epsilon=10, delta=1e-5, rows=400, subject="who", rows_per_person=2)
+    with pytest.raises(InvalidParameter, match="person"):
+        PrivateSearch(candidates=[candidate(1.0)]).fit(rows, labels, ledger=people)
+    ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
+    with pytest.raises(InvalidParameter, match="shape"):
+        PrivateSearch(candidates=[candidate(1.0, shape=(3, 3))]).fit(rows, labels, ledger=ledger)
+    assert people.history() == ledger.history() == []
+
+
+def test_a_seeded_search_begins_with_what_it_is() -> None:
+    ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
+    best = PrivateSearch(candidates=[candidate(1.0)], repeats=1, seed=1).fit(*numbers(), ledger=ledger)
+    assert best.guarantee_.startswith("NOT PRIVATE")

@@ -51,7 +51,7 @@ def test_columns_may_be_named_as_the_engine_names_its_own(
 def test_rounds_leave_a_column_called_class_alone(few: pl.DataFrame, spark_session: Any) -> None:
     table = few.with_columns(pl.Series("class", [f"name {row}" for row in range(40)]))
     frame = spark_session.createDataFrame(table.to_arrow())
-    release = mh.anonymize(frame, **ASKED, method="u-mondrian", options={"rounds": 2})
+    release = mh.anonymize(frame, **ASKED, method="u-mondrian", options={"rounds": 1})
     assert sorted(published(release)["class"]) == sorted(table["class"])
 
 

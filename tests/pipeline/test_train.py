@@ -58,8 +58,10 @@ def test_a_model_is_trained_kept_and_read_again(tmp_path: Path) -> None:
     assert again.predict(table()).tolist() == found.predict(table()).tolist()
     assert np.mean(again.predict(table()) == table()["ill"].to_numpy()) > 0.75
     assert again.guarantee == found.guarantee
-    for name in ("plan.json", "report.json", "sheet.json"):
-        json.loads((tmp_path / "m" / name).read_text())
+    papers = [
+        json.loads((tmp_path / "m" / f"{name}.json").read_text()) for name in ("plan", "sheet", "report")
+    ]
+    assert not {"seconds", "rows"} & set(papers[-1])  # how long it took tells how many there were
     everything = "".join(path.read_text(errors="replace") for path in (tmp_path / "m").iterdir())
     assert not any(str(value) in everything for value in table()["secret"].head(200))
 
@@ -236,3 +238,32 @@ def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch)
     )
     assert_dp(pipeline, whole, whole.head(ROWS - 1))
     assert_dp(pipeline, odd, whole.head(ROWS - 1))
+
+
+def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_answers_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A source that gives rows in another order every time it is asked."""
+    from mahrem.learning import PublicInputs, read_rows
+    from mahrem.table import open_source
+
+    rng = np.random.default_rng(1)
+    whole = pl.DataFrame({"age": rng.permutation(100)}).with_columns(
+        cost=pl.col("age") * 10, who=pl.format("p{}", pl.col("age") + 100)
+    )
+    source: Any = open_source(whole)
+    kept = type(source)._load
+
+    def shuffled(self: Any, names: Any) -> None:
+        if any(name not in self._read for name in names):
+            self._lazy = whole.sample(fraction=1, shuffle=True, seed=int(rng.integers(1 << 30))).lazy()
+        kept(self, names)
+
+    monkeypatch.setattr(type(source), "_load", shuffled)
+    inputs = PublicInputs(facts=book().facts, features=("age",))
+    rows, target, units = read_rows(source, inputs, "cost", "who")
+    assert target is not None
+    assert units is not None
+    age = (rows[:, 0] + 1) / 2 * 100
+    assert target * 100 == pytest.approx(age, abs=1e-4)
+    assert units - 1 == pytest.approx(age, abs=1e-4)

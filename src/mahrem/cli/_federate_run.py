@@ -104,7 +104,7 @@ def simulate(
     target: Annotated[str, option("--target", "COL", "The column to predict.")],
     output: Annotated[Path, option("-o --output", "DIR", "The run folder.")],
     clients: Annotated[int, typer.Option("--clients", help="How many clients.", min=1)] = 3,
-    split: Annotated[str, typer.Option("--split", help="iid, skewed (sorted by class) or dirichlet.")] = "iid",
+    split: Annotated[str, typer.Option("--split", help="iid, skewed (by class) or dirichlet.")] = "iid",
     by: Annotated[str | None, option("--by", "COL", "One client for each value of a column.")] = None,
     columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
     bins: Annotated[

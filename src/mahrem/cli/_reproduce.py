@@ -18,7 +18,16 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="buyuktanir2022, canbay2019, dp-adult, dp-load, dp-mnist, dp-synthesis, saleh or stoldt2019.")],
+    paper: Annotated[
+        str,
+        typer.Argument(
+            metavar="PAPER",
+            help=(
+                "buyuktanir2022, canbay2019, dp-adult, dp-load, dp-mnist, dp-pate, dp-synthesis, saleh or "
+                "stoldt2019."
+            ),
+        ),
+    ],
     table: Annotated[
         list[str] | None, typer.Option("--table", help="One table; repeatable. Default: all.", metavar="T")
     ] = None,

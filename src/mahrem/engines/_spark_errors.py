@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from mahrem.errors import InvalidInput, MissingExtra
 
@@ -25,9 +27,16 @@ def worker_error(told: str) -> Exception:
     return InvalidInput("workers could not run a first small job; see Spark's log")
 
 
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in PurePath(record.pathname).parts
+
+
 @contextlib.contextmanager
 def _loggers_quiet() -> Iterator[None]:
-    """Keep PySpark from writing every exception, in its own words, to the standard error as well."""
+    """Keep PySpark from writing every exception, in its own words, to the standard error as well.
+
+    So does Py4J through the root logger, above all on ctrl-C.
+    """
     try:
         from pyspark.logger import PySparkLogger
     except ImportError:
@@ -37,9 +46,11 @@ def _loggers_quiet() -> Iterator[None]:
     before = [logger.disabled for logger in loggers]
     for logger in loggers:
         logger.disabled = True
+    logging.getLogger().addFilter(_not_of_py4j)
     try:
         yield
     finally:
+        logging.getLogger().removeFilter(_not_of_py4j)
         for logger, was in zip(loggers, before, strict=True):
             logger.disabled = was
 

@@ -185,7 +185,7 @@ def _together(kept: Sequence[tuple[Any, Any]], joined: Any) -> Any:
 
 
 def _joined(rest: Any, normals: Any, quasi: Sequence[Placed]) -> Any:
-    """Give a few rows to the classes whose widths grow least; no row leaves the cluster."""
+    """Give a few rows to the classes whose widths grow least; only where they lie goes to all workers."""
     from pyspark.sql import functions
 
     names = [f"__place{place}" for place in range(len(quasi))]

@@ -14,6 +14,7 @@ from mahrem.experiments import (
     _dp_last_layer,
     _dp_load,
     _dp_mnist,
+    _dp_pate,
     _dp_synthesis,
     _saleh,
     _stoldt2019,
@@ -56,6 +57,7 @@ PAPERS: Mapping[str, Paper] = {
         (*_dp_mnist.TABLES, *_dp_last_layer.TABLES),
         _dp_last_layer.rows_of,
     ),
+    "dp-pate": Paper("PATE on MNIST at its data-independent cost", _dp_pate.TABLES, _dp_pate.rows_of),
     "dp-synthesis": Paper(
         "Synthetic Adult at epsilon 1: train on made-up rows, test on real ones",
         _dp_synthesis.TABLES,

@@ -32,7 +32,9 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             title="What each column of Mammographic says about severity, as printed and here",
             amount="Theil's U, every cell a category",
         )
-    judged = [row for row in rows if "classifier" in row and row["metric"] == "accuracy" and row["ours"] is not None]
+    judged = [
+        row for row in rows if "classifier" in row and row["metric"] == "accuracy" and row["ours"] is not None
+    ]
     if judged:
         drawn["accuracy"] = grouped_svg(
             [bar for row in judged for bar in _beside(row, _panel(row), _plain(row["classifier"]))],

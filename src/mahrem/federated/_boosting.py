@@ -1,4 +1,4 @@
-"""Gradient boosted trees from sums of histograms: clients count gradients in public bins, nobody sees rows."""
+"""Gradient boosted trees from sums of histograms: clients add up gradients in public bins."""
 
 from __future__ import annotations
 

@@ -73,20 +73,20 @@ class Guard:
     def _may(self, scope: Scope) -> bool:
         if scope["type"] != "http":
             return False
-        headers = dict(scope["headers"])
-        if len(headers) < len(scope["headers"]):  # one header twice: we and Flower might read different ones
-            return False
-        if not HOST.fullmatch(headers.get(b"host", b"")):  # part of the address that Flower's own checks read
-            return False
-        path = scope["path"]
+        headers, path = dict(scope["headers"]), scope["path"]
+        if len(headers) < len(scope["headers"]) or not HOST.fullmatch(headers.get(b"host", b"")):
+            return False  # one header twice, or a host with a path in it: Flower might read another request
         if path in NODE_PATHS:
-            try:
-                return base64.b64decode(headers.get(NODE_KEY, b""), validate=True) in self.keys
-            except ValueError:
-                return False
+            return self._registered(headers.get(NODE_KEY, b""))
         if path.startswith(("/v1/control/", "/v1/runtime/")):
             return hmac.compare_digest(headers.get(OPERATOR.encode(), b""), self.token)
         return False
+
+    def _registered(self, said: bytes) -> bool:
+        try:
+            return base64.b64decode(said, validate=True) in self.keys
+        except ValueError:
+            return False
 
 
 def _bounded(receive: Receive) -> Receive:

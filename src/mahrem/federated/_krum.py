@@ -65,8 +65,8 @@ class Krum:
             f"Krum with malicious={self.malicious} and keep={self.keep}",
         )
 
-    def __call__(self, weights: Floats, rows: Floats) -> Floats:
+    def __call__(self, weights: Floats, rows: Floats) -> Floats:  # noqa: ARG002 - as the protocol says
         """Average the best clients' weights; numbers of rows are not used."""
         self.require(len(weights))
         best = krum(weights, self.malicious, self.keep)
-        return np.asarray(weights, np.float64)[best].mean(axis=0)
+        return np.asarray(np.asarray(weights, np.float64)[best].mean(axis=0))

@@ -1,4 +1,4 @@
-"""What silos learn together and how it is protected: one set of switches that refuses unsound combinations."""
+"""What silos learn together and how it is protected: one set of switches, unsound combinations refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LearningPlan:
     Example:
         >>> LearningPlan(sum="masked", aggregate="krum")
         Traceback (most recent call last):
-        mahrem.errors.InvalidParameter: aggregate='krum' compares single clients' weights, which sum='masked' ...
+        mahrem.errors.InvalidParameter: aggregate='krum' compares single clients' weights, which ...
     """
 
     model: ModelKind = "mlp"
@@ -89,8 +89,8 @@ class LearningPlan:
         robust = self.aggregate != "mean"
         if robust and self.sum == "masked":
             raise InvalidParameter(
-                f"aggregate={self.aggregate!r} compares single clients' weights, which sum='masked' hides; use "
-                "aggregate='mean', or sum='plain'"
+                f"aggregate={self.aggregate!r} compares single clients' weights, which sum='masked' hides; "
+                "use aggregate='mean', or sum='plain'"
             )
         if robust and self.proximal:
             raise InvalidParameter(f"proximal={self.proximal:g} goes with aggregate='mean' only (FedProx)")
@@ -98,8 +98,8 @@ class LearningPlan:
             raise InvalidParameter("least_clients=1: a masked sum of one client is that client's own part")
         if self.model == "boosting" and (robust or self.proximal or self.fraction < 1):
             raise InvalidParameter(
-                "model='boosting' adds up histograms of all clients: aggregate, proximal and fraction are for "
-                "mlp and logistic"
+                "model='boosting' adds up histograms of all clients: aggregate, proximal and fraction are "
+                "for mlp and logistic"
             )
 
     def network(self) -> Network:

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mahrem import check
 from mahrem.types import Floats, Integers
 
 __all__ = ["LARGEST", "Network", "scores_of", "wrong_weights"]
 
+Weights: TypeAlias = NDArray[Any]  # floats of 32 bits
 LARGEST = 1_000.0  # a weight beyond this is refused
 
 
@@ -76,7 +78,7 @@ class Network:
         *,
         seed: int,
         proximal: float = 0.0,
-    ) -> Floats:
+    ) -> Weights:
         """Train from given weights on a silo's rows.
 
         Args:
@@ -117,12 +119,12 @@ def _one_thread() -> Any:
 class _Step:
     """Gradients of the cross entropy, written out: for small batches a quarter of a recorded graph's time."""
 
-    def __init__(self, flat: Floats, shapes: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, flat: Weights, shapes: Sequence[tuple[int, ...]]) -> None:
         self.gradient = np.empty_like(flat)
         self.layers = _layers(flat, shapes)
         self.slopes = _layers(self.gradient, shapes)
 
-    def slope(self, rows: Floats, right: Floats) -> Floats:
+    def slope(self, rows: Weights, right: Weights) -> Weights:
         inputs = [rows]
         for matrix, offset in self.layers[:-1]:
             values = inputs[-1] @ matrix.T
@@ -170,7 +172,7 @@ def scores_of(network: Network, weights: Floats, rows: Floats, classes: int) -> 
         if number < len(layers) - 1:
             values = np.maximum(values, 0)
     values = np.exp(values - values.max(axis=1, keepdims=True)).astype(np.float64)
-    return values / values.sum(axis=1, keepdims=True)
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
 
 
 def wrong_weights(weights: object, size: int) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -96,7 +98,7 @@ class SharedModel:
                 arrays = {name: held[name] for name in held.files if name != "about"}
             schema, plan = SharedSchema.from_dict(said["schema"]), LearningPlan.from_dict(said["plan"])
             model = cls(schema=schema, plan=plan, arrays=arrays, rounds=int(said["rounds"]))
-        except (ValueError, KeyError, TypeError, OSError, EOFError) as error:
+        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InvalidInput(f"model={len(data)} bytes cannot be read ({type(error).__name__})") from None
         if plan.model != "boosting":
             size = plan.network().size(schema.encoder.width, len(schema.classes))

@@ -19,6 +19,7 @@ from mahrem.types import Floats, Integers
 
 __all__ = ["SharedSchema", "propose_schema"]
 
+MOST_CLASSES = 50
 SKEWED = 0.05  # a mean this low within its bounds is read by the logarithm
 
 
@@ -36,7 +37,8 @@ class SharedSchema:
         - Nothing but the schema and the row itself decides how a row is encoded.
 
     Example:
-        >>> schema = SharedSchema(columns={"age": DeclaredNumbers(lower=0, upper=99)}, target="ill", classes=("n", "y"))
+        >>> agreed = {"age": DeclaredNumbers(lower=0, upper=99)}
+        >>> schema = SharedSchema(columns=agreed, target="ill", classes=("n", "y"))
         >>> schema.labels(pl.DataFrame({"ill": ["y", "n", "?"]})).tolist(), schema.encoder.width
         ([1, 0, -1], 10)
     """
@@ -48,11 +50,14 @@ class SharedSchema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", tuple(str(one) for one in self.classes))
-        if len(set(self.classes)) != len(self.classes) or len(self.classes) < 2:
-            raise InvalidParameter(f"classes={len(self.classes)} must be different and at least two")
+        if not 2 <= len(set(self.classes)) == len(self.classes) <= MOST_CLASSES:
+            raise InvalidParameter(
+                f"classes={len(self.classes)} must be different, at least two and at most {MOST_CLASSES}: "
+                "group them"
+            )
         if self.target in self.columns:
             raise InvalidParameter(f"target={self.target!r} is among the columns to learn from")
-        check.columns_exist(self.hierarchies, self.columns)
+        check.columns_exist(self.hierarchies, list(self.columns))
         self.encoder  # noqa: B018 - refuses a schema without columns
 
     @property

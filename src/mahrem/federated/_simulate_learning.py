@@ -24,6 +24,7 @@ from mahrem.federated._shared_model import SharedModel, figures_of
 from mahrem.federated._shared_schema import SharedSchema, propose_schema
 from mahrem.federated._simulate import Split, _read, split_table
 from mahrem.federated._training_silo import ClientPool, Measure, TrainingSilo, training_client
+from mahrem.release import Policy
 from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
@@ -86,8 +87,8 @@ def simulate_learning(
         target: The column to predict.
         folder: Where the run is written.
         plan: What is learnt and how it is protected.
-        anonymise: The silos' policy, as of :func:`mahrem.anonymize`; ``quasi`` is all columns by default. None
-            leaves tables as they are.
+        anonymise: The silos' policy, as of :func:`mahrem.anonymize`; ``quasi`` is all columns by default.
+            None leaves tables as they are.
         policies: More settings for single silos, by name.
         shared: How the table is shared out.
         columns: The columns to learn from; all others by default.
@@ -107,7 +108,8 @@ def simulate_learning(
     learning, judged = sharing.parts(whole)
     by = {sharing.by} if sharing.by else set()
     names = [name for name in whole.columns if name not in {target, *by}]
-    agreed = schema or propose_schema(learning, target, names)
+    classes = whole[target].cast(pl.String).unique().sort().to_list()  # their names are public
+    agreed = schema or replace(propose_schema(learning, target, names), classes=tuple(classes))
     if agreed.target != target:
         raise InvalidParameter(f"target={target!r} is not the schema's {agreed.target!r}")
     parts = split_table(
@@ -167,7 +169,12 @@ def _policies(
         if name not in schema.columns:
             raise InvalidParameter(f"quasi={name!r} is not among the columns to learn from")
     made: dict[str, Mapping[str, Any]] = {name: {**usual, **more} for name, more in policies.items()}
-    return {**made, "": usual} if anonymise is not None else made
+    if anonymise is not None:
+        made[""] = usual
+    for policy in made.values():  # a wrong word is everybody's mistake, not a silo that fails
+        if not Policy.of(policy).promises():
+            raise InvalidParameter("anonymize: no promise was asked for; say at least k")
+    return made
 
 
 def _key(

@@ -39,8 +39,8 @@ class TrainingSilo:
         frame: Its table; never leaves.
         schema: What was agreed on.
         plan: What is learnt.
-        policy: Its own policy: settings of :func:`mahrem.anonymize` (``quasi``, ``k``, ...). None trains on the
-            table as it is, which the report says.
+        policy: Its own policy: settings of :func:`mahrem.anonymize` (``quasi``, ``k``, ...). None trains on
+            the table as it is, which the report says.
         measure: More figures for its privacy report, from its table and the release.
 
     Guarantees:
@@ -117,9 +117,9 @@ class TrainingSilo:
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
         """Give whole numbers for a sum: weights times rows and the rows, or a histogram of gradients."""
         if kind == "train":
-            rows = len(self.ready[0])
+            many = len(self.ready[0])
             weights = self._train(body, int(body["round"])).astype(np.float64)
-            return np.append(to_fixed(weights, LARGEST) * rows, rows)
+            return np.append(to_fixed(weights, LARGEST) * many, many)
         if kind != "histogram" or self.plan.model != "boosting":
             raise InvalidInput(f"kind={kind!r} is no question that this client answers")
         if self._booster is None:

@@ -34,8 +34,8 @@ def trimmed_mean(weights: Floats, cut: int) -> Floats:
     """
     enough(len(weights), 2 * cut + 1, f"a trimmed mean with cut={cut}")
     if cut == 0:
-        return np.asarray(weights, np.float64).mean(axis=0)
-    return np.sort(np.asarray(weights, np.float64), axis=0)[cut : len(weights) - cut].mean(axis=0)
+        return np.asarray(np.asarray(weights, np.float64).mean(axis=0))
+    return np.asarray(np.sort(np.asarray(weights, np.float64), axis=0)[cut : len(weights) - cut].mean(axis=0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class TrimmedMean:
         """Ask for more clients than are cut off."""
         enough(clients, 2 * self.cut + 1, f"a trimmed mean with cut={self.cut}")
 
-    def __call__(self, weights: Floats, rows: Floats) -> Floats:
+    def __call__(self, weights: Floats, rows: Floats) -> Floats:  # noqa: ARG002 - as the protocol says
         """See :func:`trimmed_mean`; numbers of rows are not used: a client that lies would lie about them."""
         return trimmed_mean(weights, self.cut)
 
@@ -73,7 +73,7 @@ class Median:
         """Ask for three clients: of two the median is the mean."""
         enough(clients, 3, "a median")
 
-    def __call__(self, weights: Floats, rows: Floats) -> Floats:
+    def __call__(self, weights: Floats, rows: Floats) -> Floats:  # noqa: ARG002 - as the protocol says
         """Take the median of each weight; numbers of rows are not used."""
         self.require(len(weights))
         return np.asarray(np.median(np.asarray(weights, np.float64), axis=0))

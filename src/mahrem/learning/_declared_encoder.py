@@ -1,4 +1,4 @@
-"""How published cells become numbers by a schema that was agreed on: no row is looked at, so shapes are equal."""
+"""How published cells become numbers by a schema that was agreed on: no row decides, so shapes are equal."""
 
 from __future__ import annotations
 
@@ -126,7 +126,8 @@ class DeclaredEncoder:
         - The share above a cut never falls when a cell moves up.
 
     Example:
-        >>> agreed = {"age": DeclaredNumbers(lower=0, upper=100, cuts=(50,)), "sex": DeclaredWords(values=("f", "m"))}
+        >>> age = DeclaredNumbers(lower=0, upper=100, cuts=(50,))
+        >>> agreed = {"age": age, "sex": DeclaredWords(values=("f", "m"))}
         >>> encode = DeclaredEncoder(columns=agreed)
         >>> encode(pl.DataFrame({"age": ["[40, 80]", ""], "sex": ["{f, m}", "f"]})).tolist()
         [[0.20000000298023224, 0.0, 0.75, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]]

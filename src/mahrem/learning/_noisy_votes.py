@@ -69,8 +69,8 @@ class LaplaceVotes:
         from private training data, 2017.
 
     Example:
-        >>> LaplaceVotes(20.0).event(10)
-        Repeated(event=DiscreteLaplace(scale=20.0, sensitivity=1), times=20)
+        >>> LaplaceVotes(20.0).event(1).event
+        Repeated(event=DiscreteLaplace(scale=20.0, sensitivity=1), times=2)
     """
 
     scale: float
@@ -78,13 +78,13 @@ class LaplaceVotes:
     def __post_init__(self) -> None:
         _positive(scale=self.scale)
 
-    def event(self, questions: int) -> Event:
+    def event(self, questions: int) -> Repeated:
         """Say what so many questions reveal: two counts move by one each, with noise of their own."""
-        return Repeated(DiscreteLaplace(self.scale, 1), MOVED * questions)
+        return Repeated(Repeated(DiscreteLaplace(self.scale, 1), MOVED), questions)
 
     def __call__(self, votes: Integers, relation: Relation) -> Integers:
         """Give the noisy winner of each row of counts."""
-        return _winners(votes, _noise("laplace", self.scale, relation, self.event(1), MOVED))
+        return _winners(votes, _noise("laplace", self.scale, relation, self.event(1).event, MOVED))
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class GaussianVotes:
         Papernot, Song, Mironov, Raghunathan, Talwar, Erlingsson: Scalable private learning with PATE, 2018.
 
     Example:
-        >>> GaussianVotes(40.0).event(10)
-        Repeated(event=DiscreteGaussian(sigma=40.0, sensitivity=1), times=20)
+        >>> GaussianVotes(40.0).event(1).event
+        Repeated(event=DiscreteGaussian(sigma=40.0, sensitivity=1), times=2)
     """
 
     sigma: float
@@ -123,13 +123,13 @@ class GaussianVotes:
             low, high = (low, middle) if fits else (middle, high)
         return cls(high)
 
-    def event(self, questions: int) -> Event:
+    def event(self, questions: int) -> Repeated:
         """Say what so many questions reveal: two counts move by one each, with noise of their own."""
-        return Repeated(DiscreteGaussian(self.sigma, 1), MOVED * questions)
+        return Repeated(Repeated(DiscreteGaussian(self.sigma, 1), MOVED), questions)
 
     def __call__(self, votes: Integers, relation: Relation) -> Integers:
         """Give the noisy winner of each row of counts."""
-        return _winners(votes, _noise("gaussian", self.sigma, relation, self.event(1), MOVED))
+        return _winners(votes, _noise("gaussian", self.sigma, relation, self.event(1).event, MOVED))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,7 @@ class ConfidentVotes:
     Example:
         >>> votes = ConfidentVotes(sigma=20.0, threshold=150.0, threshold_sigma=60.0, answers=5)
         >>> [one.times for one in votes.event(100).events]
-        [100, 10]
+        [100, 5]
     """
 
     sigma: float
@@ -165,7 +165,7 @@ class ConfidentVotes:
         check.finite(threshold=self.threshold)
         check.at_least(1, answers=check.whole(answers=self.answers))
 
-    def event(self, questions: int) -> Event:
+    def event(self, questions: int) -> Composed:
         """Say what so many questions reveal: each is checked, and at most ``answers`` are answered."""
         checks = Repeated(DiscreteGaussian(self.threshold_sigma, 1), questions)
         return Composed((checks, GaussianVotes(self.sigma).event(min(self.answers, questions))))

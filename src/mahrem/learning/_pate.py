@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, epsilon_of
+from mahrem.dp import Ledger, Spend, composed_cost
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
@@ -136,12 +136,14 @@ class Pate(Estimator):
             )
         asked = rows[: self.questions]
         event = self.votes.event(len(asked))
-        book.spend(event, what=f"pate: {len(asked)} questions to {self.teachers} teachers", delta=book.delta)
+        what = f"pate: {len(asked)} questions to {self.teachers} teachers"
+        paid = book.spend(event, what=what, delta=book.delta)
         fitted = train_parts(self.teacher, X, y, parts=self.teachers, classes=self.classes, units=units)
         codes = self.votes(count_votes(fitted, asked, self.classes), book.relation)
         self._learn(rows, asked[codes >= 0], np.asarray(self.classes)[codes[codes >= 0]])
         self.answered_ = int(np.count_nonzero(codes >= 0))
-        self.cost_ = (epsilon_of(event, book.delta, book.relation), book.delta)
+        alone = Spend(event, paid.body["epsilon"], paid.body["delta"])
+        self.cost_ = (composed_cost([alone], book.delta, book.relation).epsilon, book.delta)
         self.guarantee_ = (
             f"(epsilon={self.cost_[0]:.4g}, delta={self.cost_[1]:g})-differentially private for the private "
             f"rows, whatever the votes were (data-independent): {len(asked)} questions to {self.teachers} "

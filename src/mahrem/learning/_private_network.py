@@ -158,6 +158,12 @@ class PrivateNetwork(Estimator):
         model.plan_, model.shape_ = plan, tuple(arrays[0].shape[1:])
         return model
 
+    def tried(self, X: object, y: object, ledger: Ledger) -> None:
+        """Refuse what a training of these numbers would refuse; nothing is trained or spent."""
+        model = replace(self)
+        model._begin(ledger.facts, table=False)  # noqa: SLF001 - a copy of this one
+        model._steps(self.plan(ledger), new_stream(0), *model._read(X, y, ledger, None))  # noqa: SLF001
+
     def plan(self, ledger: Ledger) -> TrainingPlan:
         """Make the plan from settings and the ledger's public facts; nothing is spent."""
         rows = self.rows if self.rows is not None else ledger.facts.rows

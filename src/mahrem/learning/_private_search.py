@@ -92,12 +92,19 @@ class PrivateSearch:
         Args:
             X: ``(n, ...)`` numbers scaled by public constants.
             y: ``(n,)`` labels.
-            ledger: Pays.
+            ledger: Pays; its unit must be single rows, of which one moves the number of right answers by 1.
         """
+        if ledger.unit.subject is not None:
+            raise InvalidParameter(
+                f"ledger: its unit is a person (subject={ledger.unit.subject!r}), and a search protects "
+                f"single rows"
+            )
         plans = [candidate.plan(ledger) for candidate in self.candidates]
         if any(plan.event != plans[0].event for plan in plans):
             raise InvalidParameter("candidates: batch, epochs and noise_multiplier must be the same for all")
         delta = plans[0].delta / 2  # half is left for whatever else the ledger pays for
+        for candidate in self.candidates:
+            candidate.tried(X, y, ledger)  # whatever can be refused is refused before anything is paid
         epsilon = search_epsilon(plans[0], repeats=self.repeats, score_noise=self.score_noise, delta=delta)
         ledger.spend(
             Approximate(epsilon, delta),
@@ -116,10 +123,10 @@ class PrivateSearch:
                 best, best_score = fitted, score
         assert best is not None  # noqa: S101 - a geometric number is at least 1
         best.cost_ = (epsilon, delta)
-        best.guarantee_ = (
+        best.guarantee_ = ("NOT PRIVATE (a test seed was given). Otherwise: " if stream.seeded else "") + (
             f"({epsilon:.4g}, {delta:g})-differentially private including the choice among "
             f"{len(self.candidates)} settings (geometric number of trainings, mean {self.repeats:g}; "
-            f"Papernot, Steinke 2022). Each training: {plans[0].guarantee(seeded=stream.seeded)}"
+            f"Papernot, Steinke 2022). Each training: {plans[0].guarantee()}"
         )
         return best
 

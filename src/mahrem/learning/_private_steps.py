@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Descent", "PrivateSteps", "choose_device", "limited_units"]
 
+TRIED = 8  # made-up examples
 LATTICE = 1 << 20  # what a neighbour test sees: sums in units of clip / LATTICE
 
 
@@ -123,7 +124,6 @@ class PrivateSteps:
         microbatch: int = 256,
         engine: str = "auto",
     ) -> None:
-        torch = torch_of()
         if len(inputs) != len(targets) or (units is not None and len(units) != len(inputs)):
             raise InvalidInput(f"inputs={len(inputs)}, targets={len(targets)}: every row needs both")
         self.plan, self.stream, self.descent = plan, stream, descent or Descent()
@@ -138,10 +138,12 @@ class PrivateSteps:
         self.unit_of_row, self.units = limited_units(units, len(inputs), plan.rows_per_person)
         self.step = 0
 
-    def _tried(self, losses: Callable[[Any, Any], Tensor], inputs: Tensor, targets: Tensor, engine: str) -> ClippedSums:
+    def _tried(
+        self, losses: Callable[[Any, Any], Tensor], inputs: Tensor, targets: Tensor, engine: str
+    ) -> ClippedSums:
         """Make the sums, and try the model out on made-up examples: nobody pays for one that cannot run."""
         torch = torch_of()
-        blank = torch.zeros((2, *targets.shape[1:]), dtype=targets.dtype, device=self.device)
+        blank = torch.zeros((TRIED, *targets.shape[1:]), dtype=targets.dtype, device=self.device)
         example = inputs.new_zeros((1, *inputs.shape[1:]), device=self.device)
 
         def of_outputs(outputs: Any) -> Any:
@@ -151,7 +153,7 @@ class PrivateSteps:
             refuse_mixing(self.model, example, of_outputs)
             norm = "l2" if self.plan.noise == "gaussian" else "l1"
             sums = ClippedSums(self.model, losses, norm=norm, engine=engine)
-            sums.try_out(made_up(example, 2), blank)
+            sums.try_out(made_up(example, TRIED), blank)
         except MahremError:
             raise
         except (RuntimeError, ValueError, IndexError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Canaries in a private training: made-up records, each put in by a coin, that an audit looks for afterwards."""
+"""Canaries in a private training: made-up records, put in by a coin each, that an audit looks for."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
 
     Columns of numbers and dates stay where they are: only their ends are found out. Of other columns, and
     of sensitive ones that a promise speaks of, the different values come to the driver, are read there as
-    on one machine, and go back as a list of positions. Null and NaN are missing.
+    on one machine, and go back as a list of positions. Null is missing; NaN must not occur.
 
     Raises:
         InvalidInput: If there is no row, or a column has too many different values or cannot be read.
@@ -58,13 +58,13 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
         if _stays(name, kinds[name], policy, trees)
     }
     listed = [*(name for name in policy.quasi if name not in typed), *judged]
-    found = _look(frame, typed, listed, kinds)
+    found = _look(frame, typed, listed)
     if not found["rows"]:
         raise InvalidInput("the source has no rows to publish")
     long = [name for name in listed if found[f"many:{name}"] > MOST_VALUES]
     if long:
         texts = {name: _number_of_text(frame, name, kinds[name], policy) for name in long}
-        found |= _look(frame, texts, [], kinds)
+        found |= _look(frame, texts, [])
         typed |= texts
     columns, placed, coded = {}, {}, {}
     for place, name in enumerate(typed):
@@ -77,7 +77,7 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
         kind = Kind.DATE if isinstance(domain, Moments) else Kind.NUMERIC
         columns[name] = Column(name=name, role=Role.QUASI, kind=kind)
     short = [name for name in listed if name not in long]
-    values = _values(frame, short, found, kinds)
+    values = _values(frame, short, found)
     for place, name in enumerate(short):
         where = f"__v{place}"
         role = Role.QUASI if name in policy.quasi else Role.SENSITIVE
@@ -91,7 +91,7 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
             told = encode_sensitive(read, columns[name], decimal=policy.decimal)
             numbers = told.codes
             coded[name] = Coded(name, where, told.size, told.ancestors)
-        frame = _looked_up(frame, name, kinds[name], values[name], numbers, where)
+        frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
     return Encoded(frame, tuple(placed[name] for name in policy.quasi), coded, columns, joined=bool(short))
@@ -125,19 +125,11 @@ def _unjudged(name: str, kind: str, policy: Policy) -> Column:
     return Column(name=name, role=Role.SENSITIVE, kind=told, order=policy.order.get(name))
 
 
-def _clean(name: str, kind: str) -> Any:
-    """Give a column with null where a number is none."""
-    from pyspark.sql import functions
-
-    plain = column(name)
-    return functions.when(~functions.isnan(plain), plain) if kind in {"float", "double"} else plain
-
-
 def _position(name: str, kind: str) -> Any:
     """Give a typed column as numbers: days or microseconds since 1970 where it is a date."""
     from pyspark.sql import functions
 
-    plain = _clean(name, kind)
+    plain = column(name)
     if kind == "date":
         return functions.unix_date(plain).cast("double")
     if kind == "timestamp":
@@ -174,9 +166,7 @@ def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
     )
 
 
-def _look(
-    frame: Any, typed: Mapping[str, Any], listed: Sequence[str], kinds: Mapping[str, str]
-) -> dict[str, Any]:
+def _look(frame: Any, typed: Mapping[str, Any], listed: Sequence[str]) -> dict[str, Any]:
     """Find out the ends of typed columns, and about how many values others have, in one job."""
     from pyspark.sql import functions
 
@@ -187,7 +177,7 @@ def _look(
         asked[f"whole:{name}"] = functions.coalesce(whole, functions.lit(True))
     for name in listed:
         asked[f"many:{name}"] = functions.approx_count_distinct(column(name))
-        asked[f"none:{name}"] = functions.count_if(_clean(name, kinds[name]).isNull())
+        asked[f"none:{name}"] = functions.count_if(column(name).isNull())
     row = frame.agg(*(answer.alias(f"a{place}") for place, answer in enumerate(asked.values()))).first()
     return {question: row[place] for place, question in enumerate(asked)}
 
@@ -240,18 +230,13 @@ def _refuse_ends(name: str, policy: Policy, *, numbers: bool) -> None:
             raise InvalidParameter(f"{said}.{name} is for columns of numbers without a hierarchy")
 
 
-def _values(
-    frame: Any, names: Sequence[str], found: Mapping[str, Any], kinds: Mapping[str, str]
-) -> dict[str, pl.Series]:
+def _values(frame: Any, names: Sequence[str], found: Mapping[str, Any]) -> dict[str, pl.Series]:
     """Bring the different values of some columns to the driver, in one job; null comes last if it occurs."""
     from pyspark.sql import functions
 
     if not names:
         return {}
-    sets = [
-        functions.collect_set(_clean(name, kinds[name])).alias(f"s{place}")
-        for place, name in enumerate(names)
-    ]
+    sets = [functions.collect_set(column(name)).alias(f"s{place}") for place, name in enumerate(names)]
     told = frame.agg(*sets).toArrow()
     values = {}
     for place, name in enumerate(names):
@@ -261,7 +246,7 @@ def _values(
     return values
 
 
-def _looked_up(frame: Any, name: str, kind: str, values: pl.Series, numbers: Any, where: str) -> Any:
+def _looked_up(frame: Any, name: str, values: pl.Series, numbers: Any, where: str) -> Any:
     """Put the number of its value beside every row."""
     import pyarrow as pa
     from pyspark.sql import functions
@@ -274,7 +259,7 @@ def _looked_up(frame: Any, name: str, kind: str, values: pl.Series, numbers: Any
     field_ = frame.schema[name]
     known = frame.sparkSession.createDataFrame(sendable(told))
     known = known.withColumn(f"__k{where}", functions.col(f"__k{where}").cast(field_.dataType))
-    same = _clean(name, kind) == functions.col(f"__k{where}")
+    same = column(name) == functions.col(f"__k{where}")
     frame = frame.join(functions.broadcast(known), same, "left").drop(f"__k{where}")
     if len(absent) and not np.isnan(absent[0]):
         frame = frame.fillna({where: absent[0].item()})

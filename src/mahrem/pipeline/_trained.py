@@ -14,6 +14,10 @@ from mahrem.dp import Approximate, Event, Ledger, Pure
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning import (
     NETWORKS,
+    FunctionalLinear,
+    FunctionalLogistic,
+    ObjectivePerturbation,
+    OutputPerturbation,
     PrivateAutoencoder,
     PrivateClassifier,
     PrivateNetwork,
@@ -26,6 +30,10 @@ from mahrem.table import Reading
 __all__ = ["Trained", "load_model"]
 
 FORMAT = "mahrem-model-1"
+LINEAR: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (FunctionalLinear, FunctionalLogistic, ObjectivePerturbation, OutputPerturbation)
+}
 KINDS = {kind.__name__: kind for kind in (PrivateAutoencoder, PrivateClassifier, PrivateRegressor)}
 
 
@@ -131,7 +139,11 @@ class Trained:
             _write_model(self.estimator, stage)
             _write(stage / "plan.json", self._settings())
             _write(stage / "sheet.json", self.ledger.data_sheet())
-            _write(stage / "report.json", self.as_dict())
+            # How long it took depends on the rows, without noise: it stays here.
+            kept = {
+                name: value for name, value in self.as_dict().items() if name not in ("seconds", "folder")
+            }
+            _write(stage / "report.json", kept)
             (stage / "guarantee.txt").write_text(self.guarantee + "\n", encoding="utf-8")
         return target
 
@@ -201,7 +213,8 @@ def load_model(folder: str | Path) -> LoadedModel:
         raise InvalidInput(f"folder={home.name!r} holds no model")
     check_hashes(home)
     said = json.loads((home / "plan.json").read_text(encoding="utf-8"))
-    if said.get("format") != FORMAT:
+    known = said.get("kind") in LINEAR or (said.get("kind") in KINDS and said.get("model") in NETWORKS)
+    if said.get("format") != FORMAT or not known:
         raise InvalidInput(f"folder={home.name!r} was written by another version")
     with np.load(home / "model.npz", allow_pickle=False) as kept:
         weights = {name: kept[name] for name in kept.files}
@@ -232,7 +245,7 @@ class LoadedModel:
 
 
 def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    if said["kind"] not in KINDS:
+    if said["kind"] in LINEAR:
         return _rebuilt_linear(said, weights)
     model: Any = KINDS[said["kind"]](network=said["model"], options=said["options"], shape=said["shape"])
     import torch
@@ -254,9 +267,7 @@ def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
 
 
 def _rebuilt_linear(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    import mahrem.learning as home
-
-    kind = getattr(home, said["kind"])
+    kind = LINEAR[said["kind"]]
     own = (
         {"bounds": tuple(said["bounds"])}
         if said["bounds"] is not None

@@ -72,8 +72,14 @@ def say_in(texts: Catalogue, section: str, english: str) -> str:
         if "{" in pattern:
             shape = re.escape(pattern).replace(r"\{", "(?P<").replace(r"\}", ">.+?)")
             if found := re.fullmatch(shape, english):
-                return said.format(**found.groupdict())
+                filled = {name: _share(texts, text) for name, text in found.groupdict().items()}
+                return said.format(**filled)
     return english
+
+
+def _share(texts: Catalogue, text: str) -> str:
+    """Write a percentage as the language does; any other text stays as it is."""
+    return texts.percent(int(text[:-1]) / 100) if re.fullmatch(r"\d{1,3}%", text) else text
 
 
 def _plain(texts: Catalogue, value: Any) -> str:

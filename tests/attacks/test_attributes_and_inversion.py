@@ -1,0 +1,79 @@
+"""Attribute inference and model inversion: what must be found, and the baselines it is held against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from mahrem.attacks import AttributeInference, Examples, ModelInversion, invert
+from mahrem.errors import InvalidInput, InvalidParameter
+
+rng = np.random.default_rng(8)
+
+
+def hidden(count: int) -> Examples:
+    known = rng.normal(size=(count, 4))
+    secret = np.eye(3)[rng.integers(3, size=count)]
+    return Examples(np.hstack([known, secret]), rng.integers(8, size=count))
+
+
+def test_a_model_that_learnt_by_heart_gives_a_hidden_attribute_away() -> None:
+    inside, outside = hidden(600), hidden(600)
+    model = DecisionTreeClassifier(random_state=0).fit(inside.inputs, inside.labels)
+    attack = AttributeInference(places=(4, 5, 6), values=np.eye(3))
+    found = attack(model, inside, outside)
+    assert found.alarming
+    assert found.details["outside"] < (found.rate or 0.0) - 0.05
+    nothing = LogisticRegression(C=1e-6).fit(inside.inputs, inside.labels)
+    assert not attack(nothing, inside, outside).alarming
+
+
+def test_what_the_population_tells_is_no_breach() -> None:
+    # The label is the attribute: everybody can be guessed, in the table or not.
+    inside, outside = hidden(300), hidden(300)
+    inside, outside = (Examples(one.inputs, one.inputs[:, 4:].argmax(axis=1)) for one in (inside, outside))
+    model = LogisticRegression(C=10).fit(inside.inputs, inside.labels)
+    found = AttributeInference(places=(4, 5, 6), values=np.eye(3))(model, inside, outside)
+    assert found.rate == 1.0
+    assert not found.alarming
+
+
+def test_values_that_no_row_holds_are_refused() -> None:
+    one = hidden(40)
+    model = LogisticRegression().fit(one.inputs, one.labels)
+    with pytest.raises(InvalidInput, match="no row holds"):
+        AttributeInference(places=(0,), values=[[77.0], [78.0]])(model, one, hidden(40))
+    with pytest.raises(InvalidParameter, match="at least two"):
+        AttributeInference(places=(0,), values=[[77.0]])
+
+
+def blobs(count: int) -> Examples:
+    labels = np.arange(count) % 4
+    middles = np.sign(np.random.default_rng(1).normal(size=(4, 16)))
+    return Examples(0.5 * middles[labels] + rng.normal(0, 0.2, (count, 16)), labels)
+
+
+def test_a_model_shows_what_its_classes_look_like() -> None:
+    inside, outside = blobs(200), blobs(200)
+    model = LogisticRegression().fit(inside.inputs, inside.labels)
+    found = ModelInversion(steps=60)(model, inside, outside)
+    assert found.rate == 1.0
+    assert found.baseline == 0.25
+    assert float(found.details["likeness"]) > 0.8
+    assert 0 <= float(found.details["nearer_members"]) <= 1
+
+
+def test_inverted_rows_lie_within_bounds_and_repeat() -> None:
+    model: Any = LogisticRegression().fit(blobs(80).inputs, blobs(80).labels)
+    how = ModelInversion(low=-0.3, high=0.2, steps=15, directions=8, seed=3)
+    made = invert(model, (16,), (0, 2), how)
+    assert made.shape == (2, 16)
+    assert made.min() >= -0.3
+    assert made.max() <= 0.2
+    assert np.array_equal(made, invert(model, (16,), (0, 2), how))
+    with pytest.raises(InvalidParameter, match="below"):
+        ModelInversion(low=1.0, high=1.0)

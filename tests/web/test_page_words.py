@@ -1,0 +1,164 @@
+"""Words, colours and pictures of the page, without a browser."""
+
+from __future__ import annotations
+
+import io
+import re
+import string
+import tomllib
+import zipfile
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mahrem.web._contexts import Point
+from mahrem.web._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
+from mahrem.web._language import look_of, own_page, page_words
+from mahrem.web._models import ErrorDetail
+from mahrem.web._templates import _told, say_in
+from mahrem.web._words import PROMISES, ROLES
+from mahrem.web._zip import zipped
+
+FOLDER = Path(str(files("mahrem.web")))
+
+
+def catalogue(language: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads((FOLDER / "languages" / f"{language}.toml").read_text(encoding="utf-8"))
+
+
+def holes(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+@pytest.mark.parametrize("language", ["tr", "de"])
+def test_every_language_has_the_same_texts_with_the_same_holes(language: str) -> None:
+    english, other = catalogue("en"), catalogue(language)
+    assert list(english) == list(other)
+    for section in english.keys() - {"error"}:
+        assert english[section].keys() == other[section].keys(), section
+        for key, text in english[section].items():
+            pairs = [(text, other[section][key])]
+            if isinstance(text, list):
+                pairs = list(zip(text, other[section][key], strict=True))
+            for ours, theirs in pairs:
+                assert holes(ours) == holes(theirs), (section, key)
+                assert bool(ours) == bool(theirs), (section, key)
+
+
+@pytest.mark.parametrize("language", ["tr", "de"])
+def test_every_error_the_page_can_meet_is_said_in_every_language(language: str) -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.py"))
+    codes = set(re.findall(r'Refused\(\s*\d{3},\s*"([a-z_0-9]+)"', source))
+    codes |= set(re.findall(r'"code": "([a-z_]+)"', source))
+    codes |= set(re.findall(r'\(\w+, "([a-z_]+)", \d{3}\)', source))
+    assert len(codes) > 30
+    assert codes <= set(catalogue(language)["error"]), codes - set(catalogue(language)["error"])
+
+
+def test_an_error_is_said_in_the_language_and_what_only_english_has_is_a_detail() -> None:
+    error = ErrorDetail(code="infeasible", message="k=50 cannot be reached", hint="take less")
+    assert _told(page_words("en"), error)["message"] == error.message
+    said = _told(page_words("de"), error)
+    assert said["message"].startswith("Mit dieser Tabelle")
+    assert said["detail"] == error.message
+    unknown = ErrorDetail(code="new_one", message="something", hint="")
+    assert _told(page_words("tr"), unknown)["message"] == "something"
+
+
+def test_stages_and_reasons_are_said_with_their_figures() -> None:
+    words = page_words("tr")
+    assert say_in(words, "stage", "3 of 12: mondrian k=5").startswith("3/12. deneme")
+    assert "%7" in say_in(words, "reason", "7% of the rows have a value nobody else has")
+    assert say_in(words, "stage", "something new") == "something new"
+
+
+def test_everything_a_form_offers_has_words() -> None:
+    words = catalogue("en")
+    assert {field.key for field in PROMISES} == set(words["promise"])
+    assert set(ROLES) == set(words["role"])
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [("", "en"), ("tr-TR,tr;q=0.9,en;q=0.8", "tr"), ("fr,de;q=0.5", "de"), ("zz", "en"), ("en,tr", "en")],
+)
+def test_a_browser_gets_the_language_it_asks_for(header: str, language: str) -> None:
+    assert look_of("GET", "/projects", {"accept-language": header}).language == language
+    chosen = {"accept-language": header, "cookie": "mahrem_language=de; mahrem_theme=dark"}
+    look = look_of("GET", "/api", chosen)
+    assert (look.language, look.theme, look.here) == ("de", "dark", "/api")
+    wrong = look_of("GET", "/x", {"cookie": "mahrem_language=<b>; mahrem_theme=pink"})
+    assert (wrong.language, wrong.theme) == ("en", "auto")
+
+
+@pytest.mark.parametrize(
+    "address", ["//evil.example", "https://evil.example", "/\\evil.example", "", "/start?token=1", "/a\nb"]
+)
+def test_one_comes_back_to_pages_of_ours_alone(address: str) -> None:
+    assert own_page(address) == "/projects"
+
+
+def test_after_a_form_one_comes_back_to_the_page_it_was_on() -> None:
+    headers = {"referer": "http://127.0.0.1:1/projects/x/columns"}
+    assert look_of("POST", "/projects/x/reading", headers).here == "/projects/x/columns"
+
+
+@st.composite
+def sweeps(draw: st.DrawFn) -> list[Point]:
+    methods = draw(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True))
+    ks = draw(st.lists(st.integers(1, 1000), min_size=1, max_size=6, unique=True))
+    loss = st.floats(0, 1, allow_nan=False)
+    return [
+        Point(
+            name=name,
+            method=name,
+            strategy=None,
+            k=k,
+            gcp=draw(loss),
+            highest_risk=1 / k,
+            average_risk=1 / k,
+            seconds=0.1,
+            holds=draw(st.booleans()),
+            on_frontier=False,
+            chosen=False,
+        )
+        for name in methods
+        for k in ks
+    ]
+
+
+@settings(max_examples=50, deadline=None)
+@given(sweeps())
+def test_every_run_that_kept_its_promise_has_a_place_in_the_picture(points: list[Point]) -> None:
+    picture = frontier(points, "a")
+    kept = [number for number, point in enumerate(points) if point.holds]
+    if not kept:
+        assert picture is None
+        return
+    assert picture is not None
+    spots = [spot for line in picture.lines for spot in line.spots]
+    assert sorted(spot.number for spot in spots) == kept
+    for spot in spots:
+        assert LEFT - 0.1 <= spot.x <= WIDTH - RIGHT + 0.1
+        assert TOP - 0.1 <= spot.y <= HEIGHT - BOTTOM + 0.1
+    for one in spots:
+        for other in spots:
+            assert (one.point.gcp > other.point.gcp) <= (one.y <= other.y + 0.11)
+    labels = sorted(line.label_y for line in picture.lines)
+    assert all(low + 16.8 <= high for low, high in pairwise(labels))
+    assert len(picture.losses) >= 1
+
+
+def test_an_archive_made_on_the_way_is_a_whole_archive(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_bytes(b"a,b\n" * 500_000)
+    (tmp_path / "SHA256SUMS").write_bytes(b"")
+    parts = list(zipped([tmp_path / "data.csv", tmp_path / "SHA256SUMS"]))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(parts)))
+    assert archive.testzip() is None
+    assert archive.read("data.csv") == b"a,b\n" * 500_000
+    assert archive.namelist() == ["data.csv", "SHA256SUMS"]
