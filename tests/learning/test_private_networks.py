@@ -292,7 +292,7 @@ def test_nothing_is_paid_for_a_model_that_cannot_run() -> None:
     rows, labels = numbers()
     ledger = book()
     with pytest.raises(InvalidParameter, match="rows of shape"):
-        classifier(network="cnn", shape=(1, 3)).fit(rows, labels, ledger=ledger)
+        classifier(network=lambda _, outputs: torch.nn.Linear(9, outputs)).fit(rows, labels, ledger=ledger)
     with pytest.raises(InvalidParameter, match=r"add up|in-place"):
         classifier(
             network=lambda shape, outputs: torch.nn.Sequential(

@@ -241,7 +241,7 @@ def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_answers_in(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A source that gives rows in another order every time it is asked."""
     from mahrem.learning import PublicInputs, read_rows
@@ -249,9 +249,12 @@ def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_
 
     rng = np.random.default_rng(1)
     whole = pl.DataFrame({"age": rng.permutation(100)}).with_columns(
-        cost=pl.col("age") * 10, who=pl.format("p{}", pl.col("age") + 100)
+        cost=pl.col("age") * 10,
+        who=pl.format("p{}", pl.col("age") + 100),
+        **{f"other{place}": pl.lit(place) for place in range(9)},  # of few columns all are read at once
     )
-    source: Any = open_source(whole)
+    whole.write_parquet(tmp_path / "t.parquet")
+    source: Any = open_source(tmp_path / "t.parquet")
     kept = type(source)._load
 
     def shuffled(self: Any, names: Any) -> None:
@@ -261,6 +264,8 @@ def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_
 
     monkeypatch.setattr(type(source), "_load", shuffled)
     inputs = PublicInputs(facts=book().facts, features=("age",))
+    twice: Any = open_source(tmp_path / "t.parquet")
+    assert not twice.take(["age"])["age"].equals(twice.take(["cost"])["cost"] // 10)
     rows, target, units = read_rows(source, inputs, "cost", "who")
     assert target is not None
     assert units is not None

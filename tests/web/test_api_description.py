@@ -10,8 +10,8 @@ from web_server import Server
 
 def test_made_up_requests_meet_no_server_error_and_only_documented_answers(server: Server) -> None:
     pytest.importorskip("schemathesis")
-    seen = fuzz(server, 200)
-    assert sum(seen.values()) >= 200
+    seen = fuzz(server, 120)
+    assert sum(seen.values()) >= 120
     assert all(status < 500 for status in seen)
     assert {200, 404, 422} <= set(seen)
 

@@ -244,7 +244,7 @@ def _renyi(events: Counter[Event], delta: float, relation: Relation) -> float | 
 
 @contextmanager
 def _without_excuses() -> Iterator[None]:
-    """Keep dp-accounting from logging each Renyi order it leaves out; fewer orders are a bound all the same."""
+    """Keep dp-accounting from logging each order it leaves out; fewer orders give a bound all the same."""
 
     def other(record: logging.LogRecord) -> bool:
         return "Excluding this order" not in str(record.msg)

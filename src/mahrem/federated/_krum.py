@@ -29,7 +29,7 @@ def krum(weights: Floats, malicious: int, keep: int = 1) -> Integers:
         Blanchard et al.: Machine learning with adversaries: Byzantine tolerant gradient descent, 2017.
 
     Example:
-        >>> krum(np.array([[0.0], [0.1], [0.2], [0.3], [9.0]]), 1).tolist()
+        >>> krum(np.array([[0.0], [1.0], [2.0], [4.0], [9.0]]), 1).tolist()
         [1]
     """
     clients = len(weights)
