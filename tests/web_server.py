@@ -72,7 +72,7 @@ class Server:
         raise AssertionError(f"the job is still {found['state']}: {found['stage']}")
 
     def slow_job(self) -> tuple[str, str]:
-        """A project and a job on it that runs for minutes if nobody stops it; the project is always the same."""
+        """A project, always the same, and a job on it that runs for minutes if nobody stops it."""
         project = self.slow = self.slow or self.project()
         body = {"methods": ["kanonymeans*"], "budget": None}
         answer = self.client.post(f"/api/v1/projects/{project}/compare", json=body)

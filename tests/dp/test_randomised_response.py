@@ -99,3 +99,10 @@ def test_a_ledger_pays_for_what_is_said_but_not_for_presence() -> None:
     assert ledger.spent().epsilon == pytest.approx(1.5)
     with pytest.raises(InvalidParameter, match="replace"):
         local_event(ask.event(), Ledger.temporary(epsilon=1))
+
+
+def test_every_record_of_a_person_is_paid_for() -> None:
+    people = Ledger.temporary(epsilon=10, relation="replace", subject="who", rows_per_person=3)
+    assert local_event(Pure(0.5), people, 2) == Repeated(Pure(0.5), 6)
+    rows = Ledger.temporary(epsilon=10, relation="replace")
+    assert local_event(Pure(0.5), rows) == Pure(0.5)

@@ -49,3 +49,12 @@ def test_the_filters_see_edges_and_no_even_surface() -> None:
     assert np.abs(flat).max() < 1e-5
     assert bright.max() > 0.1
     assert bright.shape == (1, 288)
+
+
+def test_the_help_of_reproduce_names_every_paper() -> None:
+    from typing import get_type_hints
+
+    from mahrem.cli._reproduce import reproduce
+
+    said = get_type_hints(reproduce, include_extras=True)["paper"].__metadata__[0].help
+    assert not [name for name in PAPERS if name not in said]

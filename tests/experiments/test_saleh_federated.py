@@ -27,5 +27,4 @@ def test_the_federated_tables_stand_beside_the_print(tmp_path: Path, monkeypatch
     risk = {row.method: row.ours for row in rows if row.metric == "highest_risk"}
     assert risk["central, original"] == risk["federated, original"] == 1
     for way in ("central, anonymised", "federated, anonymised"):
-        assert risk[way] is not None
-        assert risk[way] <= 1 / 3 + 1e-4
+        assert (risk[way] or 1.0) <= 1 / 3 + 1e-4

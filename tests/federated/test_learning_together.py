@@ -26,6 +26,7 @@ from mahrem.federated import (
     train_alone,
     training_client,
 )
+from mahrem.table import Hierarchy
 
 QUICK = LearningPlan(model="logistic", rounds=3, rate=0.1)
 KEPT = {"quasi": ("age", "town"), "k": 3}
@@ -151,6 +152,18 @@ def test_a_silo_that_cannot_keep_its_policy_is_left_out_and_named() -> None:
         learn_together(LocalGrid(silos(plan, parts, hard)), propose_schema(people(), "class"), plan)
 
 
+def test_one_quasi_identifier_may_be_named_alone_and_trees_that_were_agreed_on_are_used() -> None:
+    tree = Hierarchy.from_rows([("ash", "soft", "*"), ("elm", "hard", "*"), ("oak", "hard", "*")])
+    schema = replace(propose_schema(people(), "class"), hierarchies={"town": tree})
+    silo = TrainingSilo("a", people(60).head(9), schema, QUICK, {"quasi": "town", "k": 4})
+    rows, _, report = silo.ready
+    assert report["holds"]
+    towns = [place for place, name in enumerate(schema.encoder.names) if name.startswith("town=")]
+    shares = {tuple(row) for row in rows[:, towns].astype(np.float64).round(4).tolist()}
+    assert shares <= {(1, 0, 0), (0, 0.5, 0.5), (0.3333, 0.3333, 0.3333), (0, 1, 0), (0, 0, 1)}
+    assert shares & {(0, 0.5, 0.5), (0.3333, 0.3333, 0.3333)}
+
+
 def test_a_client_of_another_plan_schema_or_table_is_left_out() -> None:
     made = silos(QUICK, split_table(people(), "class", clients=4))
     made["client-1"].plan = replace(QUICK, rate=0.5)
@@ -199,6 +212,13 @@ def test_few_of_many_clients_take_part_and_few_are_held() -> None:
     assert 10 < len(found.nodes) <= 80
     assert len(pool._held) <= 12
     assert accuracy(found.model) > 0.8
+
+
+def test_drawn_clients_may_add_under_masks() -> None:
+    plan = replace(QUICK, fraction=0.5, rounds=3)
+    plain, masked = learnt(plan, 8), learnt(replace(plan, sum="masked"), 8)
+    assert plain.nodes == masked.nodes
+    assert np.allclose(plain.model.arrays["weights"], masked.model.arrays["weights"], atol=1e-5)
 
 
 def test_a_schema_and_a_model_come_back_as_they_were() -> None:
@@ -266,6 +286,8 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
     [
         {"anonymise": {"k": 3, "quasi": ("nobody",)}},
         {"policies": {"client-9": {"k": 3}}},
+        {"anonymise": {"quasi": ("age",)}},
+        {"source": people(1500).with_columns(name=pl.int_range(1500).cast(pl.String) + "x")},
         {"shared": Shared(split="odd")},  # type: ignore[arg-type]
         {"shared": Shared(split="dirichlet", alpha=0)},
         {"shared": Shared(test=1.5)},
@@ -273,7 +295,9 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
 )
 def test_bad_settings_are_refused_before_anything_is_written(bad: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter):
-        simulate_learning(people(), "class", tmp_path / "run", QUICK, **bad)
+        simulate_learning(
+            **{"source": people(), "target": "class", "folder": tmp_path / "run", "plan": QUICK, **bad}
+        )
     assert not (tmp_path / "run").exists()
 
 

@@ -312,3 +312,13 @@ def test_a_norm_over_groups_of_flat_rows_has_a_rule() -> None:
 def test_weights_of_half_precision_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="half precision"):
         ClippedSums(nn.Linear(3, 2).half(), losses)
+
+
+def test_coarse_products_are_refused() -> None:
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        with pytest.raises(InvalidParameter, match="highest"):
+            ClippedSums(nn.Linear(3, 2), losses)
+    finally:
+        torch.set_float32_matmul_precision(before)

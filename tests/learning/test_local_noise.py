@@ -121,3 +121,12 @@ def test_events_are_those_of_the_ledger() -> None:
     (line,) = ledger.history()
     expected = Repeated(Gaussian(how.scale / 2), 3)
     assert line["event"]["of"]["noise_multiplier"] == pytest.approx(expected.event.noise_multiplier)  # type: ignore[union-attr]
+
+
+def test_copies_of_a_module_do_not_share_their_noise() -> None:
+    import copy
+
+    module = LocalNoise(clip=1.0, epsilon=1.0, noise="laplace").module()
+    other = copy.deepcopy(module)
+    zeros = torch.zeros(2, 3)
+    assert not torch.equal(module(zeros), other(zeros))

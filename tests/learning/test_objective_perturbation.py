@@ -328,3 +328,12 @@ def test_a_fitted_model_can_be_kept_and_copied() -> None:
     kept = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
     assert np.array_equal(kept.predict(inputs), model.predict(inputs))
     assert kept.plan_ == model.plan_
+
+
+def test_ten_million_rows_leave_room_for_the_tolerance() -> None:
+    """The bound on rounding alone must lie below the default tolerance; rows are one, seen many times."""
+    rows = np.broadcast_to(np.full((1, 10), 0.316), (10_000_000, 10))
+    objective = Objective(rows[:1], np.ones(1), LOGISTIC, 1.0, np.zeros(10))
+    many = Objective(rows, np.broadcast_to(1.0, 10_000_000), LOGISTIC, 1.0, np.zeros(10))
+    point = np.full(10, 2.0)
+    assert objective.rounding(point) < many.rounding(point) < 1e-5

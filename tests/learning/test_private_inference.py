@@ -112,3 +112,11 @@ def test_rounded_scores_of_a_private_model_pass_its_promise_on() -> None:
     model = Says("yes")
     model.guarantee_ = "(1, 0)-differentially private."  # type: ignore[attr-defined]
     assert "(1, 0)-differentially private." in RoundedScores(model=model, limit=1).guarantee
+
+
+def test_a_vote_under_a_ledger_of_people_must_say_that_nobody_is_in_two_parts() -> None:
+    people = Ledger.temporary(epsilon=1, subject="who", rows_per_person=3)
+    members = [Says("yes")] * 3
+    with pytest.raises(InvalidParameter, match="person"):
+        PrivateVotes(members=members, classes=CLASSES, epsilon=1, ledger=people)
+    PrivateVotes(members=members, classes=CLASSES, epsilon=1, ledger=people, whole_people=True)

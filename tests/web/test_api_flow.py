@@ -59,6 +59,12 @@ def test_a_report_runs_nothing_and_is_shown_in_a_frame_of_ours_alone(server: Ser
         assert "default-src 'none'" in policy
         assert "script" not in policy
         assert "<script" not in answer.text
+    dark = server.client.get(f"/projects/{patients}/report", headers={"cookie": "mahrem_theme=dark"})
+    assert "@media all {" in dark.text  # the colours somebody chose, whatever the system says
+    german = server.client.get(f"/projects/{patients}/report", params={"language": "de"})
+    assert '<html lang="de">' in german.text
+    for wrong in ("xx", "../../de", "\x00"):
+        assert server.client.get(f"/projects/{patients}/report?language={wrong}").status_code == 422
     page = server.client.get(f"/projects/{patients}/result").text
     assert "<iframe sandbox" in page
     assert "data.csv" in page

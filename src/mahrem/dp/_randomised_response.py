@@ -46,7 +46,8 @@ def local_event(event: Event, ledger: Ledger, times: int = 1) -> Event:
 
     Args:
         event: What one answer of a record costs.
-        ledger: Will pay.
+        ledger: Will pay. Where it protects people, each may send as many records as it says, and all of
+            them are paid for.
         times: How often each record is asked.
     """
     check.at_least(1, times=check.whole(times=times))
@@ -55,7 +56,8 @@ def local_event(event: Event, ledger: Ledger, times: int = 1) -> Event:
             f"relation={ledger.relation}: local noise hides what a record says, not that it is there; it "
             f"needs a ledger with relation='replace'"
         )
-    return event if times == 1 else Repeated(event, times)
+    answers = times * ledger.unit.rows
+    return event if answers == 1 else Repeated(event, answers)
 
 
 def _coins(probability: int, shape: tuple[int, ...]) -> Mask:

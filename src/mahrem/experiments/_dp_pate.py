@@ -28,12 +28,12 @@ __all__ = ["TABLES", "gradient_histograms", "rows_of"]
 PAPER = "dp-pate"
 TABLES = ("gnmax", "confident", "laplace", "semi")
 DELTA, BUDGET = 1e-5, 20.0
-TEACHERS, QUICK_TEACHERS = 250, 20
+TEACHERS, QUICK_TEACHERS, QUICK_ROWS = 250, 20, 2000
 AXES, CELL, DIRECTIONS, BLOCK = 60, 4, 9, 2000
 RECIPES: Mapping[str, tuple[NoisyVotes, int, int]] = {  # votes, questions, rounds on the student's own labels
-    "gnmax": (GaussianVotes(60.0), 1000, 0),
-    "confident": (ConfidentVotes(sigma=60.0, threshold=150.0, threshold_sigma=100.0, answers=800), 1100, 0),
-    "laplace": (LaplaceVotes(50.0), 1000, 0),
+    "gnmax": (GaussianVotes(70.0), 2000, 0),
+    "confident": (ConfidentVotes(sigma=70.0, threshold=125.0, threshold_sigma=150.0, answers=1800), 2200, 0),
+    "laplace": (LaplaceVotes(60.0), 2000, 0),
     "semi": (GaussianVotes(60.0), 500, 2),
 }
 
@@ -45,8 +45,7 @@ def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) 
         teachers = QUICK_TEACHERS if quick else TEACHERS
         asked = 100 if quick else questions
         step(f"{table}: {teachers} teachers, {asked} questions")
-        rows, labels, public, tested, truth = _images()
-        few = slice(0, 6000 if quick else ROWS)
+        rows, labels, public, tested, truth = _images(QUICK_ROWS if quick else ROWS)
         model = Pate(
             teacher=_teacher,
             student=_sure_student if rounds else _student,
@@ -58,7 +57,7 @@ def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) 
             sure=0.9,
         )
         ledger = Ledger.temporary(epsilon=BUDGET, delta=DELTA, rows=ROWS)
-        model.fit(rows[few], labels[few], public=public, ledger=ledger)
+        model.fit(rows, labels, public=public, ledger=ledger)
         setting = {"teachers": teachers, "questions": asked, "answered": model.answered_}
         figures = (("accuracy in %", 100 * model.score(tested, truth)), ("epsilon", model.cost_[0]))
         for metric, ours in figures:
@@ -98,16 +97,17 @@ def _sure_student() -> Any:
 
 
 @cache
-def _images() -> tuple[Floats, Any, Floats, Floats, Any]:
+def _images(count: int) -> tuple[Floats, Any, Floats, Floats, Any]:
     """Give private features and labels, public features, and features and labels to test with."""
     images, labels, others, truth = mnist()
+    others, truth = others[:count], truth[:count]
     half = len(others) // 2
-    private, public = gradient_histograms(images), gradient_histograms(others)
+    private, public = gradient_histograms(images[:count]), gradient_histograms(others)
     middle = public[:half].mean(axis=0)
     spread = np.cov((public[:half] - middle).T)
     axes = np.linalg.eigh(spread)[1][:, -AXES:]
     private, public = (private - middle) @ axes, (public - middle) @ axes
-    return private, labels, public[:half], public[half:], truth[half:]
+    return private, labels[:count], public[:half], public[half:], truth[half:]
 
 
 def gradient_histograms(images: Floats) -> Floats:

@@ -20,6 +20,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["SharedSchema", "propose_schema"]
 
 MOST_CLASSES = 50
+MOST_WORDS = 1_000
 SKEWED = 0.05  # a mean this low within its bounds is read by the logarithm
 
 
@@ -158,4 +159,9 @@ def _proposed(series: pl.Series) -> DeclaredNumbers | DeclaredWords | None:
         low, high = float(values.min()), float(values.max())
         return DeclaredNumbers(lower=low, upper=high, log=bool(values.mean() - low < SKEWED * (high - low)))
     words = series.cast(pl.String).drop_nulls().unique().sort().to_list()
+    if len(words) > MOST_WORDS:
+        raise InvalidParameter(
+            f"column={series.name!r} has {len(words)} values; at most {MOST_WORDS} get a place: group them, "
+            "or leave the column out"
+        )
     return DeclaredWords(values=tuple(words)) if words else None

@@ -32,6 +32,7 @@ __all__ = ["Shared", "simulate_learning", "train_alone"]
 
 HELD = 64  # clients in memory at once, where few take part in a round
 FEW_SILOS = 32  # privacy reports that the summary holds; privacy.json has all
+DRAWN = 10  # rounds in the picture; learning.csv has all
 Tell = Callable[[str], None]
 
 
@@ -165,15 +166,16 @@ def _policies(
             f"client={unknown[0]!r} is none of the {len(parts)} clients, whose policy is given"
         )
     usual = {"quasi": tuple(schema.columns), "sensitive": schema.target, **(anonymise or {})}
-    for name in (*usual["quasi"],):
-        if name not in schema.columns:
-            raise InvalidParameter(f"quasi={name!r} is not among the columns to learn from")
     made: dict[str, Mapping[str, Any]] = {name: {**usual, **more} for name, more in policies.items()}
     if anonymise is not None:
         made[""] = usual
     for policy in made.values():  # a wrong word is everybody's mistake, not a silo that fails
-        if not Policy.of(policy).promises():
+        said = Policy.of(policy)
+        if not said.promises():
             raise InvalidParameter("anonymize: no promise was asked for; say at least k")
+        for name in said.quasi:
+            if name not in schema.columns:
+                raise InvalidParameter(f"quasi={name!r} is not among the columns to learn from")
     return made
 
 
@@ -249,8 +251,8 @@ def _summary(learnt: Together, work: _Progress, shared: Shared, clients: int) ->
         "privacy": {
             "silos": len(reports),
             "anonymised": len(anonymised),
-            "all_hold": all(report["holds"] for report in anonymised),
-            "rows": sum(int(report.get("rows", 0)) for report in reports.values()),
+            "all_hold": all(report.get("holds") is True for report in anonymised),
+            "rows": sum(rows for report in reports.values() if isinstance(rows := report.get("rows"), int)),
         },
         "silos": {name: reports[name] for name in sorted(reports)[:FEW_SILOS]},
         "model_bytes": len(learnt.model.to_bytes()),
@@ -269,7 +271,7 @@ def _files(learnt: Together, work: _Progress) -> dict[str, str | bytes]:
     writer.writerows(work.history)
     drawn = [
         {"dataset": "test rows", "method": name, "round": line["round"], "ours": line[name]}
-        for line in work.history
+        for line in work.history[:: -max(1, len(work.history) // DRAWN)][::-1]  # the last one is in it
         for name in ("accuracy", "f1")
     ]
     picture = lines_svg(

@@ -51,7 +51,10 @@ class PlainSum:
         kept: list[str] = []
         for node, reply in answers.items():
             numbers = reply.body.get("numbers")
-            wrong = "no numbers in the answer" if not isinstance(numbers, np.ndarray) else fault(numbers)
+            if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu":
+                wrong = fault(numbers)
+            else:
+                wrong = "no whole numbers in the answer"
             if wrong is None:
                 total = total + numbers
                 kept.append(node)

@@ -21,12 +21,13 @@ from mahrem.federated._message import Message
 from mahrem.federated._network import LARGEST, wrong_weights
 from mahrem.federated._shared_schema import SharedSchema
 from mahrem.pipeline import Release, anonymize
+from mahrem.release import Policy
 from mahrem.types import Floats, Integers
 
 __all__ = ["ClientPool", "TrainingSilo", "privacy_report", "training_client"]
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
-REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped")
+REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
 Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
 
 
@@ -61,10 +62,11 @@ class TrainingSilo:
     def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
         """Rows to learn from, their classes, and the privacy report; made on first use."""
         if self._ready is None:
-            shown, report, cells = self.frame, privacy_report(None, self.frame.height), ()
+            cells: tuple[str, ...] = ()
+            shown, report = self.frame, privacy_report(None, self.frame.height)
             if self.policy is not None:
                 release = self._release()
-                shown, cells = release.table, tuple(self.policy.get("quasi", ()))
+                shown, cells = release.table, tuple(Policy.of(self.policy).quasi)
                 report = privacy_report(release, self.frame.height)
                 if self.measure is not None:
                     report |= self.measure(self.frame, release)
@@ -82,9 +84,8 @@ class TrainingSilo:
         if missing:
             raise InvalidInput(f"columns={len(missing)} that were agreed on are not in this table")
         said = {"rest": "insensitive", **(self.policy or {})}
-        trees = {
-            name: tree for name, tree in self.schema.hierarchies.items() if name in said.get("quasi", ())
-        }
+        quasi = Policy.of(self.policy or {}).quasi
+        trees = {name: tree for name, tree in self.schema.hierarchies.items() if name in quasi}
         if trees:
             said = {"hierarchy": trees, **said}
         with warnings.catch_warnings():

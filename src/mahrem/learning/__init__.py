@@ -32,7 +32,7 @@ from mahrem.learning._evaluate import (
     evaluate,
     target_codes,
 )
-from mahrem.learning._example_gradients import ClippedSums, refuse_mixing
+from mahrem.learning._example_gradients import ClippedSums
 from mahrem.learning._features import Encoder, Features, fit_encoder
 from mahrem.learning._functional_mechanism import FunctionalLinear, FunctionalLogistic
 from mahrem.learning._items import Items, as_cells, covered_bits, learn_items, number_classes
@@ -40,6 +40,7 @@ from mahrem.learning._last_layer import PolynomialLastLayer, frozen_features
 from mahrem.learning._local_noise import LocalNoise
 from mahrem.learning._marginals import Marginals
 from mahrem.learning._marginals_fit import MarginalsFit
+from mahrem.learning._mixing import refuse_mixing
 from mahrem.learning._networks import NETWORKS
 from mahrem.learning._noisy_votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes
 from mahrem.learning._objective_analysis import objective_delta, objective_rdp

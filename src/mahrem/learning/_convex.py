@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +13,7 @@ from mahrem.types import Floats
 
 __all__ = ["LOGISTIC", "HuberHinge", "Logistic", "MarginLoss", "Minimum", "Objective", "minimise"]
 
-BLOCK = 8192  # rows added up at once: keeps rounding and memory small
+BLOCK = 1024  # rows added up at once: keeps rounding and memory small
 UNIT = 2.0**-53
 STEPS = 100
 HALVINGS = 60
@@ -125,14 +126,16 @@ class Objective:
     def derivatives(self, point: Floats) -> tuple[Floats, Floats]:
         """Give the gradient and the matrix of second derivatives."""
         width = self.rows.shape[1]
-        gradient, hessian = np.zeros(width), np.zeros((width, width))
+        slopes, hessian = [np.zeros(width)], np.zeros((width, width))
         for first in range(0, len(self.rows), BLOCK):
             part, side = self.rows[first : first + BLOCK], self.signs[first : first + BLOCK]
             margin = side * (part @ point)
-            gradient += part.T @ (side * self.loss.slope(margin))
+            slopes.append(part.T @ (side * self.loss.slope(margin)))
             weighted = part * np.sqrt(self.loss.curve(margin))[:, None]
             hessian += weighted.T @ weighted
         hessian[np.diag_indices(width)] += self.regularisation
+        # Blocks are added exactly: else rounding alone would pass the tolerance from ten million rows on.
+        gradient = np.array([math.fsum(entry) for entry in np.stack(slopes, axis=1)])
         return gradient + self.regularisation * point + self.linear, hessian
 
     def rounding(self, point: Floats) -> float:
@@ -140,7 +143,7 @@ class Objective:
         n, width = self.rows.shape
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", self.rows, self.rows), initial=0.0)))
         length = float(np.linalg.norm(point))
-        sums = min(n, BLOCK) + n // BLOCK + 2
+        sums = min(n, BLOCK) + 2
         margins = (width + 16) * (1.0 + self.loss.most_curve * longest * length)
         ends = 8 * (self.regularisation * length + float(np.linalg.norm(self.linear)))
         return float(1.01 * UNIT * (n * longest * (sums + margins) + ends))

@@ -16,7 +16,7 @@ from mahrem.types import Floats
 
 __all__ = ["DeclaredEncoder", "DeclaredNumbers", "DeclaredWords"]
 
-MOST_WORDS = 1_000  # values of a column; each has a place of its own
+MOST_WORDS = 10_000  # values of a column; each has a place of its own
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,6 @@ class LocalNoiseModule(torch.nn.Module):
         super().__init__()
         self.settings = settings
         self.passes = 0  # calls so far, for whoever pays
-        self._stream = new_stream()
 
     def clipped(self, given: torch.Tensor) -> torch.Tensor:
         """Scale each record down to the clip norm; one that is not finite becomes zero."""
@@ -37,7 +36,8 @@ class LocalNoiseModule(torch.nn.Module):
     def forward(self, given: torch.Tensor) -> torch.Tensor:
         """Give noisy activations."""
         settings = self.settings
-        draw = self._stream.laplaces if settings.noise == "laplace" else self._stream.normals
+        stream = new_stream()  # for each call: copies and forked workers must not share their noise
+        draw = stream.laplaces if settings.noise == "laplace" else stream.normals
         noise = draw("local", self.passes, given.numel()) * settings.scale
         self.passes += 1
         return self.clipped(given) + torch.from_numpy(noise).to(given).reshape(given.shape)

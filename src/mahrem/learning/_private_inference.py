@@ -91,6 +91,8 @@ class PrivateVotes:
         classes: The declared classes; a vote for anything else counts for none.
         epsilon: What one answer costs.
         ledger: Pays for every answer before it is computed.
+        whole_people: Whether all rows of a person are in one part (``units`` of :func:`train_parts`); must be
+            said where the ledger protects people, since a person in several parts moves several votes.
 
     Guarantees:
         - Each answer is ``epsilon``-DP for the training records, by permute-and-flip on the votes; the cost
@@ -116,10 +118,16 @@ class PrivateVotes:
     classes: Sequence[Any]
     epsilon: float
     ledger: Ledger
+    whole_people: bool = False
 
     def __post_init__(self) -> None:
         if check.finite(epsilon=self.epsilon) <= 0:
             raise InvalidParameter(f"epsilon={self.epsilon!r} must be above 0")
+        if self.ledger.unit.subject is not None and not self.whole_people:
+            raise InvalidParameter(
+                f"ledger: its unit is a person (subject={self.ledger.unit.subject!r}); train_parts must put "
+                f"all rows of a person into one part (units=...), and whole_people=True says that it did"
+            )
         if len(self.members) < PARTS or len(set(self.classes)) < PARTS:
             raise InvalidParameter(
                 f"members={len(self.members)}, classes={len(set(self.classes))}: at least {PARTS} of each"

@@ -12,7 +12,8 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import GlobalSensitivity, Relation, listened, noised
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
-from mahrem.learning._example_gradients import ClippedSums, made_up, refuse_mixing, torch_of
+from mahrem.learning._example_gradients import ClippedSums, torch_of
+from mahrem.learning._mixing import made_up, refuse_mixing
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_plan import TrainingPlan
 from mahrem.types import Integers

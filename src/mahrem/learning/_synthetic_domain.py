@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.dp import Facts, Unit, public_cells
+from mahrem.dp import Facts, Unit, cells_of
 from mahrem.errors import InvalidParameter
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats, Integers
 
 __all__ = ["DeclaredColumn", "DeclaredDomain", "DomainKind", "day_number"]
@@ -207,11 +207,14 @@ class DeclaredDomain:
 
     def numbers(self, table: object, reading: Reading | None = None) -> dict[str, Floats]:
         """Read columns as numbers: places of declared values, clipped numbers, days; NaN where none is."""
+        return self._cells(open_source(table, reading), self.names)
+
+    def _cells(self, source: Source, needed: tuple[str, ...]) -> dict[str, Floats]:
+        source.take(needed)  # all in one go: a database asked twice may answer in another order
         plain = [column.name for column in self.columns if column.kind != "date"]
-        read = public_cells(table, self.facts, plain, reading=reading, shares=False) if plain else {}
-        cells = dict(read)
+        cells = dict(cells_of(source, self.facts, plain, shares=False)) if plain else {}
         days = [column.name for column in self.columns if column.kind == "date"]
-        held = open_source(table, reading).take(days) if days else None
+        held = source.take(days) if days else None
         for column in self.columns:
             if held is not None and column.kind == "date":
                 cells[column.name] = _days(held[column.name]).clip(column.edges[0], column.edges[-1])
@@ -228,8 +231,9 @@ class DeclaredDomain:
             - At most ``unit.rows`` rows of a person are used.
         """
         source = open_source(table, reading)
-        check.columns_exist([*self.names, *([] if unit.subject is None else [unit.subject])], source.columns)
-        cells = self.numbers(table, reading)
+        needed = tuple(dict.fromkeys([*self.names, *([] if unit.subject is None else [unit.subject])]))
+        check.columns_exist(needed, source.columns)
+        cells = self._cells(source, needed)
         found = np.stack([column.places(cells[column.name]) for column in self.columns], axis=1)
         keep = (found >= 0).all(axis=1)
         if unit.subject is not None:

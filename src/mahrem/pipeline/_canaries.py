@@ -76,14 +76,14 @@ class Canaries:
                 blocks.append(rng.choice([inputs.low, 1.0], (count, 1)))
             else:
                 blocks.append(np.eye(len(values))[rng.integers(len(values), size=count)])
-        rows = np.hstack(blocks).astype(np.float32)
+        rows: Any = np.hstack(blocks).astype(np.float32)
         labels: Any = None
         if classes is not None:
             labels = np.array(classes, dtype=object)[rng.integers(len(classes), size=count)]
         elif bounds is not None:
             labels = rng.choice(np.array(bounds), count)
         coins = rng.random(count) < 0.5
-        return cls(rows=np.zeros_like(rows) if own else rows, labels=labels, inside=coins, own=own)
+        return cls(rows=rows * (0 if own else 1), labels=labels, inside=coins, own=own)
 
     def added(self, rows: Floats, labels: Any, units: Integers | None) -> tuple[Floats, Any, Any]:
         """Give a table with the canaries whose coin said so; each is a person of its own."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mahrem.check import one_of
+
 __all__ = ["draw", "drawn", "report_in"]
 
 
@@ -39,13 +41,13 @@ def report_in(kept: Path, language: str) -> str:
     made = kept.with_name("report.html").read_text(encoding="utf-8")
     if not language or f'<html lang="{language}">' in made[:2000]:
         return made
-    from mahrem.report import render_html
+    from mahrem.report import LANGUAGES, render_html
     from mahrem.web._store import replace_private
 
+    one_of(LANGUAGES, language=language)  # it becomes part of a name
     other = kept.parent.with_name(f"report-{language}.html")
     if not other.is_file():
-        text = render_html(json.loads(kept.read_bytes()), language)  # judges the language, too
-        replace_private(other, text.encode())
+        replace_private(other, render_html(json.loads(kept.read_bytes()), language).encode())
     return other.read_text(encoding="utf-8")
 
 

@@ -49,19 +49,31 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
   });
 }
 
-// A point of the picture: its run is shown below with its own button.
+// A point of the picture: its run is shown below with its own button, and so are runs it covers.
 const picked = document.querySelector("[data-picked]");
-for (const spot of document.querySelectorAll("[data-point]")) {
+const spots = [...document.querySelectorAll("[data-point]")];
+const middle = (spot) => ["cx", "cy"].map((name) => Number(spot.querySelector(".dot").getAttribute(name)));
+for (const spot of spots) {
   spot.addEventListener("click", (event) => {
     event.preventDefault();
-    for (const other of document.querySelectorAll("[data-point][aria-current]")) other.removeAttribute("aria-current");
+    for (const other of spots) other.removeAttribute("aria-current");
     spot.setAttribute("aria-current", "true");
-    const words = document.createElement("p");
-    words.textContent = spot.getAttribute("aria-label");
-    const cell = document.querySelector(`#run-${spot.dataset.point} td:last-child`);
-    const offered = cell.firstElementChild.cloneNode(true);
-    offered.querySelector?.("button")?.classList.remove("second", "small");
-    picked.replaceChildren(words, offered);
-    offered.querySelector?.("button")?.focus();
+    const [x, y] = middle(spot);
+    const covered = spots.filter((other) => {
+      const [across, down] = middle(other);
+      return other !== spot && Math.hypot(across - x, down - y) < 6;
+    });
+    picked.replaceChildren(...[spot, ...covered].map(offer));
+    picked.querySelector("button")?.focus();
   });
+}
+
+function offer(spot) {
+  const row = document.createElement("div");
+  row.className = "row";
+  const words = document.createElement("p");
+  words.textContent = spot.getAttribute("aria-label");
+  const cell = document.querySelector(`#run-${spot.dataset.point} td:last-child`);
+  row.append(words, cell.firstElementChild.cloneNode(true));
+  return row;
 }

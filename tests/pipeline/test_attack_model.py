@@ -1,0 +1,159 @@
+"""Attacks on models, from a folder, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+torch = pytest.importorskip("torch")
+
+import mahrem as mh  # noqa: E402 - after the extra was found
+from mahrem.attacks import Examples, FewShadows, LossThreshold, ModelFinding  # noqa: E402
+from mahrem.cli._app import _run  # noqa: E402
+from mahrem.datasets import find  # noqa: E402
+from mahrem.dp import Facts, public_cells  # noqa: E402
+from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
+from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET  # noqa: E402
+from mahrem.learning import Descent, PlainNetwork, PrivateClassifier, PublicInputs  # noqa: E402
+
+torch.set_num_threads(1)
+ROWS = 800
+FACTS: dict[str, dict[str, Any]] = {
+    "age": {"lower": 0, "upper": 100},
+    "height": {"lower": 100, "upper": 200},
+    "sex": {"categories": ["f", "m"]},
+    "ill": {"categories": ["no", "yes"]},
+}
+
+
+def table(seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    age = rng.uniform(0, 100, ROWS)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "height": rng.uniform(100, 200, ROWS),
+            "sex": rng.choice(["f", "m"], ROWS),
+            "ill": np.where(age + rng.normal(0, 20, ROWS) > 50, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("model")
+    table(1).write_csv(home / "in.csv")
+    table(2).write_csv(home / "out.csv")
+    ledger = mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=ROWS, columns=FACTS)
+    settings: dict[str, Any] = {"epochs": 4, "batch": 200, "device": "cpu", "hidden": [8]}
+    mh.train(table(1), ledger=ledger, target="ill", epsilon=1, output=home / "m", **settings)
+    return home
+
+
+def test_a_private_model_gives_nothing_away_and_its_promise_stands_beside(folder: Path) -> None:
+    found = mh.attack_model(folder / "m", members=folder / "in.csv", holdout=folder / "out.csv", shadows=2)
+    loss, few = found.findings[:2]
+    assert isinstance(loss, ModelFinding)
+    assert isinstance(few, ModelFinding)
+    for one in (loss, few):
+        assert one.rate is not None
+        assert one.interval is not None
+        assert one.interval[0] <= float(one.details["promised"])
+        assert float(one.details["promised"]) == pytest.approx(0.01 * np.e, rel=0.01)
+    assert [one.attack for one in found.findings[2:]] == ["attribute inference", "model inversion"]
+    assert found.findings[2].details["column"] == "sex"
+    assert found.report["claimed"]["epsilon"] <= 1
+    json.dumps(found.report)
+
+
+def test_the_command_prints_figures_and_no_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["attack", str(folder / "m"), "--original", str(folder / "in.csv")]
+    assert _run([*asked, "--holdout", str(folder / "out.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "AUC" in said
+    assert "the promise allows 2.7" in said
+    assert _run([*asked, "--holdout", str(folder / "out.csv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["members"] == ROWS
+    assert {"area", "chance", "interval"} <= set(found["findings"][0])
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ([], "--holdout"),
+        (["--holdout", "in.csv"], "800 of its 800 rows"),
+        (["--holdout", "out.csv", "--qi", "age"], "for releases"),
+        (["--holdout", "none.csv"], "none.csv"),
+    ],
+)
+def test_awkward_commands_are_refused(
+    folder: Path, more: list[str], match: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    placed = [str(folder / one) if one.endswith(".csv") else one for one in more]
+    assert _run(["attack", str(folder / "m"), "--original", str(folder / "in.csv"), *placed]) == 2
+    assert match in capsys.readouterr().err
+    assert _run(["attack", str(folder / "in.csv"), "--qi", "age", "--shadows", "2"]) == 2
+    assert "model folder" in capsys.readouterr().err
+
+
+def test_any_model_with_probabilities_will_do() -> None:
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(800, 5)), rng.integers(2, size=800)
+    forest = RandomForestClassifier(30, random_state=0).fit(rows[:400], labels[:400])
+    found = mh.attack_model(
+        forest, members=(rows[:400], labels[:400]), holdout=(rows[400:], labels[400:]), shadows=4
+    )
+    assert found.findings[0].alarming
+    assert found.findings[1].alarming
+    assert found.worst() > 0
+    assert found.report["claimed"] is None
+    with pytest.raises(InvalidInput, match=r"\(X, y\)"):
+        mh.attack_model(forest, members=rows, holdout=(rows, labels))
+    with pytest.raises(InvalidParameter, match="predict_proba"):
+        mh.attack_model(object(), members=(rows, labels), holdout=(rows, labels))
+    with pytest.raises(InvalidInput, match="no model folder"):
+        mh.attack_model("nowhere", members=(rows, labels), holdout=(rows, labels))
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+def test_on_adult_an_overfitted_net_leaks_and_its_private_twin_does_not() -> None:
+    # Seeds are fixed. The ranges of the twin hold in 95 % of draws, and in this one.
+    facts = Facts(columns=ADULT_FACTS)
+    inputs = PublicInputs(facts=facts, features=tuple(name for name in ADULT_FACTS if name != ADULT_TARGET))
+    frame = pl.read_csv(find("adult_train"))
+    order = np.random.default_rng(0).permutation(len(frame))[:2000]
+    rows = inputs(frame)[order]
+    labels = public_cells(frame, facts, [ADULT_TARGET])[ADULT_TARGET][order].astype(int)
+    inside, outside = Examples(rows[:1000], labels[:1000]), Examples(rows[1000:], labels[1000:])
+
+    def network(seed: int) -> PlainNetwork:
+        options = {"hidden": (128,)}
+        return PlainNetwork(
+            options=options, classes=(0, 1), epochs=100, batch=100, learning_rate=0.01, seed=seed
+        )
+
+    overfitted = network(99).fit(inside.inputs, inside.labels)
+    found = FewShadows(shadows=4)(overfitted, inside, outside, make=network)
+    assert found.area_interval[0] > 0.55
+    assert (found.rate or 0.0) > 0.02
+    twin = PrivateClassifier(
+        options={"hidden": (128,)},
+        classes=(0, 1),
+        epsilon=1,
+        epochs=10,
+        batch=200,
+        descent=Descent(learning_rate=1.0),
+        device="cpu",
+        seed=1,
+    ).fit(inside.inputs, inside.labels, ledger=mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=1000))
+    same = LossThreshold()(twin, inside, outside)
+    assert same.chance[0] <= (same.rate or 0.0) <= same.chance[1]
+    assert same.area_interval[0] <= 0.5 <= same.area_interval[1]
