@@ -58,7 +58,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters["megabytes"] = lambda size: f"{size / 1e6:,.0f} MB"
     environment.filters["moment"] = lambda text: str(text).replace("T", " ").removesuffix("Z")[:16]
     return environment
 
