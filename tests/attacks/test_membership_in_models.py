@@ -122,6 +122,14 @@ def test_equal_rows_of_a_small_domain_are_no_overlap() -> None:
     assert not found.alarming
 
 
+def test_the_same_rows_of_a_small_domain_are_refused_in_any_order() -> None:
+    few = np.repeat(np.arange(20.0), 10)[:, None]
+    labels = (few[:, 0] > 9).astype(int)
+    tree = DecisionTreeClassifier().fit(few, labels)
+    with pytest.raises(InvalidInput, match="200 of its 200 rows"):
+        LossThreshold()(tree, Examples(few, labels), Examples(few[::-1], labels[::-1]))
+
+
 def test_what_cannot_be_attacked_says_why(memory: Any) -> None:
     with pytest.raises(InvalidInput, match="at least 20"):
         LossThreshold()(memory, MEMBERS.take(slice(0, 5)), OTHERS)

@@ -21,6 +21,7 @@ from mahrem.dp import Facts, public_cells  # noqa: E402
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET  # noqa: E402
 from mahrem.learning import Descent, PlainNetwork, PrivateClassifier, PublicInputs  # noqa: E402
+from mahrem.pipeline import attack_synthetic  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 800
@@ -89,7 +90,7 @@ def test_the_command_prints_figures_and_no_value(folder: Path, capsys: pytest.Ca
     [
         ([], "--holdout"),
         (["--holdout", "in.csv"], "800 of its 800 rows"),
-        (["--holdout", "out.csv", "--qi", "age"], "for releases"),
+        (["--holdout", "out.csv", "--qi", "age"], "for releases of real rows"),
         (["--holdout", "none.csv"], "none.csv"),
     ],
 )
@@ -120,6 +121,41 @@ def test_any_model_with_probabilities_will_do() -> None:
         mh.attack_model(object(), members=(rows, labels), holdout=(rows, labels))
     with pytest.raises(InvalidInput, match="no model folder"):
         mh.attack_model("nowhere", members=(rows, labels), holdout=(rows, labels))
+
+
+def test_made_up_rows_are_attacked_with_a_hold_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = table(1)
+    real.write_csv(tmp_path / "in.csv")
+    table(2).write_csv(tmp_path / "out.csv")
+    ledger = mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=ROWS, columns=FACTS)
+    mh.synthesize(real, ledger=ledger, epsilon=1, delta=1e-6, output=tmp_path / "fair", html=False)
+    real.with_columns(pl.col("age") + 0.01).write_csv(tmp_path / "copy.csv")
+    asked = ["--original", str(tmp_path / "in.csv"), "--holdout", str(tmp_path / "out.csv"), "--json"]
+    assert _run(["attack", str(tmp_path / "copy.csv"), *asked]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["findings"][0]["rate"] > 0.9
+    assert found["columns"] == ["age", "height", "sex", "ill"]
+    assert _run(["attack", str(tmp_path / "fair"), *asked[:-1]]) == 0
+    assert "AUC" in capsys.readouterr().out
+    fair = attack_synthetic(tmp_path / "fair", members=real, holdout=table(2), reference=table(3))
+    assert len(fair.findings) == 2
+    assert all((one.rate or 0.0) < 0.05 for one in fair.findings)  # chance gives up to 0.024
+    with pytest.raises(InvalidInput, match="share no column"):
+        attack_synthetic(pl.DataFrame({"other": [1]}), members=real, holdout=table(2))
+    with pytest.raises(InvalidInput, match="not a release"):
+        attack_synthetic(tmp_path, members=real, holdout=table(2))
+
+
+def test_images_are_attacked_as_tables_are() -> None:
+    rng = np.random.default_rng(4)
+    images, labels = rng.normal(size=(400, 1, 6, 6)).astype(np.float32), rng.integers(2, size=400)
+    inside, outside = Examples(images[:200], labels[:200]), Examples(images[200:], labels[200:])
+    model = PlainNetwork(epochs=40).fit(inside.inputs, inside.labels)
+    found = mh.attack_model(model, members=inside, holdout=outside)
+    assert found.findings[0].alarming
+    assert [one.attack for one in found.findings if not one.done] == ["lira", "attribute inference"]
 
 
 @pytest.mark.data

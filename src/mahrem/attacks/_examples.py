@@ -14,6 +14,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["Examples", "Says", "log_odds", "refuse_mixed", "true_chances"]
 
 SMALLEST = 1e-12  # a probability is never quite 0 or 1
+DISTINCT = 10  # rows; fewer may well come as often in another table
 OVERLAP = 0.05  # more rows of the others among the members than chance explains
 
 
@@ -89,16 +90,26 @@ def log_odds(chances: Floats) -> Floats:
 
 
 def refuse_mixed(members: Examples, others: Examples) -> None:
-    """Refuse others that share more rows with the members than equal rows among the members explain."""
+    """Refuse others that share more rows with the members than equal rows among the members explain.
+
+    Where nearly every row has a twin, values cannot tell; then only the same rows altogether are refused.
+    """
     inside, outside = _numbered(members, others)
     _, times = np.unique(inside, return_counts=True)
     twins = float(times[times > 1].sum() / times.sum())
     shared = np.isin(outside, inside)
-    if shared.mean() > twins + OVERLAP:
+    if shared.mean() > twins + OVERLAP or _same(inside, outside):
         raise InvalidInput(
             f"holdout: {int(shared.sum())} of its {len(shared)} rows are in the training table, far more "
             f"than equal rows there explain; give rows that the model never saw"
         )
+
+
+def _same(inside: Integers, outside: Integers) -> bool:
+    """Say whether these are the same rows, in any order; a handful of values proves nothing."""
+    if len(inside) != len(outside) or len(np.unique(inside)) < DISTINCT:
+        return False
+    return bool(np.array_equal(np.sort(inside), np.sort(outside)))
 
 
 def _numbered(first: Examples, second: Examples) -> tuple[Integers, Integers]:

@@ -35,7 +35,7 @@ def attack(
         Table, _table("--second", "Another release of the same people, for composition.", "RELEASE")
     ] = None,
     holdout: Annotated[
-        Table, _table("--holdout", "For a model: rows it never saw, from the same population.")
+        Table, _table("--holdout", "For a model or made-up rows: real rows they never saw.")
     ] = None,
     shadows: Annotated[
         int,
@@ -68,6 +68,8 @@ def attack(
 
     mahrem attack other-tool.csv --qi age,zip --sensitive disease --original patients.csv
 
+    mahrem attack made-up/ --original real.csv --holdout other-people.csv
+
     mahrem attack model/ --original trained-on.csv --holdout never-seen.csv --shadows 4
     """
     from mahrem.cli._attack_model import attack_folder, print_model
@@ -76,10 +78,10 @@ def attack(
 
     population = settings.pop("population", None)
     model = is_model(release)
-    if not model and (holdout is not None or shadows):
-        raise InvalidParameter("holdout, shadows: these belong to a model folder (mahrem train -o DIR)")
+    if not model and shadows:
+        raise InvalidParameter("shadows: this belongs to a model folder (mahrem train -o DIR)")
     with stages(quiet=quiet) as progress:
-        if model:
+        if model or holdout is not None:
             found = attack_folder(
                 release,
                 original=original,
@@ -103,7 +105,7 @@ def attack(
         if json:
             print_json(found.report)
         elif not quiet:
-            (print_model if model else _print)(found.report)
+            (print_model if model or holdout is not None else _print)(found.report)
     raise typer.Exit(1 if fail_above is not None and found.worst() > fail_above else 0)
 
 

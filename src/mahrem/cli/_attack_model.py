@@ -1,4 +1,4 @@
-"""``mahrem attack`` with the folder of a model."""
+"""``mahrem attack`` with the folder of a model, or with made-up rows and a hold-out."""
 
 from __future__ import annotations
 
@@ -25,26 +25,28 @@ def attack_folder(
     settings: Mapping[str, Any],
     progress: Any,
 ) -> Any:
-    """Attack a model folder; what only a published table needs is refused."""
-    from mahrem.pipeline import attack_model
+    """Attack a model folder or made-up rows; what only a release of real rows needs is refused."""
+    from mahrem.pipeline import attack_model, attack_synthetic, is_model
     from mahrem.table import Reading
 
     strange = next((name for name in settings if name not in (*_READING, "seed")), None)
     if strange is not None:
-        raise InvalidParameter(f"{strange}: this setting is for releases; {folder!r} is a model")
+        raise InvalidParameter(f"{strange}: this setting is for releases of real rows, without --holdout")
     if original is None or holdout is None:
         raise InvalidParameter(
-            "a model is attacked with --original (what it was trained on) and --holdout (rows it never saw)"
+            "models and made-up rows are attacked with --original (what they were made from) and "
+            "--holdout (rows they never saw)"
         )
-    return attack_model(
-        folder,
-        members=original,
-        holdout=holdout,
-        shadows=shadows,
-        reading=Reading(**{name: settings[name] for name in _READING if name in settings}),
-        seed=settings.get("seed") or 0,
-        progress=progress,
-    )
+    more: dict[str, Any] = {
+        "members": original,
+        "holdout": holdout,
+        "reading": Reading(**{name: settings[name] for name in _READING if name in settings}),
+        "seed": settings.get("seed") or 0,
+        "progress": progress,
+    }
+    if is_model(folder):
+        return attack_model(folder, shadows=shadows, **more)
+    return attack_synthetic(folder, **more)
 
 
 def print_model(report: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from mahrem.pipeline._anonymize import Release, anonymize
 from mahrem.pipeline._apply import apply
 from mahrem.pipeline._attack import RedTeam, attack
 from mahrem.pipeline._attack_model import attack_model, is_model
+from mahrem.pipeline._attack_synthetic import attack_synthetic
 from mahrem.pipeline._audit import Audit, audit
 from mahrem.pipeline._compare import Comparison, compare
 from mahrem.pipeline._dry_run import DryRun, dry_run
@@ -28,6 +29,7 @@ __all__ = [
     "apply",
     "attack",
     "attack_model",
+    "attack_synthetic",
     "audit",
     "check_hierarchy",
     "compare",
