@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, refuse_undeclared
+from mahrem.dp import Ledger
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning import (
     Descent,
-    FunctionalLinear,
-    FunctionalLogistic,
-    ObjectivePerturbation,
-    OutputPerturbation,
-    PrivateAutoencoder,
-    PrivateClassifier,
     PrivateNetwork,
-    PrivateRegressor,
     PublicInputs,
     checkpoint_stream,
     declared_features,
@@ -31,77 +23,12 @@ from mahrem.learning import (
 )
 from mahrem.pipeline._canaries import Canaries, canary_count
 from mahrem.pipeline._model_score import Measure
+from mahrem.pipeline._train_models import GRADIENTS, MODELS, Wish, model_name, wish_for
 from mahrem.pipeline._trained import Trained
 from mahrem.release import is_release
 from mahrem.table import Reading, open_source
-from mahrem.types import Floats
 
-__all__ = ["MODELS", "Wish", "train"]
-
-GRADIENTS = "gradients"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What a person asked for, as a factory of :data:`MODELS` needs it."""
-
-    network: str
-    classes: tuple[str, ...] | None
-    bounds: tuple[float, float] | None
-    epsilon: float
-    delta: float
-    rows: int | None
-    options: Mapping[str, Any]
-    settings: Mapping[str, Any]
-
-
-def _network(wish: Wish) -> PrivateNetwork:
-    settings = {
-        "network": wish.network,
-        "options": wish.options,
-        "epsilon": wish.epsilon,
-        "delta": wish.delta,
-        "rows": wish.rows,
-        **wish.settings,
-    }
-    if wish.network == "autoencoder":
-        return PrivateAutoencoder(**settings)
-    if wish.classes is not None:
-        return PrivateClassifier(classes=wish.classes, **settings)
-    if wish.bounds is None:
-        raise InvalidParameter("target=None: name the column to learn; only an autoencoder needs none")
-    return PrivateRegressor(lower=wish.bounds[0], upper=wish.bounds[1], **settings)
-
-
-def _linear(kind: Callable[..., Any], **fixed: Any) -> Callable[[Wish], Any]:
-    def make(wish: Wish) -> Any:
-        strange = next((one for one in [*wish.settings, *wish.options] if one != "progress"), None)
-        if strange is not None:
-            raise InvalidParameter(
-                f"{strange}: this model has no such setting; it belongs to how='gradients'"
-            )
-        if kind is FunctionalLinear:
-            return FunctionalLinear(epsilon=wish.epsilon, delta=wish.delta, bounds=wish.bounds)
-        if wish.classes is None:
-            raise InvalidParameter("target: its values must be declared (categories) for this model")
-        return kind(epsilon=wish.epsilon, delta=wish.delta, classes=wish.classes, **fixed)
-
-    return make
-
-
-# "model" for noise on gradients, "model/how" for every other place where noise can go.
-MODELS: dict[str, Callable[[Wish], Any]] = {
-    "logistic": _network,
-    "dnn": _network,
-    "cnn": _network,
-    "lstm": _network,
-    "autoencoder": _network,
-    "logistic/objective": _linear(ObjectivePerturbation),
-    "svm/objective": _linear(ObjectivePerturbation, loss="svm"),
-    "logistic/output": _linear(OutputPerturbation),
-    "logistic/functional": _linear(FunctionalLogistic),
-    "linear/functional": _linear(FunctionalLinear),
-}
+__all__ = ["train"]
 
 
 def train(
@@ -218,13 +145,13 @@ def train(
     own = book.delta * share if delta is None else delta
     if noise == "laplace" and delta is None:
         own = 0.0
-    wish = _wish(book, model, target, epsilon, own, holdout, hidden, settings)
+    wish = wish_for(book, model, target, epsilon, own, holdout, hidden, settings)
     wanted = _wanted_canaries(book, canaries, audit=audit)
     made = Trained(
         model=model,
         how=how,
         target=target,
-        estimator=MODELS[_model_name(model, how)](wish),
+        estimator=MODELS[model_name(model, how)](wish),
         inputs=PublicInputs(
             facts=book.facts,
             features=declared_features(book.facts, target, features),
@@ -271,7 +198,7 @@ def _fit(
     check.columns_exist([*made.inputs.features, *([] if target is None else [target])], opened.columns)
     book.refuse_other(source, reading, opened.columns)
     rows, cells, units = read_rows(opened, made.inputs, target, book.unit.subject)
-    labels = None if cells is None else _labels(cells, wish)
+    labels = None if cells is None else wish.labels(cells)
     known = np.ones(len(rows), dtype=bool) if units is None else units > 0
     path = wish.settings.get("checkpoint")
     stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()
@@ -296,47 +223,6 @@ def _fit(
         made.metrics = measure(made.estimator, rows[tested], answers, place, book, wish.bounds)
 
 
-def _wish(
-    book: Ledger,
-    model: str,
-    target: str | None,
-    epsilon: float,
-    delta: float,
-    holdout: float,
-    hidden: Sequence[int] | None,
-    settings: Mapping[str, Any],
-) -> Wish:
-    facts = book.facts
-    if (target is None) != (model == "autoencoder"):
-        raise InvalidParameter(
-            f"target={target!r}: an autoencoder takes none, every other model needs the column to learn"
-        )
-    known = facts.columns.get(target) if target is not None else None
-    if target is not None:
-        refuse_undeclared(facts, [target])
-    if check.finite(epsilon=epsilon) <= 0:
-        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
-    bounded = known is not None and known.categories is None
-    return Wish(
-        network=model,
-        classes=None if known is None else known.categories,
-        bounds=facts.bounds(str(target)) if bounded else None,
-        epsilon=epsilon,
-        delta=delta,
-        rows=None if facts.rows is None else max(1, round(facts.rows * (1 - holdout))),
-        options={} if hidden is None else {"hidden": _hidden(model, hidden)},
-        settings={name: value for name, value in settings.items() if value is not None},
-    )
-
-
-def _model_name(model: str, how: str) -> str:
-    name = model if how == GRADIENTS else f"{model}/{how}"
-    if name not in MODELS:
-        known = [one if "/" in one else f"{one}/{GRADIENTS}" for one in MODELS]
-        raise InvalidParameter(f"model={model!r}, how={how!r} is not known; there are {', '.join(known)}")
-    return name
-
-
 def _refuse_occupied(folder: Path, *, force: bool) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         return
@@ -346,31 +232,12 @@ def _refuse_occupied(folder: Path, *, force: bool) -> None:
         )
 
 
-def _hidden(model: str, hidden: Sequence[int]) -> Any:
-    if model in {"cnn", "lstm"}:
-        if len(hidden) != 1:
-            raise InvalidParameter(f"hidden={tuple(hidden)}: {model} takes one size")
-        return hidden[0]
-    if model == "logistic":
-        raise InvalidParameter("hidden: a logistic regression has no hidden layer")
-    return tuple(hidden)
-
-
 def _descent(learning_rate: float | None, optimiser: str | None) -> Descent | None:
     if learning_rate is None and optimiser is None:
         return None
     kind = optimiser or "sgd"
     rate = learning_rate if learning_rate is not None else {"adam": 0.01}.get(kind, Descent().learning_rate)
     return Descent(learning_rate=rate, optimiser=kind)
-
-
-def _labels(cells: Floats, wish: Wish) -> Any:
-    """Give targets as estimators take them: declared labels (None: not declared), or numbers."""
-    if wish.classes is not None:
-        names = np.array([*wish.classes, None], dtype=object)
-        return names[np.where(np.isnan(cells), len(wish.classes), cells).astype(np.int64)]
-    low, high = wish.bounds or (0.0, 1.0)
-    return low + (high - low) * cells
 
 
 def _reports(progress: Callable[[str], None]) -> Callable[[int, int, float], None]:
