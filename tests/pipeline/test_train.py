@@ -101,7 +101,7 @@ def test_a_number_and_the_rows_themselves_can_be_learnt(tmp_path: Path) -> None:
     assert rows.target is None
 
 
-def test_figures_on_kept_away_rows_are_paid_for_or_marked() -> None:
+def test_figures_on_kept_away_rows_are_paid_for_or_marked_and_stay_here(tmp_path: Path) -> None:
     ledger = book()
     private = mh.train(
         table(), ledger=ledger, target="ill", epsilon=3, holdout=0.3, evaluate_epsilon=2.0, **FAST
@@ -117,6 +117,9 @@ def test_figures_on_kept_away_rows_are_paid_for_or_marked() -> None:
     assert openly.metrics is not None
     assert not openly.metrics["private"]
     assert "NOT private" in openly.metrics["note"]
+    for name, made in (("private", private), ("openly", openly)):
+        written = json.loads((made.save(tmp_path / name) / "report.json").read_text(encoding="utf-8"))
+        assert ("metrics" in written) == (name == "private")
 
 
 def test_what_does_not_fit_is_refused_with_its_measuring() -> None:

@@ -1,4 +1,7 @@
-"""What is left for learning: classifiers trained on anonymised rows and tested on untouched ones.
+"""Learning from tables about people: from anonymised rows, from rules, with differential privacy.
+
+Classifiers trained on anonymised rows and tested on untouched ones; CBA; private networks, regressions,
+votes of teachers (PATE) and synthetic tables, each paid from a ledger.
 
 Needs the extra ``learning`` (scikit-learn), which is loaded when a classifier is trained and not before.
 CBA and the bins need no extra: they are estimators of scikit-learn's kind without importing it.

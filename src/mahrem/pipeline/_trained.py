@@ -139,10 +139,11 @@ class Trained:
             _write_model(self.estimator, stage)
             _write(stage / "plan.json", self._settings())
             _write(stage / "sheet.json", self.ledger.data_sheet())
-            # How long it took depends on the rows, without noise: it stays here.
-            kept = {
-                name: value for name, value in self.as_dict().items() if name not in ("seconds", "folder")
-            }
+            # How long it took and what was measured openly depend on the rows, without noise: they stay here.
+            told = {"seconds", "folder"}
+            if self.metrics is not None and not self.metrics["private"]:
+                told.add("metrics")
+            kept = {name: value for name, value in self.as_dict().items() if name not in told}
             _write(stage / "report.json", kept)
             (stage / "guarantee.txt").write_text(self.guarantee + "\n", encoding="utf-8")
         return target
