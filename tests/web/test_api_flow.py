@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -144,21 +145,32 @@ def test_private_queries_are_planned_paid_and_refused_when_the_budget_is_spent(
     server: Server, patients: str
 ) -> None:
     pytest.importorskip("opendp")
-    wish = {"epsilon": 1, "columns": {"sex": {"categories": ["f", "m"]}}}
+    wish = {"epsilon": 2, "columns": {"sex": {"categories": ["f", "m"]}}}
     assert server.client.get(f"/api/v1/projects/{patients}/ledger").json()["error"]["code"] == "no_ledger"
-    assert server.run(patients, "ledger", wish)["state"] == "done"
-    assert server.client.post(f"/api/v1/projects/{patients}/ledger", json=wish).status_code == 409
+    with ThreadPoolExecutor(8) as many:  # a second budget would undo the first
+        place = f"/api/v1/projects/{patients}/ledger"
+        answers = list(many.map(lambda _: server.client.post(place, json=wish), range(8)))
+    (begun,) = [answer.json()["job"]["id"] for answer in answers if answer.status_code == 202]
+    assert server.wait(begun)["state"] == "done"
+    assert server.client.post(place, json=wish).json()["error"]["code"] == "has_ledger"
     question = {"question": "count() by sex", "epsilon": 0.75}
     plan = server.client.post(f"/api/v1/projects/{patients}/queries/plan", json=question).json()
     assert plan["fits"]
     assert all(row["error"] > 0 for row in plan["rows"])
     assert server.run(patients, "queries", question)["state"] == "done"
+    form = {**question, "epsilon": 1, "do": "ask"}
+    shown = server.client.get(f"/projects/{patients}/queries").text
+    form["seen"] = shown.partition('name="seen" value="')[2].partition('"')[0]
+    spent = [server.client.post(f"/projects/{patients}/queries", data=form).status_code]
+    server.wait(server.client.get(f"/api/v1/projects/{patients}/jobs").json()["jobs"][0]["id"])
+    spent.append(server.client.post(f"/projects/{patients}/queries", data=form).status_code)
+    assert spent == [303, 409]  # a form that is sent twice pays once
     left = server.client.get(f"/api/v1/projects/{patients}/ledger").json()["sheet"]["remaining"]["epsilon"]
     assert left == pytest.approx(0.25)
     again = server.client.post(f"/api/v1/projects/{patients}/queries", json=question)
     assert (again.status_code, again.json()["error"]["code"]) == (409, "budget_exceeded")
     page = server.client.get(f"/projects/{patients}/queries")
-    assert "0.25 of ε = 1 left" in page.text
+    assert "0.25 of ε = 2 left" in page.text
 
 
 def test_every_page_of_a_project_shows_up(server: Server, patients: str) -> None:

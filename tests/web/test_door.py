@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import stat
 import subprocess
@@ -12,9 +13,10 @@ import httpx
 import pytest
 
 from mahrem.errors import InvalidParameter
-from mahrem.web import ServeSettings
+from mahrem.web import ServeSettings, create_app
 from mahrem.web._errors import Refused
 from mahrem.web._sessions import Sessions
+from mahrem.web._sources import database_label, pick_database
 from web_server import Server, serving
 
 
@@ -35,14 +37,19 @@ def test_the_token_works_once_and_gives_a_cookie_no_script_and_no_other_site_get
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         assert first.get("/projects").status_code == 200
+        own = cookie.split(";")[0]
+        assert own.startswith(f"mahrem_session_{fresh.home.rsplit(':', 1)[1]}=")  # cookies know no ports
+        first.cookies.clear()
+        odd = first.get("/projects", headers={"cookie": f'other={{"a": [1, 2]}}; a b; {own}'})
+        assert odd.status_code == 200  # what another server on this machine left does not lock one out
         refused = second.get(fresh.start)
         assert refused.status_code == 403
         assert "works once" in refused.text
         assert "set-cookie" not in refused.headers
         assert second.get("/projects").status_code == 401
-        assert first.post("/logout").status_code == 200
+        assert first.post("/logout", headers={"cookie": own}).status_code == 200
         first.cookies.clear()
-        first.headers["cookie"] = cookie.split(";")[0]
+        first.headers["cookie"] = own
         assert first.get("/projects").status_code == 401
         assert fresh.stop() == 0
 
@@ -55,6 +62,58 @@ def test_a_token_that_is_too_old_opens_nothing(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(Refused, match="too old"):
         sessions.begin(old)
     assert len(offered) == 2  # the person at the terminal gets a new one
+
+
+def test_an_unforeseen_failure_is_said_in_our_words_and_not_in_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(ServeSettings(state=tmp_path), port=80)
+    house = app.app.state.house  # type: ignore[attr-defined]
+
+    def fail() -> None:
+        raise RuntimeError("Zyxwvut")
+
+    async def ask(path: str) -> httpx.Response:
+        key = {"authorization": f"Bearer {(tmp_path / 'api-key').read_text()}"}
+        sending = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=sending, base_url="http://127.0.0.1", headers=key) as client:
+            return await client.get(path)
+
+    monkeypatch.setattr(house.store, "list", fail)
+    page, answer = asyncio.run(ask("/projects")), asyncio.run(ask("/api/v1/projects"))
+    house.store.close()
+    assert page.status_code == answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal_error"
+    assert "mistake of ours" in page.text
+    assert "content-security-policy" in page.headers
+    assert "Zyxwvut" not in page.text + answer.text
+
+
+def test_who_has_not_come_in_may_send_little(server: Server) -> None:
+    with server.browser() as stranger:
+        answer = stranger.post("/login", files={"password": b"a" * 50_000})
+        assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("left", [b"", b"\n", b"short", b"\xff" * 40])
+def test_a_key_file_that_a_crash_left_empty_opens_nothing(tmp_path: Path, left: bytes) -> None:
+    (tmp_path / "key").write_bytes(left)
+    sessions = Sessions(lambda _: None, tmp_path / "key")
+    assert not sessions.admits_key(left.decode("latin-1").strip())
+    assert not sessions.admits_key("")
+    made = (tmp_path / "key").read_text()
+    assert sessions.admits_key(made)
+    assert Sessions(lambda _: None, tmp_path / "key").admits_key(made)  # a good one is kept
+
+
+def test_a_database_that_is_no_address_is_refused_unshown_and_ports_tell_databases_apart() -> None:
+    with pytest.raises(InvalidParameter) as refused:
+        ServeSettings(databases=("host=db password=Zyxwvut",))
+    assert "Zyxwvut" not in str(refused.value)
+    one, other = "postgresql://me:Zyxwvut@db:5432/people", "postgresql://me:Zyxwvut@db:5433/people"
+    settings = ServeSettings(databases=(one, other))
+    assert database_label(other) == "db:5433/people"
+    assert pick_database(settings, "db:5433/people") == other
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "localhost:1", ""])

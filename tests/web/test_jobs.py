@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,13 +16,13 @@ from mahrem.web import ServeSettings
 from mahrem.web._errors import MEMORY
 from mahrem.web._models import SourceFacts
 from mahrem.web._queue import Queue
-from mahrem.web._runner import Runner
+from mahrem.web._runner import Runner, _end_rest
 from mahrem.web._store import Store
 from web_server import Server, begin, serving
 
 
-def gone(process: int) -> bool:
-    for _ in range(100):
+def gone(process: int, tries: int = 100) -> bool:
+    for _ in range(tries):
         try:
             if Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
                 return True
@@ -116,6 +118,33 @@ def test_a_job_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     store.close()
     found = queue.get(job.id)
     assert (found.state, found.error is not None and found.error.code) == ("failed", "took_too_long")
+
+
+def test_a_job_that_holds_the_interpreter_does_not_outlive_its_server() -> None:
+    job = (
+        "from mahrem.web._child import end_with_parent as end; end(); print(1, flush=True); sum(iter(int, 1))"
+    )
+    server = (
+        "import subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {job!r}], stdout=subprocess.PIPE)\n"
+        "child.stdout.readline()\nprint(child.pid, flush=True)\nchild.wait()"
+    )
+    with subprocess.Popen([sys.executable, "-c", server], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert not gone(child, tries=1)
+        parent.kill()
+    assert gone(child)
+
+
+def test_what_a_job_leaves_running_ends_with_it() -> None:
+    command = ["/bin/sh", "-c", "trap '' TERM; sleep 60 >/dev/null & echo $!"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as child:
+        assert child.stdout is not None
+        left = int(child.stdout.readline())
+        _end_rest(child)
+        assert child.wait() == 0
+    assert gone(left)
 
 
 def test_stopping_the_server_stops_its_jobs(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mahrem.web import ServeSettings
-from mahrem.web._models import SourceFacts
+from mahrem.web._models import ColumnChoice, Columns, SourceFacts
 from mahrem.web._queue import Queue
 from mahrem.web._runner import Runner
 from mahrem.web._store import Store
@@ -81,6 +81,82 @@ def test_raw_data_nobody_used_is_removed_after_a_set_time(tmp_path: Path) -> Non
     store.close()
 
 
+def test_old_data_goes_even_if_that_of_another_project_cannot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ServeSettings(state=tmp_path / "state", keep_hours=1)
+    store = Store(settings.state)
+    runner = Runner(settings, store, Queue(settings.state / "jobs.sqlite"))
+    made = [store.create("old") for _ in range(2)]
+    for project in made:
+        source = SourceFacts(kind="upload", label="x", file="source.csv")
+        store._write(project.model_copy(update={"source": source, "touched": 0.0}))
+    listed = store.list()
+    store.remove(listed[0].id)  # removed between the look at it and its turn
+    monkeypatch.setattr(store, "list", lambda: listed)
+    runner.forget_old()
+    assert store.get(listed[1].id).source is None
+    store.close()
+
+
+def test_old_data_goes_even_if_its_project_cannot_be_read(tmp_path: Path) -> None:
+    settings = ServeSettings(state=tmp_path / "state", keep_hours=1)
+    store = Store(settings.state)
+    runner = Runner(settings, store, Queue(settings.state / "jobs.sqlite"))
+    old, new = (store.folder(store.create("x").id) for _ in range(2))
+    for folder in (old, new):
+        (folder / "source.csv").write_text("age\n1\n")
+        (folder / "project.json").write_text("{}")  # of another version, or torn by a crash
+    os.utime(old / "project.json", (0, 0))
+    runner.forget_old()
+    assert [(folder / "source.csv").exists() for folder in (old, new)] == [False, True]
+    store.close()
+
+
+def test_orders_list_values_so_they_go_with_the_raw_data(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    project = store.create("x").id
+    choice = ColumnChoice(role="quasi", kind="ordinal", order=["Zyxwvut", "high"])
+    store.update(project, choices=Columns(columns={"level": choice}))
+    after = store.forget_raw(project, "asked").choices
+    assert after is not None
+    assert after.columns == {"level": ColumnChoice(role="quasi", kind="ordinal")}
+    assert b"Zyxwvut" not in (store.folder(project) / "project.json").read_bytes()
+    store.close()
+
+
+def test_a_project_that_was_half_removed_is_gone_after_the_next_start(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    kept, half = store.create("kept"), store.create("half")
+    folder = store.folder(half.id)
+    (folder / "source.csv").write_text("age\n1\n")
+    (folder / "project.json").unlink()  # the first thing to go when a project is removed
+    store.clear_half_made()
+    assert [path.name for path in folder.parent.iterdir()] == [kept.id]
+    store.close()
+
+
+def test_what_a_finished_job_was_told_is_nowhere_in_the_queue(tmp_path: Path) -> None:
+    queue = Queue(tmp_path / "jobs.sqlite")
+    told = {"arguments": {"question": "count() where name = 'Zyxwvut'"}}
+    first, second = queue.add("p", "query", told), queue.add("p", "query", told)
+    assert queue.take() is not None
+    queue.finish(first.id, "done")
+    queue.finish(second.id, "cancelled")
+    for path in tmp_path.iterdir():
+        assert b"Zyxwvut" not in path.read_bytes(), path.name
+
+
+def test_a_state_folder_may_be_named_from_where_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = Store(Path("state"))
+    folder = store.folder(store.create("x").id)
+    store.close()
+    assert folder.is_relative_to(tmp_path)  # a job, which runs elsewhere, finds it
+
+
 def test_no_value_no_name_and_no_token_is_written_to_the_log(server: Server) -> None:
     secret = "Zyxwvut"
     project = server.project(f"age,{secret}col\n31,{secret}\n32,{secret}2\n".encode(), f"{secret}.csv")
@@ -89,7 +165,7 @@ def test_no_value_no_name_and_no_token_is_written_to_the_log(server: Server) -> 
     server.client.get(f"/nowhere/{secret}", params={"token": secret})
     server.client.get("/start", params={"token": secret})
     with server.browser() as stranger:
-        stranger.get(server.start)
+        stranger.get(f"{server.start}x")  # the token itself is for another test
     time.sleep(0.2)
     log = server.log.read_text()
     assert "/api/v1/projects/{project}/columns" in log

@@ -15,8 +15,9 @@ import polars as pl
 import pytest
 
 from mahrem.errors import InvalidInput
+from mahrem.web import ServeSettings
 from mahrem.web._errors import Refused
-from mahrem.web._sources import kind_of
+from mahrem.web._sources import kind_of, pick_file
 from mahrem.web._verbs import perform
 from web_server import Server
 
@@ -274,6 +275,42 @@ def test_a_question_to_a_duckdb_file_sees_that_file_alone(tmp_path: Path) -> Non
     for query in (f"FROM read_csv('{other}')", "SELECT * FROM read_text('/etc/hostname')"):
         with pytest.raises(InvalidInput, match="refused the query"):
             perform(order(path, sql=query), lambda _: None)
+
+
+def test_a_view_in_a_duckdb_file_cannot_read_other_files(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path, other = tmp_path / "people.duckdb", tmp_path / "other.csv"
+    other.write_text("age\n1\n2\n")
+    with duckdb.connect(str(path)) as database:
+        database.execute(
+            "CREATE TABLE people AS SELECT range % 50 AS age, INTERVAL 1 DAY AS stay FROM range(9)"
+        )
+        database.execute(f"CREATE VIEW sly AS FROM read_csv('{other}')")
+    assert perform(order(path, sql_table="people"), lambda _: None)["rows"] == 9
+    with pytest.raises(InvalidInput, match="refused the query"):
+        perform(order(path, sql_table="sly"), lambda _: None)
+
+
+def test_hidden_files_and_the_own_state_cannot_be_opened(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    for name in ("good.csv", ".secret.csv", "state/api-key"):
+        (tmp_path / name).write_text("age\n1\n")
+    settings = ServeSettings(state=state, folders=(tmp_path,))
+    assert pick_file(settings, 0, "good.csv")[0] == tmp_path / "good.csv"
+    for name in (".secret.csv", "state/api-key"):
+        with pytest.raises(Refused):
+            pick_file(settings, 0, name)
+
+
+def test_the_head_of_a_part_is_not_kept_in_memory_without_end(server: Server) -> None:
+    head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="' + b"a" * 50_000
+    answer = server.client.post(
+        "/projects",
+        content=head + b'.csv"\r\n\r\nage\n1\n\r\n--x--\r\n',
+        headers={"content-type": "multipart/form-data; boundary=x"},
+    )
+    assert answer.status_code in {413, 422}  # ours, or the parser's own limit
 
 
 def test_who_is_still_sending_when_a_file_is_refused_gets_the_answer(server: Server) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "LISTING",
     "choose_table",
     "connection_reason",
+    "duckdb_answer",
     "is_postgresql",
     "open_duckdb",
     "open_postgresql",
@@ -71,7 +72,7 @@ def open_duckdb(path: Path, reading: Reading) -> Source:
         ) from None
     with connection:
         try:
-            return _ask_duckdb(connection, reading, label)
+            return _held(duckdb_answer(connection, reading, label), reading, label)
         except duckdb.Error as error:
             telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
             raise refused_query(
@@ -79,7 +80,8 @@ def open_duckdb(path: Path, reading: Reading) -> Source:
             ) from None
 
 
-def _ask_duckdb(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> Source:
+def duckdb_answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:
+    """Give the table that was named, or the answer to a query, in types that can be read."""
     query = reading.query
     if query is None:
         listed = connection.sql(LISTING).fetchall()
@@ -95,7 +97,7 @@ def _ask_duckdb(connection: duckdb.DuckDBPyConnection, reading: Reading, label: 
         else quoted(name)
         for name, kind in zip(names, relation.types, strict=True)
     ]
-    return _held(relation.project(", ".join(parts)).to_arrow_table(), reading, label)
+    return relation.project(", ".join(parts)).to_arrow_table()
 
 
 def open_postgresql(uri: str, reading: Reading) -> Source:

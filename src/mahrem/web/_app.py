@@ -32,19 +32,25 @@ from mahrem.web._templates import render
 __all__ = ["build_app"]
 
 
-def build_app(settings: ServeSettings, hosts: Iterable[str], announce: Callable[[str], None]) -> Guard:
+def build_app(
+    settings: ServeSettings, hosts: Iterable[str], announce: Callable[[str], None], port: int
+) -> Guard:
     """Make the application that a server runs.
 
     Args:
         settings: What the server was told.
         hosts: Hosts with their ports under which it is known.
         announce: Called with each new token.
+        port: Where it is reached.
     """
     password = None if settings.password_file is None else read_password(settings.password_file)
     store = Store(settings.state)
     queue = Queue(settings.state / "jobs.sqlite")
     runner = Runner(settings, store, queue)
-    house = House(settings, store, queue, runner, Sessions(announce, settings.state / "api-key", password))
+    # Cookies do not tell ports apart: by its name a second server on this machine has one of its own.
+    cookie = f"{'__Host-' if settings.secure else ''}mahrem_session_{port}"
+    sessions = Sessions(announce, settings.state / "api-key", password, cookie=cookie)
+    house = House(settings, store, queue, runner, sessions)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
@@ -74,6 +80,7 @@ def build_app(settings: ServeSettings, hosts: Iterable[str], announce: Callable[
     app.add_exception_handler(MahremError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unknown)
+    app.add_exception_handler(Exception, _failed)
 
     def show(status: int, detail: dict[str, Any]) -> str:
         return _message(status, detail, asks=house.sessions.asks_password)

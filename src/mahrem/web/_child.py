@@ -7,6 +7,7 @@ goes. Nothing is written to stderr: a traceback may show cells of the data.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import json
 import os
@@ -19,14 +20,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
+__all__ = ["end_with_parent", "main"]
 
 NICENESS = 5
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _MEMORY_WORDS = ("memory", "failed to map segment", "start new thread", "alloc")
 
 
 def main() -> int:
     """Do the job that stdin names."""
+    end_with_parent()
     order = json.loads(sys.stdin.buffer.readline())
     say = _quiet_stdout()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
@@ -61,9 +64,17 @@ def _quiet_stdout() -> Callable[[dict[str, Any]], None]:
     return say
 
 
+def end_with_parent() -> None:
+    """Have the system end this process with the server: a thread waits while long kernels hold the lock."""
+    with contextlib.suppress(OSError, AttributeError):  # Linux alone has it
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def _end_with_the_server() -> None:
     while os.read(0, 1024):
         pass
+    if os.getpgrp() == os.getpid():  # the group is ours: whatever this job started ends too
+        os.killpg(os.getpid(), signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

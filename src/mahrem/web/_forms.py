@@ -21,6 +21,7 @@ __all__ = [
     "read_promises",
     "read_question",
     "read_reading",
+    "read_seen",
     "read_sweep",
     "read_way",
 ]
@@ -161,6 +162,12 @@ def read_ledger_wish(form: FormData) -> LedgerWish:
 def read_question(form: FormData) -> Question:
     """Read a question and what it may cost."""
     return _body(Question, _texts(form, "question", "epsilon", "delta", "mechanism", "confidence"))
+
+
+def read_seen(form: FormData) -> int | None:
+    """Read how many lines of the ledger a person saw, so that a form sent twice does not pay twice."""
+    seen = str(form.get("seen", ""))
+    return int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 10 else None
 
 
 def _texts(form: FormData, *names: str, suffix: str = "") -> dict[str, str]:

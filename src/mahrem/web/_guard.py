@@ -14,12 +14,11 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from mahrem.web._errors import Refused, described
-from mahrem.web._language import LOOK, look_of
-from mahrem.web._sessions import COOKIE, Sessions
+from mahrem.web._language import LOOK, cookies_of, look_of
+from mahrem.web._sessions import Sessions
 
 __all__ = ["PICTURE_POLICY", "REPORT_POLICY", "Guard"]
 
@@ -52,6 +51,7 @@ _OPEN = ("/start", "/login", "/look", "/static/")  # paths for people who have n
 _UNREAD = frozenset({413, 415})  # answers that may come before all was read
 _DRAIN, _DRAIN_SECONDS = 64 * 2**20, 5.0
 _MOST = 16 * 2**20  # bytes of a body that is not a file
+_MOST_OUTSIDE = 10_000  # bytes that people may send who have not come in
 
 
 class Guard:
@@ -124,7 +124,7 @@ class Guard:
         given, _, key = headers.get("authorization", "").partition(" ")
         if given.lower() == "bearer" and self.sessions.admits_key(key.strip()):
             return
-        if not self.sessions.admits(_cookie(headers)):
+        if not self.sessions.admits(cookies_of(headers).get(self.sessions.cookie)):
             raise Refused(
                 401,
                 "not_signed_in",
@@ -203,38 +203,31 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
     path = scope["path"]
     if path == "/projects" or (path.startswith("/api/v1/projects/") and path.endswith("/source")):
         return receive
+    most = _MOST_OUTSIDE if path.startswith(_OPEN) else _MOST
     declared = dict(scope["headers"]).get(b"content-length", b"0")
-    if declared.isdigit() and int(declared) > _MOST:
-        raise _too_long()
+    if declared.isdigit() and int(declared) > most:
+        raise _too_long(most)
     seen = 0
 
     async def counted() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        if seen > _MOST:
-            raise _too_long()
+        if seen > most:
+            raise _too_long(most)
         return message
 
     return counted
 
 
-def _too_long() -> Refused:
+def _too_long(most: int) -> Refused:
     return Refused(
-        413, "body_too_large", f"What was sent is longer than {_MOST:,} bytes", "Send less at once."
+        413, "body_too_large", f"What was sent is longer than {most:,} bytes", "Send less at once."
     )
 
 
 def _headers(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-
-
-def _cookie(headers: dict[str, str]) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return None
-    return None if found is None else found.value
 
 
 def _where(error: BaseException) -> str:

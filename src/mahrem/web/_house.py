@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from fastapi.security import HTTPBearer
 from mahrem.web._errors import Refused
 from mahrem.web._models import Job, Project, SourceFacts
 from mahrem.web._plan import check_choices, needs_table, settings_of
-from mahrem.web._queue import FINISHED, Queue
+from mahrem.web._queue import Queue
 from mahrem.web._runner import Runner
 from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
@@ -44,6 +45,7 @@ class House:
     queue: Queue
     runner: Runner
     sessions: Sessions
+    starting: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def open_source(self, project: str, source: SourceFacts) -> Job:
         """Give a project another table and have it looked at."""
@@ -60,8 +62,8 @@ class House:
 
     def look_again(self, project: str) -> Job:
         """Have the table looked at; an earlier look that has not ended is stopped."""
-        for job in self.queue.of_project(project):
-            if job.verb == "inspect" and job.state not in FINISHED:
+        for job in self.queue.active(project):
+            if job.verb == "inspect":
                 self.runner.cancel(job.id)
         return self.runner.submit(project, "inspect", {})
 
@@ -85,14 +87,43 @@ class House:
             project, SourceFacts(kind="demo", label="fictional patients", file="source.csv")
         )
 
-    def start(self, project: Project, verb: str, arguments: dict[str, Any] | None = None) -> Job:
-        """Begin a verb on a project's table; one job of a kind at a time."""
-        if any(job.verb == verb and job.state not in FINISHED for job in self.queue.of_project(project.id)):
+    def start(
+        self,
+        project: Project,
+        verb: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        seen: int | None = None,
+    ) -> Job:
+        """Begin a verb on a project's table; one job of a kind at a time, and one budget a table."""
+        with self.starting:  # two presses of a button must not spend twice, or make a second budget
+            found = self.store.get(project.id)
+            if seen is not None and seen != len(self.ledger_history(found)):
+                raise Refused(
+                    409,
+                    "asked_meanwhile",
+                    "The budget has changed since this page was shown, so nothing was spent",
+                    "Look at the last answer below; if you want to ask once more, send it again.",
+                )
+            return self._start(found, verb, arguments)
+
+    def ledger_history(self, project: Project) -> list[dict[str, Any]]:
+        """Give every line of the ledger of a project."""
+        from mahrem.dp import Ledger
+
+        return list(Ledger.open(self.ledger_path(project)).history())
+
+    def _start(self, project: Project, verb: str, arguments: dict[str, Any] | None) -> Job:
+        if any(job.verb == verb for job in self.queue.active(project.id)):
             raise Refused(
                 409,
                 "already_running",
                 "A job of this kind is waiting or running",
                 "Wait for it, or cancel it.",
+            )
+        if verb == "ledger" and "ledger" in project.jobs:
+            raise Refused(
+                409, "has_ledger", "This table has a budget already", "A second one would undo the first."
             )
         needs_table(project)
         said = dict(arguments or {})

@@ -7,14 +7,25 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.requests import cookie_parser
+
 from mahrem.report import LANGUAGES, Catalogue, load_catalogue
 
-__all__ = ["LANGUAGE_COOKIE", "LOOK", "THEMES", "THEME_COOKIE", "Look", "look_of", "own_page", "page_words"]
+__all__ = [
+    "LANGUAGE_COOKIE",
+    "LOOK",
+    "THEMES",
+    "THEME_COOKIE",
+    "Look",
+    "cookies_of",
+    "look_of",
+    "own_page",
+    "page_words",
+]
 
 LANGUAGE_COOKIE, THEME_COOKIE = "mahrem_language", "mahrem_theme"
 THEMES = ("auto", "light", "dark")
@@ -40,11 +51,7 @@ LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 - froz
 
 def look_of(method: str, path: str, headers: Mapping[str, str]) -> Look:
     """Read the look of a request off its headers."""
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        cookies = SimpleCookie()
-    said = {name: cookies[name].value for name in (LANGUAGE_COOKIE, THEME_COOKIE) if name in cookies}
+    said = cookies_of(headers)
     language = said.get(LANGUAGE_COOKIE, "")
     if language not in LANGUAGES:
         language = _asked_for(headers.get("accept-language", ""))
@@ -52,6 +59,11 @@ def look_of(method: str, path: str, headers: Mapping[str, str]) -> Look:
     # After a form there is nothing to go back to at its address.
     here = path if method == "GET" else urlsplit(headers.get("referer", "")).path
     return Look(language, theme if theme in THEMES else "auto", own_page(here))
+
+
+def cookies_of(headers: Mapping[str, str]) -> dict[str, str]:
+    """Read the cookies of a request; odd ones of other servers on this machine do not hide ours."""
+    return cookie_parser(headers.get("cookie", ""))
 
 
 def own_page(path: str) -> str:

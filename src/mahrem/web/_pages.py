@@ -14,10 +14,10 @@ from mahrem.errors import MahremError
 from mahrem.web import _views as views
 from mahrem.web._contexts import FederatedPage, Shell
 from mahrem.web._drawn import report_in
-from mahrem.web._errors import Refused, described
+from mahrem.web._errors import Refused, described, not_found
 from mahrem.web._forms import read_columns, read_own, read_promises, read_reading, read_sweep
 from mahrem.web._guard import PICTURE_POLICY, REPORT_POLICY
-from mahrem.web._house import House, HouseDep, ProjectId
+from mahrem.web._house import House, HouseDep, JobId, ProjectId
 from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Project, SourceFacts
 from mahrem.web._runs import federated_runs
@@ -233,8 +233,10 @@ def start(house: HouseDep, project: ProjectId, verb: str, form: FormDep) -> Resp
 
 
 @router.post("/projects/{project}/jobs/{job}/cancel")
-def cancel(house: HouseDep, project: ProjectId, job: str, request: Request) -> Response:
+def cancel(house: HouseDep, project: ProjectId, job: JobId, request: Request) -> Response:
     """Stop a job and go back."""
+    if house.queue.get(job).project != project:
+        raise not_found("job")
     house.runner.cancel(job)
     back = str(request.query_params.get("back", "run"))
     return to(f"/projects/{project}/{back if back in _STEPS else 'run'}")

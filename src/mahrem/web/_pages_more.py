@@ -16,12 +16,12 @@ from mahrem.web._api_jobs import column_name, keep_tree, plan_query, read_ledger
 from mahrem.web._bodies import HierarchyTree
 from mahrem.web._contexts import ApiPage, MessagePage, Shell
 from mahrem.web._errors import Refused, not_found
-from mahrem.web._forms import read_ledger_wish, read_question, read_way
+from mahrem.web._forms import read_ledger_wish, read_question, read_seen, read_way
 from mahrem.web._house import House, HouseDep, JobId, ProjectId
 from mahrem.web._language import LANGUAGE_COOKIE, LOOK, THEME_COOKIE, THEMES, own_page, page_words
 from mahrem.web._models import ErrorDetail, Project
 from mahrem.web._pages import FormDep, again, to
-from mahrem.web._sessions import COOKIE, SESSION_SECONDS
+from mahrem.web._sessions import SESSION_SECONDS
 from mahrem.web._templates import render, say_in
 
 __all__ = ["router"]
@@ -88,8 +88,6 @@ def make_ledger(house: HouseDep, project: ProjectId, form: FormDep) -> Response:
     """Give the table a budget."""
     found = house.store.get(project)
     try:
-        if "ledger" in found.jobs:
-            raise Refused(409, "has_ledger", "This table has a budget already", "A second one would undo it.")
         house.start(found, "ledger", read_ledger_wish(form).model_dump(exclude_none=True))
     except MahremError as error:
         return again(_queries, error, house, found)
@@ -107,7 +105,8 @@ def ask(house: HouseDep, project: ProjectId, form: FormDep) -> Response:
             return HTMLResponse(render(_queries(house, found, plan=plan, asked=question.model_dump())))
         if not plan["fits"]:
             raise Refused(409, "budget_exceeded", "The budget does not cover this question", "Ask for less.")
-        house.start(found, "query", question.model_dump(exclude_none=True))
+        seen = read_seen(form)
+        house.start(found, "query", question.model_dump(exclude_none=True), seen=seen)
     except MahremError as error:
         return again(_queries, error, house, found)
     return to(f"/projects/{project}/queries")
@@ -179,9 +178,9 @@ def _door(house: House, status: int, code: str, message: str = "", hint: str = "
 @router.post("/logout")
 def log_out(house: HouseDep, request: Request) -> Response:
     """Go out; the cookie is worth nothing after."""
-    house.sessions.end(request.cookies.get(COOKIE))
+    house.sessions.end(request.cookies.get(house.sessions.cookie))
     answer = HTMLResponse(render(_door(house, 200, "gone_out")))
-    answer.delete_cookie(COOKIE)
+    answer.delete_cookie(house.sessions.cookie, secure=house.settings.secure)
     return answer
 
 
@@ -189,7 +188,7 @@ def _with_cookie(house: House, cookie: str) -> Response:
     # A page that goes on by itself: after a redirect from elsewhere a strict cookie would not be sent.
     answer = HTMLResponse(render("start.html.jinja"))
     answer.set_cookie(
-        COOKIE,
+        house.sessions.cookie,
         cookie,
         max_age=int(SESSION_SECONDS),
         httponly=True,

@@ -56,6 +56,7 @@ class Queue:
         try:
             database.row_factory = sqlite3.Row
             database.execute("PRAGMA synchronous=NORMAL")
+            database.execute("PRAGMA secure_delete=ON")  # what a job was told may name values
             yield database
         finally:
             database.close()
@@ -84,6 +85,10 @@ class Queue:
         """Give the jobs of a project, the newest first."""
         return self._many("project = ? ORDER BY created DESC LIMIT 200", project)
 
+    def active(self, project: str) -> list[Job]:
+        """Give the jobs of a project that wait or run, however many came after."""
+        return self._many("project = ? AND state IN ('queued', 'running')", project)
+
     def take(self) -> tuple[Job, dict[str, Any]] | None:
         """Hand out the oldest waiting job, as running."""
         with self._open() as database:
@@ -106,7 +111,7 @@ class Queue:
         """End a job; says whether it had not ended before."""
         with self._open() as database:
             done = database.execute(
-                "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?"
+                "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?, request = '{}'"
                 " WHERE id = ? AND state IN ('queued', 'running')",
                 (state, state, time.time(), None if error is None else json.dumps(error), known),
             )
@@ -123,6 +128,7 @@ class Queue:
         """Remove the jobs of a project."""
         with self._open() as database:
             database.execute("DELETE FROM jobs WHERE project = ?", (project,))
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _one(self, where: str, *values: object) -> Job:
         found = self._many(where, *values)

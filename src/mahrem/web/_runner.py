@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from typing import Any
 from mahrem.web._errors import MEMORY, described
 from mahrem.web._models import ErrorDetail, Job
 from mahrem.web._outcomes import take_in
-from mahrem.web._queue import FINISHED, INTERRUPTED, Queue
+from mahrem.web._queue import INTERRUPTED, Queue
 from mahrem.web._settings import ServeSettings
 from mahrem.web._sources import located
 from mahrem.web._store import Store, now_words
@@ -82,12 +83,11 @@ class Runner:
 
     def cancel_all(self, project: str) -> None:
         """Stop every job of a project and wait until none is running."""
-        for job in self.queue.of_project(project):
-            if job.state not in FINISHED:
-                self.cancel(job.id)
+        for job in self.queue.active(project):
+            self.cancel(job.id)
         deadline = time.monotonic() + _GRACE * 2
         while time.monotonic() < deadline:
-            if not any(job.state == "running" for job in self.queue.of_project(project)):
+            if not self.queue.active(project):
                 return
             time.sleep(0.02)
 
@@ -97,9 +97,7 @@ class Runner:
             with self._wake:
                 if self._stopping and self._busy == 0:
                     return
-                taken = (
-                    self.queue.take() if self._busy < self.settings.workers and not self._stopping else None
-                )
+                taken = self._next()
                 if taken is None:
                     self._wake.wait(timeout=min(_SWEEP, 5.0))
                 else:
@@ -109,14 +107,28 @@ class Runner:
                 swept = time.monotonic()
                 self.forget_old()
 
+    def _next(self) -> tuple[Job, dict[str, Any]] | None:
+        if self._busy >= self.settings.workers or self._stopping:
+            return None
+        try:
+            return self.queue.take()
+        except sqlite3.Error as error:  # a full disk must not end the queue for good
+            _LOG.error("the queue cannot be read: %s", type(error).__name__)
+            return None
+
     def forget_old(self) -> None:
         """Remove raw data that nobody touched for too long."""
-        for project in self.store.list():
-            too_old = time.time() - project.touched > self.settings.keep_hours * 3600
-            if project.source is not None and too_old:
-                hours = f"{self.settings.keep_hours:g}"
+        hours = f"{self.settings.keep_hours:g}"
+        before, found = time.time() - self.settings.keep_hours * 3600, self.store.list()
+        self.store.forget_unread({project.id for project in found}, before)
+        for project in found:
+            if project.source is None or project.touched >= before:
+                continue
+            try:
                 self.cancel_all(project.id)
                 self.store.forget_raw(project.id, f"{now_words()}: nobody used it for {hours} hours")
+            except Exception as error:  # noqa: BLE001 - it may be gone already; the others must still go
+                _LOG.error("old data could not be removed: %s", type(error).__name__)
 
     def _run(self, job: Job, request: Mapping[str, Any]) -> None:
         try:
@@ -138,10 +150,12 @@ class Runner:
                     self.store.update(job.project, problem=ErrorDetail(**error), profile=None)
         except Exception as found:  # noqa: BLE001 - the same
             state, error = "failed", described(found)[1]
-        self.queue.finish(job.id, state, error or None)
-        with self._wake:
-            self._busy -= 1
-            self._wake.notify_all()
+        try:
+            self.queue.finish(job.id, state, error or None)
+        finally:  # whatever happens, the next job has its turn
+            with self._wake:
+                self._busy -= 1
+                self._wake.notify_all()
 
     def _work(self, job: Job, request: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         order = self._order(job, request)
@@ -187,6 +201,7 @@ class Runner:
             error = said.get("error", error)
             if "stage" in said:
                 self.queue.step(job.id, said["stage"])
+        _end_rest(child)
         status = child.wait()
         if done and status == 0:
             return "done", {}
@@ -237,6 +252,13 @@ class Runner:
             for path in folder.glob(f"*-{job.id}*"):
                 if path.is_file() and job.verb in {"hierarchy", "ledger"}:
                     path.unlink(missing_ok=True)
+
+
+def _end_rest(child: subprocess.Popen[bytes]) -> None:
+    """Wait for a child, and end what it leaves behind before its id can become another's."""
+    with suppress(ChildProcessError, ProcessLookupError, PermissionError):
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _end_group(child: subprocess.Popen[bytes], number: int) -> None:

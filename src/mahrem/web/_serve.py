@@ -36,7 +36,8 @@ def create_app(
     except ImportError as error:
         raise _missing(error) from None
     told = settings or ServeSettings()
-    return build_app(told, _hosts(told, told.port if port is None else port), announce)
+    reached = told.port if port is None else port
+    return build_app(told, _hosts(told, reached), announce, reached)
 
 
 def serve(
@@ -125,7 +126,8 @@ def _set_up_log(*, log: bool) -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
         logger.addHandler(handler)
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # its tracebacks may show what was sent
+    for talkative in ("uvicorn", "asyncio", "python_multipart"):
+        logging.getLogger(talkative).setLevel(logging.CRITICAL)  # tracebacks may show what was sent
 
 
 def _missing(error: ImportError) -> Exception:

@@ -8,17 +8,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from mahrem.web._errors import Refused
 from mahrem.web._store import replace_private
 
-__all__ = ["COOKIE", "Sessions"]
+__all__ = ["Sessions"]
 
-COOKIE = "mahrem_session"
 TOKEN_SECONDS = 3600.0
 SESSION_SECONDS = 12 * 3600.0
 _TRIES, _WINDOW = 10, 60.0
+_SHORTEST_KEY = 32
 
 
 class Sessions:
@@ -32,9 +33,18 @@ class Sessions:
         announce: Called with every new token, so that the person at the terminal sees it.
         key_file: Where the key for scripts lies; made if it is not there.
         password: What must be said where other machines can knock; None where none can.
+        cookie: Name of the cookie.
     """
 
-    def __init__(self, announce: Callable[[str], None], key_file: Path, password: str | None = None) -> None:
+    def __init__(
+        self,
+        announce: Callable[[str], None],
+        key_file: Path,
+        password: str | None = None,
+        *,
+        cookie: str = "mahrem_session",
+    ) -> None:
+        self.cookie = cookie
         self._announce = announce
         self._lock = threading.Lock()
         self._token: tuple[bytes, float] | None = None
@@ -119,7 +129,7 @@ class Sessions:
 
     def admits_key(self, key: str) -> bool:
         """Say whether this is the key for scripts."""
-        return hmac.compare_digest(_hash(key), self._key)
+        return bool(key) and hmac.compare_digest(_hash(key), self._key)
 
     def end(self, cookie: str | None) -> None:
         """Close a session."""
@@ -133,7 +143,11 @@ def _hash(text: str) -> bytes:
 
 
 def _script_key(path: Path) -> str:
-    if not path.exists():
-        replace_private(path, secrets.token_urlsafe(32).encode())
-    path.chmod(0o600)
-    return path.read_text(encoding="ascii").strip()
+    with suppress(OSError, UnicodeDecodeError):
+        path.chmod(0o600)
+        key = path.read_text(encoding="ascii").strip()
+        if len(key) >= _SHORTEST_KEY:  # a crash may have left the file empty, and nothing is no key
+            return key
+    key = secrets.token_urlsafe(32)
+    replace_private(path, key.encode())
+    return key

@@ -69,6 +69,8 @@ class ServeSettings:
         for folder in self.folders:
             if not folder.is_dir():
                 raise InvalidParameter(f"folder={str(folder)!r} is not a folder")
+        if not all(uri.startswith(("postgresql://", "postgres://")) for uri in self.databases):
+            raise InvalidParameter("database must be a URI like postgresql://user@host:5432/name")  # unshown
         if (self.certificate is None) != (self.key is None):
             raise InvalidParameter("certificate and key belong together: say both or none")
         if not is_loopback(self.host) and (self.certificate is None or self.password_file is None):

@@ -30,6 +30,7 @@ _ARCHIVES = {
 _TABLES = {b"PAR1": "source.parquet", b"ARROW1": "source.arrow"}
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _MOST_LISTED = 500
+_MOST_FOLDERS = 2000  # somebody may declare a whole home
 _ENDINGS = {".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".duckdb"}
 
 
@@ -84,7 +85,9 @@ def pick_file(settings: ServeSettings, number: int, path: str) -> tuple[Path, in
     folder = settings.folders[number].resolve()
     try:
         found = (folder / path).resolve(strict=True)
-        if not found.is_relative_to(folder) or not found.is_file():
+        inside = found.relative_to(folder)  # an error if it is not
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if hidden or found.is_relative_to(settings.state.resolve()) or not found.is_file():
             raise missing
         with found.open("rb") as stream:
             head = stream.read(HEAD)
@@ -100,14 +103,15 @@ def list_files(settings: ServeSettings) -> Iterator[dict[str, Any]]:
     """List what may be opened by path, by the number of its folder."""
     for number, declared in enumerate(settings.folders):
         folder, listed = declared.resolve(), []
-        for here, inner, names in os.walk(folder):
+        for walked, (here, inner, names) in enumerate(os.walk(folder)):
             inner[:] = sorted(name for name in inner if not name.startswith("."))
             for name in sorted(names):
                 path = Path(here) / name
-                inside = path.resolve().is_relative_to(folder)
-                if inside and path.suffix.lower() in _ENDINGS and not name.startswith("."):
+                if name.startswith(".") or path.suffix.lower() not in _ENDINGS:
+                    continue
+                if path.resolve().is_relative_to(folder):
                     listed.append(path.relative_to(folder).as_posix())
-            if len(listed) > _MOST_LISTED:
+            if len(listed) > _MOST_LISTED or walked >= _MOST_FOLDERS:
                 break
         yield {
             "number": number,
@@ -121,10 +125,10 @@ def database_label(uri: str) -> str:
     """Name a database without its user and password."""
     try:
         parts = urlsplit(uri)
-        host = parts.hostname
+        host, port = parts.hostname or "localhost", parts.port
     except ValueError:
         return "database"
-    return f"{host or 'localhost'}{parts.path}"
+    return f"{host}{'' if port is None else f':{port}'}{parts.path}"
 
 
 def pick_database(settings: ServeSettings, label: str) -> str:

@@ -9,14 +9,14 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.web._errors import not_found
-from mahrem.web._models import Project
+from mahrem.web._models import Columns, Project
 
 __all__ = ["Store", "make_private", "now_words", "replace_private"]
 
@@ -35,11 +35,11 @@ class Store:
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = root.absolute()  # jobs run elsewhere
         self._lock = threading.RLock()
         try:
-            _make_folder(root)
-            _make_folder(root / "projects")
+            _make_folder(self.root)
+            _make_folder(self.root / "projects")
             self._held = self._claim()
         except OSError as error:
             raise OutputFailed(f"state={root.name!r} cannot be used: {error.strerror}") from error
@@ -110,13 +110,19 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
 
     def forget_raw(self, known: str, why: str) -> Project:
-        """Remove what holds raw values: the file that was sent and hierarchies; releases and ledgers stay."""
+        """Remove what holds raw values: what was sent, hierarchies, orders; releases and ledgers stay."""
         with self._lock:
             folder = self.folder(known)
-            for path in folder.iterdir():
-                if path.name.startswith(("source", "upload-", "hierarchy-")):
-                    path.unlink(missing_ok=True)
-            return self.update(known, source=None, hierarchies={}, removed=why)
+            choices = _without_orders(self.get(known).choices)
+            _remove_raw(folder)
+            return self.update(known, source=None, choices=choices, hierarchies={}, removed=why)
+
+    def forget_unread(self, read: Container[str], before: float) -> None:
+        """Remove what holds raw values where a project cannot be read and was written long ago."""
+        for folder in (self.root / "projects").iterdir():
+            with suppress(OSError), self._lock:  # removed meanwhile
+                if folder.name not in read and (folder / _PROJECT).stat().st_mtime < before:
+                    _remove_raw(folder)
 
     @contextmanager
     def receiving(self, known: str) -> Iterator[IO[bytes]]:
@@ -144,7 +150,10 @@ class Store:
         return folder
 
     def clear_half_made(self) -> None:
-        """Remove uploads that a killed server left behind."""
+        """Remove uploads and half removed projects that a killed server left behind."""
+        for folder in (self.root / "projects").iterdir():
+            if not (folder / _PROJECT).exists():
+                shutil.rmtree(folder, ignore_errors=True)
         for path in (self.root / "projects").glob("*/upload-*"):
             path.unlink(missing_ok=True)
 
@@ -171,6 +180,20 @@ def replace_private(path: Path, content: bytes) -> None:
 def now_words() -> str:
     """Give the time as people and programs read it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _remove_raw(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.name.startswith(("source", "upload-", "hierarchy-")):
+            path.unlink(missing_ok=True)
+
+
+def _without_orders(choices: Columns | None) -> Columns | None:
+    """Take the orders out of choices: they list values."""
+    if choices is None:
+        return None
+    plain = {name: one.model_copy(update={"order": None}) for name, one in choices.columns.items()}
+    return choices.model_copy(update={"columns": plain})
 
 
 def _private(path: str, flags: int) -> int:

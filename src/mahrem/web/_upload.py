@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["receive_body", "receive_form"]
 
-_MOST_TEXT = 10_000  # bytes of all other fields of a form
+_MOST_TEXT = 10_000  # bytes of a form that are not the file: its other fields, and the head of each
 _SMALL = 100_000  # bytes around a file in a form
 
 
@@ -128,8 +128,8 @@ class _Parts:
     def callbacks(self) -> Any:
         return {
             "on_part_begin": self._begin,
-            "on_header_field": lambda data, start, end: self._names.append(data[start:end]),
-            "on_header_value": lambda data, start, end: self._values.append(data[start:end]),
+            "on_header_field": lambda data, start, end: self._names.append(self._short(data[start:end])),
+            "on_header_value": lambda data, start, end: self._values.append(self._short(data[start:end])),
             "on_header_end": self._next_header,
             "on_headers_finished": self._headers,
             "on_part_data": self._data,
@@ -161,10 +161,14 @@ class _Parts:
         if self._is_file:
             self.sink.write(data[start:end])
             return
-        self._text += end - start
+        self.fields[self._name] = self.fields.get(self._name, b"") + self._short(data[start:end])
+
+    def _short(self, text: bytes) -> bytes:
+        """Count what is kept in memory."""
+        self._text += len(text)
         if self._text > _MOST_TEXT:
             raise Refused(413, "body_too_large", "The form is too long", "Send a file as a file.")
-        self.fields[self._name] = self.fields.get(self._name, b"") + data[start:end]
+        return text
 
 
 def _refuse_early(request: Request, most: int) -> None:

@@ -39,20 +39,27 @@ class _Order:
         return {**self.source["reading"], **({k: v for k, v in asked.items() if v} if held else {})}
 
     def table(self) -> Any:
-        """Give the table; a question to a DuckDB file may look at nothing but that file."""
+        """Give the table; a table or question of a DuckDB file may look at nothing but that file."""
+        from mahrem.table import is_postgresql
+        from mahrem.table._files import is_duckdb
+
         place = self.source["table"]
-        if self.source["sql"] and not place.startswith(("postgresql://", "postgres://")):
-            if "_answer" not in self.__dict__:
-                self._answer = _asked_alone(place, self.source["sql"])
-            return self._answer
-        return place
+        if is_postgresql(place) or not (self.source["sql"] or is_duckdb(Path(place))):
+            return place
+        if "_answer" not in self.__dict__:
+            self._answer = _asked_alone(place, self.source["sql"], self.source["sql_table"])
+        return self._answer
 
     def all(self) -> dict[str, Any]:
         """Give settings and ways of reading together."""
         return {**self.reading, **self.settings}
 
 
-def _asked_alone(path: str, sql: str) -> Any:
+def _asked_alone(path: str, sql: str | None, table: str | None) -> Any:
+    """Read a DuckDB file shut off from all else: a view in it could read other files, or the network."""
+    from mahrem.table import Reading
+    from mahrem.table._databases import duckdb_answer
+
     try:
         import duckdb
     except ImportError:
@@ -62,10 +69,9 @@ def _asked_alone(path: str, sql: str) -> Any:
     shut: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
     try:
         with duckdb.connect(path, read_only=True, config=shut) as database:
-            relation = database.sql(sql)
-            if relation is None:
-                raise InvalidInput("the query gives no table; use one SELECT")
-            return relation.to_arrow_table()
+            return duckdb_answer(
+                database, Reading(query=sql, table=None if sql else table), f"DuckDB file {Path(path).name!r}"
+            )
     except duckdb.Error as error:
         raise InvalidInput(
             f"the database refused the query ({type(error).__name__}); it may use tables of this file alone"
