@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -66,7 +67,13 @@ def _asked_alone(path: str, sql: str | None, table: str | None) -> Any:
         from mahrem.check import extra
 
         raise extra("sql", needed_for="DuckDB files") from None
-    shut: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
+    shut: dict[str, Any] = {
+        "enable_external_access": "false",
+        "lock_configuration": "true",
+        "temp_directory": str(
+            Path(tempfile.gettempdir()) / "duckdb"
+        ),  # not beside the file, to be left there
+    }
     try:
         with duckdb.connect(path, read_only=True, config=shut) as database:
             return duckdb_answer(
