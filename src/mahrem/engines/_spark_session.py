@@ -193,6 +193,8 @@ def _start_here(sessions: Any, master: str, memory: str, settings: Mapping[str, 
         "spark.ui.enabled": "false",
         "spark.eventLog.enabled": "false",  # it would keep plans, and cut points in them
         "spark.ui.showConsoleProgress": "false",
+        # Not TCP between Java and Python: with both buffers full, connections on loopback stalled for ever.
+        "spark.python.unix.domain.socket.enabled": "true",
         "spark.local.dir": folder,
         "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={quiet.as_uri()}",
