@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,16 +14,12 @@ from mahrem.errors import MahremError
 from mahrem.experiments._measure import Figures
 from mahrem.experiments._sets import ADULT
 from mahrem.models import KAnonymity
-from mahrem.partition import ManagedRounds, Mondrian, Partitioner, UtilityAware
+from mahrem.partition import ManagedRounds, Partitioner
 
 __all__ = ["COPIES", "PART", "OnSpark"]
 
 COPIES = 10
 PART = 100_000  # rows of a part: the cluster must cut, though one worker could take all
-_METHODS: Mapping[str, Partitioner] = {
-    "s-mondrian": Mondrian(strict=True),
-    "su-mondrian": UtilityAware(Mondrian(strict=True), reference="tightest"),
-}
 
 
 class OnSpark:
@@ -36,6 +30,7 @@ class OnSpark:
         self.missing: str | None = None  # why it cannot run
         self._stack = ExitStack()
         self._ready: tuple[Any, Any, Any] | None = None
+        self._known: dict[tuple[str, int], tuple[Figures, ManagedRounds | None]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -43,24 +38,27 @@ class OnSpark:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
         self._ready = None
-        self.figures.cache_clear()
 
-    @cache  # noqa: B019 - cleared at the end
-    def figures(self, model: str, k: int) -> tuple[Figures, ManagedRounds | None] | None:
-        """Run a model; None where Spark cannot run, and ``missing`` says why."""
+    def figures(self, method: Partitioner, k: int) -> tuple[Figures, ManagedRounds | None] | None:
+        """Run a method; None where Spark cannot run, and ``missing`` says why."""
         from mahrem.engines import Task, class_figures
 
+        key = repr(method), k  # the repr of a method holds all its settings
+        if key in self._known:
+            return self._known[key]
         try:
             engine, frame, quasi = self._ready or self._start()
         except MahremError as error:
             self.missing = str(error)
             return None
-        made = engine.partition(frame, Task(quasi, ((KAnonymity(k), None),), _METHODS[model]))
+        made = engine.partition(frame, Task(quasi, ((KAnonymity(k), None),), method))
         try:
             found = class_figures(made.frame, quasi)
         finally:
             made.let_go()
-        return Figures(found.classes, found.dm, found.gcp_sum, found.rows / found.classes), made.rounds
+        figures = Figures(found.classes, found.dm, found.gcp_sum, found.rows / found.classes)
+        self._known[key] = figures, made.rounds
+        return self._known[key]
 
     def _start(self) -> tuple[Any, Any, Any]:
         from mahrem.engines import Spark, number_domains
