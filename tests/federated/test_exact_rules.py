@@ -70,6 +70,7 @@ def central(frame: pl.DataFrame, chosen: CbaSettings = CHOSEN) -> RuleList:
         longest=st.sampled_from([None, 1, 2]),
         support_of=st.sampled_from(["left", "rule"]),
         prune=st.booleans(),
+        cut=st.sampled_from(["least", "shortest"]),
     ),
 )
 def test_exact_du_cba_is_central_cba_rule_for_rule(

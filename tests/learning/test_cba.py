@@ -56,7 +56,9 @@ def labelled(draw: st.DrawFn, most: int = 60) -> tuple[pl.DataFrame, list[str]]:
     return cells, [f"k{label}" for label in target]
 
 
-def slow_cba(cells: pl.DataFrame, target: list[str], support: float, confidence: float, by: str) -> object:
+def slow_cba(
+    cells: pl.DataFrame, target: list[str], support: float, confidence: float, by: str, cut: str
+) -> object:
     """CBA written out with sets and fractions."""
     rows = [
         frozenset(pair for pair in zip(cells.columns, row, strict=True) if pair[1]) for row in cells.rows()
@@ -76,7 +78,7 @@ def slow_cba(cells: pl.DataFrame, target: list[str], support: float, confidence:
     rules.sort(key=lambda rule: rule[:4])
     left_over, kept, errors = list(range(len(rows))), [], 0
     default = max(classes, key=lambda c: (target.count(c), -classes.index(c)))
-    best: tuple[int, int, str] | None = None
+    ends = [(len(target) - target.count(default), 0, default)]  # error, rules, default of each possible list
     for *_, left, label in rules:
         hit = [row for row in left_over if set(left) <= rows[row]]
         if not any(target[row] == label for row in hit):
@@ -87,9 +89,16 @@ def slow_cba(cells: pl.DataFrame, target: list[str], support: float, confidence:
         rest = [target[row] for row in left_over] or target
         now = max(classes, key=lambda c: (rest.count(c), -classes.index(c)))
         total = errors + (len(left_over) - [target[row] for row in left_over].count(now))
-        if best is None or total < best[0]:
-            best = total, len(kept), now
-    return (kept[: best[1]], best[2]) if best else ([], default)
+        ends.append((total, len(kept), now))
+    if not kept:
+        return [], default
+    least = min(total for total, _, _ in ends[1:])
+    if cut == "least":
+        _, last, now = next(end for end in ends[1:] if end[0] == least)
+    else:
+        spread = Fraction(least) * (1 - Fraction(least, len(target)))
+        _, last, now = next(end for end in ends if end[0] <= least or (end[0] - least) ** 2 <= spread)
+    return kept[:last], now
 
 
 @settings(max_examples=40, deadline=None)
@@ -98,20 +107,29 @@ def slow_cba(cells: pl.DataFrame, target: list[str], support: float, confidence:
     st.sampled_from([0.05, 0.2, 0.5]),
     st.sampled_from([0.0, 0.5, 0.8]),
     st.sampled_from(["left", "rule"]),
+    st.sampled_from(["least", "shortest"]),
 )
 def test_cba_is_cba_written_out_slowly_with_every_miner_and_cover(
     drawn: tuple[pl.DataFrame, list[str]],
     support: float,
     confidence: float,
     by: str,
+    cut: str,
 ) -> None:
     cells, target = drawn
-    slow = slow_cba(cells, target, support, confidence, by)
+    slow = slow_cba(cells, target, support, confidence, by, cut)
     found = {
         cba(
             cells,
             target,
-            CbaSettings(support=support, confidence=confidence, support_of=by, miner=miner, cover=cover),  # type: ignore[arg-type]
+            CbaSettings(
+                support=support,
+                confidence=confidence,
+                support_of=by,  # type: ignore[arg-type]
+                cut=cut,  # type: ignore[arg-type]
+                miner=miner,
+                cover=cover,
+            ),
         )
         for miner in MINERS
         for cover in ("m1", "m2")

@@ -306,8 +306,8 @@ def _model(run: _Run, sets: ItemMatrix, counts: Integers, totals: Integers) -> R
     )
     there = totals > 0  # a class that only left-out clients have is no class of the model
     if there.all():
-        return cut_list(ranked, kept, covered, totals, items, run.classes)
+        return cut_list(ranked, kept, covered, totals, items, run.classes, cut=settings.cut)
     number = np.cumsum(there) - 1
     fewer = ClassRules(ranked.left, number[ranked.right].astype(np.int32), ranked.counts[:, there])
     names = [label for label, seen in zip(run.classes, there.tolist(), strict=True) if seen]
-    return cut_list(fewer, kept, covered[:, there], totals[there], items, names)
+    return cut_list(fewer, kept, covered[:, there], totals[there], items, names, cut=settings.cut)

@@ -16,7 +16,7 @@ from mahrem.federated._homomorphic import EncryptedSum
 from mahrem.federated._one_shot import SumOver, learn_one_shot
 from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._sums import Adder, PlainSum
-from mahrem.learning import CbaSettings, QuantileBins
+from mahrem.learning import CbaSettings, Cut, QuantileBins
 
 __all__ = ["How", "Plan", "Schema", "SumKind", "learn_plan"]
 
@@ -81,7 +81,7 @@ class Plan:
 
     - ``how``: ``exact`` (the model of all rows together) or ``one-shot`` (local rules, merged once).
     - ``sum``: how counts are added in ``exact``: ``plain``, ``masked`` or ``homomorphic``.
-    - ``support``, ``confidence``, ``longest``: of CBA.
+    - ``support``, ``confidence``, ``longest``, ``cut``: of CBA.
     - ``sum_over``: of ``one-shot``; see :class:`MergedRules`.
     - ``least_clients``: fewer and there is no model; a client under masks refuses a sum of fewer, too.
     - ``least_count``: counts of fewer people leave a client as 0; above 1 the model is not exact.
@@ -93,6 +93,7 @@ class Plan:
     support: float = 0.2
     confidence: float = 0.5
     longest: int | None = None
+    cut: Cut = "least"
     sum_over: SumOver = "all"
     least_clients: int = 2
     least_count: int = 1
@@ -115,7 +116,9 @@ class Plan:
 
     def cba(self) -> CbaSettings:
         """Give the settings of CBA."""
-        return CbaSettings(support=self.support, confidence=self.confidence, longest=self.longest)
+        return CbaSettings(
+            support=self.support, confidence=self.confidence, longest=self.longest, cut=self.cut
+        )
 
     def adder(self, public: bytes | None = None) -> Adder:
         """Give what adds the counts; homomorphic sums need the server's public key."""

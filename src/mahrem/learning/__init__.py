@@ -9,7 +9,7 @@ Private regressions and last layers need the extra ``dp``, what runs in a networ
 """
 
 from mahrem.learning._bins import EqualWidthBins, QuantileBins, SupervisedBins, supervised_cuts
-from mahrem.learning._cba import CBA, CbaSettings, Cover, cba, cut_list, rules_as_text
+from mahrem.learning._cba import CBA, CbaSettings, Cover, Cut, cba, cut_list, rules_as_text
 from mahrem.learning._class_rules import (
     MINERS,
     ClassRules,
@@ -91,6 +91,7 @@ __all__ = [
     "CoarseGroups",
     "ConfidentVotes",
     "Cover",
+    "Cut",
     "DeclaredColumn",
     "DeclaredDomain",
     "DeclaredEncoder",

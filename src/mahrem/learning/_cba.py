@@ -26,9 +26,10 @@ from mahrem.learning._rule_list import Rule, RuleList
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["CBA", "CbaSettings", "Cover", "cba", "cut_list", "rules_as_text"]
+__all__ = ["CBA", "CbaSettings", "Cover", "Cut", "cba", "cut_list", "rules_as_text"]
 
 Cover: TypeAlias = Literal["m1", "m2"]
+Cut: TypeAlias = Literal["least", "shortest"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,8 @@ class CbaSettings:
     - ``confidence``: least share of the left side's rows that have the rule's class.
     - ``longest``: most items of a left side; None for all lengths.
     - ``prune``: leave out rules with a higher pessimistic error than a part of them.
+    - ``cut``: where the list ends: ``least``, where its error is first least, as published; ``shortest``,
+      where it first is within one standard error of that, so that no rule stays for a few rows' sake.
     - ``miner``, ``cover``: how it is computed; they do not change the classifier.
     """
 
@@ -47,6 +50,7 @@ class CbaSettings:
     longest: int | None = None
     support_of: SupportOf = "left"
     prune: bool = False
+    cut: Cut = "least"
     miner: Miner = "eclat"
     cover: Cover = "m1"
 
@@ -58,6 +62,7 @@ class CbaSettings:
         check.one_of(get_args(SupportOf), support_of=self.support_of)
         check.one_of(get_args(Miner), miner=self.miner)
         check.one_of(get_args(Cover), cover=self.cover)
+        check.one_of(get_args(Cut), cut=self.cut)
 
     def least_rule(self, rows: int) -> int:
         """Give how many rows must show left side and class together."""
@@ -74,12 +79,14 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
 
     Guarantees:
         - Rules come by confidence, support, size, items; each is right about a row that no rule before takes.
-        - The list ends where its error on the training rows is first least; the default is the class most
-          rows behind it have, or most rows at all if none is left.
+        - The list ends where its error on the training rows is first least (or near it, see
+          :class:`CbaSettings`); the default is the class most rows behind it have, or most rows at all if
+          none is left.
         - Duplicate rows count as often as they occur.
 
     References:
-        Liu, Hsu, Ma: Integrating classification and association rule mining, 1998.
+        Liu, Hsu, Ma: Integrating classification and association rule mining, 1998. Breiman, Friedman,
+        Olshen, Stone: Classification and regression trees, 1984 (one standard error).
 
     Example:
         >>> rows = pl.DataFrame({"sky": ["blue", "blue", "grey", "grey"], "day": ["1", "2", "1", "2"]})
@@ -113,7 +120,7 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
     )
     cover = cover_first if settings.cover == "m1" else cover_marked
     kept, covered = cover(table, ranked.left, ranked.right)
-    return cut_list(ranked, kept, covered, table.totals(), items, names)
+    return cut_list(ranked, kept, covered, table.totals(), items, names, cut=settings.cut)
 
 
 def cut_list(
@@ -123,8 +130,10 @@ def cut_list(
     totals: Integers,
     items: Items,
     classes: Sequence[str],
+    *,
+    cut: Cut = "least",
 ) -> RuleList:
-    """Cut the kept rules where the error is first least and choose the default class.
+    """Cut the kept rules where the error is first least, or near it, and choose the default class.
 
     Args:
         ranked: All rules, best first.
@@ -133,12 +142,13 @@ def cut_list(
         totals: ``(classes,)`` all rows.
         items: What the rules' items show.
         classes: Names of the classes.
+        cut: See :class:`CbaSettings`.
     """
     chosen, taken = ranked.chosen(kept), covered[kept]
     left_over = totals - np.cumsum(taken, axis=0)
     wrong = np.cumsum(taken.sum(axis=1) - taken[np.arange(len(chosen)), chosen.right])
     errors = wrong + left_over.sum(axis=1) - left_over.max(axis=1, initial=0)
-    last = int(errors.argmin()) + 1 if len(errors) else 0
+    last = _list_end(errors, totals, cut)
     rest = left_over[last - 1] if last else totals
     rest = rest if rest.sum() else totals
     rules = rules_as_text(chosen.chosen(np.arange(last)), items, classes, int(totals.sum()))
@@ -150,6 +160,17 @@ def cut_list(
         int(totals.sum()),
         tuple(rest.tolist()),
     )
+
+
+def _list_end(errors: Integers, totals: Integers, cut: Cut) -> int:
+    """Give how many rules stay; ``errors`` are those of the list up to each rule."""
+    if not len(errors):
+        return 0
+    if cut == "least":
+        return int(errors.argmin()) + 1
+    rows, least = int(totals.sum()), int(errors.min())
+    bare = np.concatenate([[rows - totals.max()], errors])  # the list without a rule may do as well
+    return int((bare <= least + np.sqrt(least * (1 - least / rows))).argmax())
 
 
 def rules_as_text(ranked: ClassRules, items: Items, classes: Sequence[str], rows: int) -> tuple[Rule, ...]:
@@ -199,6 +220,7 @@ class CBA(Estimator):
     longest: int | None = None
     support_of: SupportOf = "left"
     prune: bool = False
+    cut: Cut = "least"
     miner: Miner = "eclat"
     cover: Cover = "m1"
     hierarchies: Mapping[str, Hierarchy] | None = field(default=None, repr=False)
@@ -244,6 +266,7 @@ class CBA(Estimator):
             longest=self.longest,
             support_of=self.support_of,
             prune=self.prune,
+            cut=self.cut,
             miner=self.miner,
             cover=self.cover,
         )
