@@ -69,7 +69,7 @@ _RECIPES: Mapping[tuple[str, str], tuple[_Recipe, _Recipe | None]] = {
     ("su-mondrian", "strict"): (
         _Recipe("su-mondrian", lambda _: UtilityAware(Mondrian(strict=True), reference="lof")),
         _Recipe(
-            "su-mondrian (ours)",  # a fifth round over the cluster gains nothing: the leftovers fill classes of k
+            "su-mondrian (ours)",  # a fifth round gains nothing: leftovers fill classes of k
             lambda _: UtilityAware(Mondrian(strict=True), reference="tightest", rounds=4),
         ),
     ),
