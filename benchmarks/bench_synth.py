@@ -2,7 +2,8 @@
 
 Adult with all 15 columns at epsilon 1: the fit (paying, counting, selecting, mirror descent) against reading
 the file and training one gradient boosting on it. Then rows are drawn and written part by part, 1e5 and 1e6,
-each in a process of its own: its peak memory beside that of a process that only fits.
+each in a process of its own: its peak memory beside that of a process that only fits. Last, LiRA with 16
+shadow models of a small network, 5000 rows and 5000 others, against training 16 networks.
 """
 
 from __future__ import annotations
@@ -10,34 +11,20 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
 
 import polars as pl
+from _timing import Row, in_fresh_process, interleaved, print_json, timed
+from bench_attacks_models import SIZE, adult, measured, network
 
+from mahrem.attacks import Lira
 from mahrem.datasets import find
 from mahrem.experiments._dp_synthesis import synthetic_adult
 from mahrem.table import write_parts
 
 SIZES = (100_000, 1_000_000)
 METHODS = ("marginals",)
-
-
-class Row(TypedDict):
-    """One figure."""
-
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float | None
 
 
 class Options(argparse.Namespace):
@@ -47,12 +34,6 @@ class Options(argparse.Namespace):
     repeats: int
     worker: str | None
     rows: int
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def boosting() -> object:
@@ -68,17 +49,14 @@ def boosting() -> object:
 
 
 def fits(method: str, repeats: int) -> Row:
-    ours, theirs = [], []
-    for _ in range(repeats):
-        ours.append(timed(lambda: synthetic_adult(method, 1.0)))
-        theirs.append(timed(boosting))
+    best = interleaved({"ours": lambda: synthetic_adult(method, 1.0), "theirs": boosting}, repeats)
     return {
         "case": f"fit {method}, Adult, 15 columns, epsilon 1",
         "n": 32_561,
-        "seconds": min(ours),
+        "seconds": best["ours"],
         "baseline": "read the file and train one gradient boosting",
-        "baseline_seconds": min(theirs),
-        "ratio": min(ours) / min(theirs),
+        "baseline_seconds": best["theirs"],
+        "ratio": best["ours"] / best["theirs"],
         "peak_mb": None,
     }
 
@@ -98,9 +76,7 @@ def work(method: str, rows: int) -> None:
 def draws(method: str) -> list[Row]:
     found = {}
     for rows in (0, *SIZES):
-        command = [sys.executable, __file__, "--worker", method, "--rows", str(rows)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        found[rows] = json.loads(done.stdout)
+        found[rows] = json.loads(in_fresh_process(__file__, "--worker", method, "--rows", str(rows)))
     small = found[SIZES[0]]
     return [
         {
@@ -116,6 +92,22 @@ def draws(method: str) -> list[Row]:
     ]
 
 
+def lira(shadows: int = 16) -> Row:
+    inside, outside = adult(SIZE)
+    once = timed(lambda: network(99).fit(inside.inputs, inside.labels))
+    model = network(99).fit(inside.inputs, inside.labels)
+    seconds, found = measured(lambda: Lira(shadows=shadows)(model, inside, outside, make=network))
+    return {
+        "case": f"LiRA, {shadows} shadow models of a small network, Adult; AUC {found.area:.3f}",
+        "n": 2 * SIZE,
+        "seconds": seconds,
+        "baseline": f"training {shadows} networks, as timed for one",
+        "baseline_seconds": shadows * once,
+        "ratio": seconds / (shadows * once),
+        "peak_mb": None,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
@@ -127,8 +119,9 @@ def main() -> None:
         work(options.worker, options.rows)
         return
     rows = [row for method in METHODS for row in (fits(method, options.repeats), *draws(method))]
+    rows.append(lira())
     if options.json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
         return
     for row in rows:
         print(

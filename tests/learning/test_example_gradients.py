@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 from hypothesis import given, settings  # noqa: E402 - after the extra was found
 from hypothesis import strategies as st  # noqa: E402
 
+from gradients_by_hand import clipped_by_hand  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
 from mahrem.learning import ClippedSums, refuse_mixing  # noqa: E402
 
@@ -22,21 +23,6 @@ nn = torch.nn
 
 def losses(outputs: Any, targets: Any) -> Any:
     return nn.functional.cross_entropy(outputs, targets, reduction="none")
-
-
-def by_hand(model: Any, inputs: Any, targets: Any, clip: float, norm: str) -> list[Any]:
-    total = [torch.zeros_like(one) for one in model.parameters()]
-    for place in range(len(inputs)):
-        model.zero_grad()
-        losses(model(inputs[place : place + 1]), targets[place : place + 1]).sum().backward()
-        parts = [torch.zeros_like(one) if one.grad is None else one.grad for one in model.parameters()]
-        flat = torch.cat([part.flatten() for part in parts])
-        size = flat.norm() if norm == "l2" else flat.abs().sum()
-        if torch.isfinite(size):
-            for whole, part in zip(total, parts, strict=True):
-                whole.add_(part * min(1.0, clip / float(size)))
-    model.zero_grad(set_to_none=True)
-    return total
 
 
 def series() -> Any:
@@ -109,7 +95,7 @@ def test_sums_equal_the_loop_over_examples(name: str, norm: str) -> None:
     torch.manual_seed(1)
     model, inputs, targets = make(), torch.randn(6, *shape), torch.randint(0, 4, (6,))
     for clip in (0.3, 1000.0):
-        wanted = by_hand(model, inputs, targets, clip, norm)
+        wanted = clipped_by_hand(model, losses, inputs, targets, clip, norm)
         sums = ClippedSums(model, losses, norm=norm)
         assert sums.engine == engine
         found = sums(inputs, targets, clip)
@@ -287,14 +273,18 @@ def test_a_model_whose_gradients_do_not_add_up_is_refused(make: Callable[[], Any
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-def test_a_sound_model_is_not_refused(name: str) -> None:
-    make, shape, _ = MODELS[name]
+def test_a_sound_model_is_not_refused_and_left_as_it_was(name: str) -> None:
+    make, shape, engine = MODELS[name]
     torch.manual_seed(1)
     model = make()
+    before = [one.detach().clone() for one in model.parameters()]
     refuse_mixing(model, torch.zeros(1, *shape))
     sums = ClippedSums(model, losses)
     sums.try_out(torch.randn(2, *shape), torch.tensor([0, 1]))
     sums.close()
+    assert sums.engine == engine
+    assert all(torch.equal(one, two) for one, two in zip(before, model.parameters(), strict=True))
+    assert all(one.grad is None for one in model.parameters())
 
 
 def test_a_norm_over_groups_of_flat_rows_has_a_rule() -> None:
@@ -302,7 +292,7 @@ def test_a_norm_over_groups_of_flat_rows_has_a_rule() -> None:
     model, inputs = nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4)), torch.randn(3, 5)
     targets = torch.tensor([0, 1, 2])
     for one, two in zip(
-        by_hand(model, inputs, targets, 0.3, "l2"),
+        clipped_by_hand(model, losses, inputs, targets, 0.3),
         ClippedSums(model, losses)(inputs, targets, 0.3),
         strict=True,
     ):

@@ -161,3 +161,11 @@ def test_a_last_layer_says_what_it_does_not_cover() -> None:
     assert np.mean(model.predict(inputs) == labels) > 0.85
     assert "must not have been trained on these records" in model.guarantee_
     assert model.predict_proba(inputs).shape == (4000, 4)
+
+
+def test_scikit_learn_takes_each_model_for_what_it_is() -> None:
+    from sklearn.base import is_classifier, is_regressor
+
+    number, label = FunctionalLinear(epsilon=1), FunctionalLogistic(epsilon=1)
+    assert (is_regressor(number), is_classifier(number)) == (True, False)
+    assert (is_regressor(label), is_classifier(label)) == (False, True)

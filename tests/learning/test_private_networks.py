@@ -306,4 +306,5 @@ def test_a_number_too_large_for_the_network_raises_no_warning() -> None:
     rows, labels = numbers()
     wild = rows.astype(np.float64)
     wild[3] = 1e300
-    classifier(network="logistic", epochs=1).fit(wild, labels, ledger=book())
+    model = classifier(network="logistic", epochs=1).fit(wild, labels, ledger=book())
+    assert np.isfinite(model.outputs(rows)).all()

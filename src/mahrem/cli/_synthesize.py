@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, speaks
 from mahrem.cli._print import print_json, print_table, stages, while_read
-from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.cli._typed import listed, pairs, value
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -19,59 +19,51 @@ if TYPE_CHECKING:
 __all__ = ["synthesize"]
 
 _MANY = list[str] | None
+_SCHEMA: Sequence[Row] = (
+    ("columns", _MANY, "--columns", "A,B,C", "Which columns; all the ledger knows."),
+    ("missing", _MANY, "--may-miss", "A,B", "Columns that may be empty; else such rows are left out."),
+    ("kinds", _MANY, "--kind", "COL=whole|number", "What a number is; repeatable."),
+    ("dates", _MANY, "--dates", "COL=FIRST:LAST", "A column of dates; repeatable."),
+    ("cells", _MANY, "--cells", "COL=N or COL=A,B,C", "Cells of a number, or the edges between them."),
+    ("constraints", _MANY, "--constraint", "RULE", "'a <= b' or 'total = a + b'; repeatable."),
+)
+_MODEL: Sequence[Row] = (
+    ("method", str | None, "--method", "NAME", "marginals (default), vae, gan, or lstm for series."),
+    ("target", str | None, "--target", "COL", "Column to predict: kept best."),
+    ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method's own; repeatable."),
+)
+_DRAWN: Sequence[Row] = (
+    ("rows", int | None, "--rows", "N", "Rows to make; as many as there seem to be."),
+    ("given", _MANY, "--given", "COL=VALUE or COL=LOW:HIGH", "A condition every row meets; repeatable."),
+)
 
 
-def _option(spelling: str, metavar: str, means: str) -> Any:
-    return typer.Option(spelling, metavar=metavar, help=means, show_default=False)
+def _speaks_synthesis(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks(verb, {"Schema": _SCHEMA, "Model": _MODEL, "Rows": _DRAWN, "Table": SOURCE_ROWS})
 
 
+@_speaks_synthesis
 def synthesize(
     source: SOURCE,
-    ledger: Annotated[Path, _option("--ledger", "FILE", "The ledger that pays and knows the schema.")],
-    epsilon: Annotated[float, _option("--epsilon", "X", "What it may cost.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Release folder to make.")],
+    ledger: Annotated[Path, option("--ledger", "FILE", "The ledger that pays and knows the schema.")],
+    epsilon: Annotated[float, option("--epsilon", "X", "What it may cost.")],
+    output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
     delta: Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")] = 1e-6,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="How: marginals.")] = "marginals",
-    target: Annotated[str | None, _option("--target", "COL", "Column to predict: kept best.")] = None,
-    rows: Annotated[int | None, _option("--rows", "N", "Rows to make; as many as there seem to be.")] = None,
-    columns: Annotated[_MANY, _option("--columns", "A,B,C", "Which columns; all the ledger knows.")] = None,
-    missing: Annotated[
-        _MANY, _option("--may-miss", "A,B", "Columns that may be empty; else such rows are left out.")
-    ] = None,
-    kinds: Annotated[_MANY, _option("--kind", "COL=whole|number", "What a number is; repeatable.")] = None,
-    dates: Annotated[_MANY, _option("--dates", "COL=FIRST:LAST", "A column of dates; repeatable.")] = None,
-    cells: Annotated[
-        _MANY, _option("--cells", "COL=N or COL=A,B,C", "Cells of a number, or the edges between them.")
-    ] = None,
-    constraints: Annotated[
-        _MANY, _option("--constraint", "RULE", "'a <= b' or 'total = a + b'; repeatable.")
-    ] = None,
-    given: Annotated[
-        _MANY, _option("--given", "COL=VALUE or COL=LOW:HIGH", "A condition every row meets; repeatable.")
-    ] = None,
-    options: Annotated[
-        _MANY, _option("--option", "NAME=VALUE", "A setting of the method's own; repeatable.")
-    ] = None,
     format: Annotated[str, typer.Option("--format", help="csv, tsv, parquet, arrow or xlsx.")] = "csv",  # noqa: A002
     language: Annotated[str, typer.Option("--language", help="Of the report: en, tr or de.")] = "en",
     quality: Annotated[
         Path | None,
-        _option("--quality", "DIR", "Private folder for figures against the real rows; NOT private."),
+        option("--quality", "DIR", "Private folder for figures against the real rows; NOT private."),
     ] = None,
     holdout: Annotated[
-        Path | None, _option("--holdout", "FILE", "Real rows the synthesiser does not see, for --quality.")
+        Path | None, option("--holdout", "FILE", "Real rows the synthesiser does not see, for --quality.")
     ] = None,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     html: Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")] = True,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Make a synthetic table with differential privacy: no row belongs to a person.
 
@@ -87,18 +79,7 @@ def synthesize(
             ledger=ledger,
             epsilon=epsilon,
             delta=delta,
-            method=method,
-            target=target,
-            rows=rows,
             output=output,
-            columns=_split(columns),
-            missing=_split(missing),
-            kinds=_pairs("kind", kinds),
-            dates={name: _range("dates", name, said) for name, said in _pairs("dates", dates).items()},
-            cells={name: _cells(name, said) for name, said in _pairs("cells", cells).items()},
-            constraints=constraints or (),
-            given={name: _condition(said) for name, said in _pairs("given", given).items()},
-            options={name: _plain(said) for name, said in _pairs("option", options).items()},
             format=format,  # type: ignore[arg-type]
             language=language,
             force=force,
@@ -106,12 +87,7 @@ def synthesize(
             quality=False if quality is None else quality,
             holdout=holdout,
             progress=progress,
-            delimiter=delimiter,
-            encoding=encoding,
-            decimal=decimal,  # type: ignore[arg-type]
-            null=null or (),
-            table=table,
-            sql=sql,
+            **_read(settings),
         )
     with while_read():
         if json:
@@ -153,28 +129,26 @@ def _both(found: Mapping[str, float]) -> str:
     )
 
 
-def _split(texts: Iterable[str] | None) -> list[str]:
-    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+def _read(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn what was typed into what the verb takes."""
+    return {name: _READERS[name](typed) if name in _READERS else typed for name, typed in said.items()}
 
 
-def _pairs(option: str, texts: Iterable[str] | None) -> dict[str, str]:
+def _dates(texts: Sequence[str]) -> dict[str, tuple[str, str]]:
     found = {}
-    for text in texts or ():
-        name, mark, value = text.partition("=")
-        if not mark or not name or not value:
-            raise InvalidParameter(f"{option}={text!r} must read NAME=VALUE")
-        found[name] = value
+    for name, said in pairs("dates", texts, "COL=FIRST:LAST").items():
+        first, mark, last = said.partition(":")
+        if not mark:
+            raise InvalidParameter(f"dates={name!r} must read COL=FIRST:LAST")
+        found[name] = first, last
     return found
 
 
-def _range(option: str, name: str, said: str) -> tuple[str, str]:
-    first, mark, last = said.partition(":")
-    if not mark:
-        raise InvalidParameter(f"{option}={name!r} must read COL=FIRST:LAST")
-    return first, last
+def _cells(texts: Sequence[str]) -> dict[str, int | list[float]]:
+    return {name: _edges(name, said) for name, said in pairs("cells", texts).items()}
 
 
-def _cells(name: str, said: str) -> int | list[float]:
+def _edges(name: str, said: str) -> int | list[float]:
     try:
         return int(said) if "," not in said else [float(part) for part in said.split(",")]
     except ValueError:
@@ -185,14 +159,23 @@ def _condition(said: str) -> Any:
     """Read a value, a range LOW:HIGH, or values A,B."""
     low, mark, high = said.partition(":")
     if mark:
-        return _plain(low), _plain(high)
-    return said.split(",") if "," in said else _plain(said)
+        return value(low), value(high)
+    if "," in said or isinstance(value(said), bool):  # such words are values of a column
+        return said.split(",")
+    return value(said)
 
 
-def _plain(said: str) -> Any:
-    for read in (int, float):
-        try:
-            return read(said)
-        except ValueError:
-            continue
-    return said
+def _setting(read: Any) -> Any:
+    """Read several values A,B of a setting; one is read already."""
+    return [value(part) for part in read.split(",")] if isinstance(read, str) and "," in read else read
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "columns": listed,
+    "missing": listed,
+    "kinds": lambda texts: pairs("kind", texts),
+    "dates": _dates,
+    "cells": _cells,
+    "given": lambda texts: {name: _condition(said) for name, said in pairs("given", texts).items()},
+    "options": lambda read: {name: _setting(said) for name, said in read.items()},
+}

@@ -8,6 +8,7 @@ CBA and the bins need no extra: they are estimators of scikit-learn's kind witho
 Private regressions and last layers need the extra ``dp``, what runs in a network the extra ``train``.
 """
 
+from mahrem.learning._adversarial import Adversarial
 from mahrem.learning._bins import EqualWidthBins, QuantileBins, SupervisedBins, supervised_cuts
 from mahrem.learning._cba import CBA, CbaSettings, Cover, Cut, cba, cut_list, rules_as_text
 from mahrem.learning._class_rules import (
@@ -27,6 +28,7 @@ from mahrem.learning._closest_records import closest_distances
 from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
 from mahrem.learning._declare_domain import declare_domain
 from mahrem.learning._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.learning._embedding import Embedding, nearest_others
 from mahrem.learning._evaluate import (
     DEFAULT_CLASSIFIERS,
     Anonymise,
@@ -38,12 +40,14 @@ from mahrem.learning._evaluate import (
 from mahrem.learning._example_gradients import ClippedSums
 from mahrem.learning._features import Encoder, Features, fit_encoder
 from mahrem.learning._functional_mechanism import FunctionalLinear, FunctionalLogistic
+from mahrem.learning._generators import Generator
 from mahrem.learning._items import Items, as_cells, covered_bits, learn_items, number_classes
 from mahrem.learning._last_layer import PolynomialLastLayer, frozen_features
 from mahrem.learning._local_noise import LocalNoise
 from mahrem.learning._marginals import Marginals
 from mahrem.learning._marginals_fit import MarginalsFit
 from mahrem.learning._mixing import refuse_mixing
+from mahrem.learning._network_tables import NetworkTables, NetworkTablesFit
 from mahrem.learning._networks import NETWORKS
 from mahrem.learning._noisy_votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes
 from mahrem.learning._objective_analysis import objective_delta, objective_rdp
@@ -55,24 +59,31 @@ from mahrem.learning._objective_perturbation import (
 from mahrem.learning._output_perturbation import OutputPerturbation, OutputPlan, output_perturbation
 from mahrem.learning._pate import Pate, count_votes
 from mahrem.learning._plain_network import PlainNetwork
+from mahrem.learning._plain_siamese import PlainSiamese
 from mahrem.learning._private_inference import PrivateVotes, RoundedScores, train_parts
 from mahrem.learning._private_network import PrivateNetwork
 from mahrem.learning._private_networks import PrivateAutoencoder, PrivateClassifier, PrivateRegressor
 from mahrem.learning._private_search import PrivateSearch, search_epsilon
+from mahrem.learning._private_siamese import PrivateSiamese
 from mahrem.learning._private_steps import Descent, PrivateSteps, limited_units
 from mahrem.learning._public_inputs import PublicInputs, declared_features, read_rows, unit_numbers
 from mahrem.learning._public_rows import PublicRows, clip_rows
+from mahrem.learning._recurrent import Recurrent
 from mahrem.learning._rule_list import Rule, RuleList, item_matrix
 from mahrem.learning._scores import FIGURES, Score, Scores
 from mahrem.learning._secret_stream import SecretStream, new_stream
+from mahrem.learning._slots import Slots
 from mahrem.learning._synthesisers import SYNTHESISERS, FittedSynthesiser, Synthesiser, make_synthesiser
 from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain
+from mahrem.learning._synthetic_images import NetworkImages, NetworkImagesFit
 from mahrem.learning._synthetic_quality import SyntheticQuality, synthetic_quality
 from mahrem.learning._synthetic_schema import SyntheticSchema
 from mahrem.learning._synthetic_sides import refuse_overlap
 from mahrem.learning._training_checkpoint import checkpoint_stream
 from mahrem.learning._training_plan import TrainingPlan
 from mahrem.learning._tree_sampling import tree_sample
+from mahrem.learning._variational import Variational
+from mahrem.learning._vote_costs import PublishedCost, SanitisedCost, lead_costs, smooth_costs
 
 __all__ = [
     "CBA",
@@ -82,6 +93,7 @@ __all__ = [
     "MINERS",
     "NETWORKS",
     "SYNTHESISERS",
+    "Adversarial",
     "Anonymise",
     "CbaSettings",
     "ClassRules",
@@ -98,6 +110,7 @@ __all__ = [
     "DeclaredNumbers",
     "DeclaredWords",
     "Descent",
+    "Embedding",
     "Encoder",
     "EqualWidthBins",
     "Features",
@@ -106,6 +119,7 @@ __all__ = [
     "FunctionalLinear",
     "FunctionalLogistic",
     "GaussianVotes",
+    "Generator",
     "Growth",
     "Items",
     "LaplaceVotes",
@@ -114,6 +128,10 @@ __all__ = [
     "MarginalsFit",
     "Measured",
     "Miner",
+    "NetworkImages",
+    "NetworkImagesFit",
+    "NetworkTables",
+    "NetworkTablesFit",
     "NoisyVotes",
     "ObjectivePerturbation",
     "ObjectivePlan",
@@ -121,31 +139,38 @@ __all__ = [
     "OutputPlan",
     "Pate",
     "PlainNetwork",
+    "PlainSiamese",
     "PolynomialLastLayer",
     "PrivateAutoencoder",
     "PrivateClassifier",
     "PrivateNetwork",
     "PrivateRegressor",
     "PrivateSearch",
+    "PrivateSiamese",
     "PrivateSteps",
     "PrivateVotes",
     "Protocol",
     "PublicInputs",
     "PublicRows",
     "Published",
+    "PublishedCost",
     "QuantileBins",
+    "Recurrent",
     "RoundedScores",
     "Rule",
     "RuleList",
+    "SanitisedCost",
     "Score",
     "Scores",
     "SecretStream",
+    "Slots",
     "SupervisedBins",
     "SupportOf",
     "Synthesiser",
     "SyntheticQuality",
     "SyntheticSchema",
     "TrainingPlan",
+    "Variational",
     "as_cells",
     "cba",
     "checkpoint_stream",
@@ -164,11 +189,13 @@ __all__ = [
     "frozen_features",
     "grow_cliques",
     "item_matrix",
+    "lead_costs",
     "learn_items",
     "least_rows",
     "limited_units",
     "make_synthesiser",
     "mine_sets",
+    "nearest_others",
     "new_stream",
     "number_classes",
     "objective_delta",
@@ -181,6 +208,7 @@ __all__ = [
     "refuse_overlap",
     "rules_as_text",
     "search_epsilon",
+    "smooth_costs",
     "supervised_cuts",
     "synthetic_quality",
     "target_codes",

@@ -29,14 +29,22 @@ class Estimator:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
+        from sklearn.utils import (
+            ClassifierTags,
+            InputTags,
+            RegressorTags,
+            Tags,
+            TargetTags,
+            TransformerTags,
+        )
 
-        classifies = self._estimator_type == "classifier"
+        kind = self._estimator_type
         return Tags(
-            estimator_type="classifier" if classifies else None,
-            target_tags=TargetTags(required=classifies),
-            transformer_tags=None if classifies else TransformerTags(),
-            classifier_tags=ClassifierTags() if classifies else None,
+            estimator_type=None if kind == "transformer" else kind,
+            target_tags=TargetTags(required=kind != "transformer"),
+            transformer_tags=TransformerTags() if kind == "transformer" else None,
+            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=RegressorTags() if kind == "regressor" else None,
             input_tags=InputTags(categorical=True, string=True, allow_nan=True),
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._private_linear import PrivateLinear, relation_words
+from mahrem.learning._private_linear import PrivateLinear, promise_words
 from mahrem.learning._public_rows import PublicRows, clip_rows
 from mahrem.learning._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
@@ -165,8 +165,7 @@ class FunctionalLinear(PrivateLinear):
 def functional_promise(model: PrivateLinear, plan: QuadraticPlan, relation: Relation, what: str) -> str:
     """Say the promise of noise on the coefficients of a loss, in words."""
     return (
-        f"({model.epsilon:g}, {model.delta:g})-differentially private for tables that differ in "
-        f"{relation_words(relation)}: {what}, rows of norm {model.norm:g}, discrete {plan.noise.kind} noise "
-        f"of deviation {plan.deviation:.4g} on each coefficient of rows of norm 1. Sums and noise are exact, "
-        f"on integers (OpenDP). Not hidden: running time."
+        f"{promise_words(model, relation)}: {what}, rows of norm {model.norm:g}, discrete {plan.noise.kind} "
+        f"noise of deviation {plan.deviation:.4g} on each coefficient of rows of norm 1. Sums and noise are "
+        f"exact, on integers (OpenDP). Not hidden: running time."
     )

@@ -52,8 +52,7 @@ class LocalNoise:
     def __post_init__(self) -> None:
         check.one_of(NOISES, noise=self.noise)
         for name in ("clip", "epsilon"):
-            if check.finite(**{name: getattr(self, name)}) <= 0:
-                raise InvalidParameter(f"{name}={getattr(self, name)!r} must be above 0")
+            check.above_zero(**{name: getattr(self, name)})
         if (self.noise == "gaussian") != (0 < check.finite(delta=self.delta) < 1) or self.delta < 0:
             raise InvalidParameter(
                 f"delta={self.delta!r} must lie between 0 and 1 for gaussian noise and be 0 for laplace noise"

@@ -26,7 +26,15 @@ from mahrem.dp import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning._clique_growth import SCALE
 
-__all__ = ["MarginalPlan", "plan_marginals", "refuse_budget", "refuse_too_little"]
+__all__ = [
+    "ASSUMED_ROWS",
+    "MarginalPlan",
+    "count_event",
+    "count_noise",
+    "plan_marginals",
+    "refuse_budget",
+    "refuse_too_little",
+]
 
 ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
@@ -98,8 +106,8 @@ def _split(
     one_way = math.nextafter(length * math.sqrt(columns) / first, math.inf)
     everything: Event = Approximate(epsilon, delta)
     if not cliques:
-        event = _counted(one_way, reach, columns) if exact else everything
-        noise = _noise(one_way, reach, everything, exact=exact)
+        event = count_event(one_way, reach, columns) if exact else everything
+        noise = count_noise(one_way, reach, everything, exact=exact)
         return MarginalPlan(
             epsilon=epsilon,
             delta=delta,
@@ -121,18 +129,18 @@ def _split(
     if exact:
         event = Composed(
             (
-                _counted(one_way, reach, columns),
+                count_event(one_way, reach, columns),
                 Repeated(picks.event, cliques),
-                _counted(clique, reach, cliques),
+                count_event(clique, reach, cliques),
             )
         )
     return MarginalPlan(
         epsilon=epsilon,
         delta=delta,
         columns=columns,
-        one_way=_noise(one_way, reach, everything, exact=exact),
+        one_way=count_noise(one_way, reach, everything, exact=exact),
         selection=picks,
-        clique=_noise(clique, reach, everything, exact=exact),
+        clique=count_noise(clique, reach, everything, exact=exact),
         event=event,
     )
 
@@ -149,12 +157,13 @@ class WholeExponential(RangedExponential):
         return self.whole
 
 
-def _counted(sigma: float, reach: GlobalSensitivity, times: int) -> Event:
+def count_event(sigma: float, reach: GlobalSensitivity, times: int) -> Event:
     """Say what counts of one row cost: it moves one entry, or two where it is exchanged for another."""
     return Repeated(DiscreteGaussian(sigma, 1), times * reach.l2_squared)
 
 
-def _noise(sigma: float, reach: GlobalSensitivity, everything: Event, *, exact: bool) -> IntegerNoise:
+def count_noise(sigma: float, reach: GlobalSensitivity, everything: Event, *, exact: bool) -> IntegerNoise:
+    """Make noise on counts; its event is its own where that is exact, else that of everything."""
     event = DiscreteGaussian(sigma, 1) if exact else everything
     return IntegerNoise(kind="gaussian", scale=sigma, sensitivity=reach, event=event)
 

@@ -15,7 +15,7 @@ from mahrem.learning._example_gradients import torch_of
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["NETWORKS", "autoencoder", "cnn", "dnn", "logistic", "lstm"]
+__all__ = ["NETWORKS", "autoencoder", "cnn", "dnn", "logistic", "lstm", "network_maker"]
 
 
 def logistic(shape: Sequence[int], outputs: int) -> nn.Module:
@@ -119,6 +119,11 @@ NETWORKS: dict[str, Callable[..., Any]] = {
     "lstm": lstm,
     "autoencoder": autoencoder,
 }
+
+
+def network_maker(network: str | Callable[..., Any]) -> Callable[..., Any]:
+    """Give what makes a network: one of :data:`NETWORKS` by its name, or a function of one's own."""
+    return network if callable(network) else NETWORKS[check.one_of(tuple(NETWORKS), network=network)]
 
 
 def _chain(*layers: Any) -> nn.Sequential:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,14 @@ from mahrem.dp import (
     gaussian_multiplier,
     listening,
     noised,
+    promise_event,
 )
 from mahrem.errors import InvalidParameter
 from mahrem.learning._convex import LOGISTIC, MarginLoss, Objective, minimise
 from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
 from mahrem.learning._objective_analysis import objective_delta
-from mahrem.learning._private_linear import PrivateMargin, promise_event, relation_words, sign_problems
-from mahrem.types import Floats, Integers
+from mahrem.learning._private_margin import PrivateMargin, refuse_long_rows
+from mahrem.types import Floats
 
 __all__ = [
     "ObjectivePerturbation",
@@ -97,8 +99,7 @@ class ObjectivePlan:
             tolerance: Largest norm of the gradient at what is released.
         """
         for name, value in (("radius", radius), ("tolerance", tolerance)):
-            if check.finite(**{name: value}) <= 0:
-                raise InvalidParameter(f"{name}={value!r} must be above 0")
+            check.above_zero(**{name: value})
         main = epsilon * (1 - RELEASE), delta * (1 - RELEASE)
         smooth = loss.most_curve * norm**2
         least = smooth / math.expm1(main[0] * CURVATURE)
@@ -132,7 +133,7 @@ class ObjectivePlan:
 
 def _scale(epsilon: float, delta: float, curvature: float, norm: float, relation: Relation) -> float:
     rest = epsilon - math.log1p(curvature)
-    moves = 1 if relation is Relation.ADD_REMOVE else 2
+    moves = relation.moves
     if delta == 0:
         return math.nextafter(moves * norm / rest, math.inf)
     multiplier = moves * gaussian_multiplier(rest, delta)
@@ -164,9 +165,9 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
         >>> objective_perturbation(rows, np.sign(rows[:, 1]), plan).shape
         (2,)
     """
-    longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", rows, rows), initial=0.0)))
-    if rows.shape[1] != plan.width or not longest <= plan.norm:
-        raise InvalidParameter(f"rows must have {plan.width} entries and a norm of at most {plan.norm:g}")
+    if rows.shape[1] != plan.width:
+        raise InvalidParameter(f"rows must have {plan.width} entries")
+    refuse_long_rows(rows, plan.norm)
 
     def draw() -> Floats:
         with listening(Tape()):  # one mechanism: its parts are no steps of their own
@@ -210,36 +211,20 @@ class ObjectivePerturbation(PrivateMargin):
     def _title(self) -> str:
         return f"objective perturbation ({self.loss})"
 
-    def _plan(self, width: int, classes: int, relation: Relation) -> ObjectivePlan:
-        problems = 1 if classes == 2 else classes
-        return ObjectivePlan.make(
-            epsilon=self.epsilon / problems,
-            delta=self.delta / problems,
-            width=width,
-            norm=self.norm,
-            loss=self._loss(),
-            relation=relation,
-            regularisation=self.regularisation,
-            radius=self.radius,
-            tolerance=self.tolerance,
-        )
+    def _plan_one(self, **public: Any) -> ObjectivePlan:
+        return ObjectivePlan.make(**public)
 
-    def _compute(self, plan: ObjectivePlan, rows: Floats, targets: Integers, classes: int) -> Floats:
-        problems = sign_problems(targets, classes)
-        return np.stack([objective_perturbation(rows, signs, plan) for signs in problems])
+    def _fit_one(self, rows: Floats, signs: Floats, plan: ObjectivePlan) -> Floats:
+        return objective_perturbation(rows, signs, plan)
 
-    def _promise(self, plan: ObjectivePlan, relation: Relation) -> str:
+    def _way(self, plan: ObjectivePlan) -> str:
         kind = "Gaussian, deviation" if plan.delta else "gamma norm, scale"
-        noise = f"{kind} {plan.scale:.4g}"
         exact = (
             "The noise is drawn exactly (OpenDP), and rounding in the solver is part of the tolerance."
             if plan.delta
             else "Idealised: the linear term is drawn in floating point from a secret key."
         )
         return (
-            f"({self.epsilon:g}, {self.delta:g})-differentially private for tables that differ in "
-            f"{relation_words(relation)}: {self.loss} loss of rows of norm {plan.norm:g}, a random linear "
-            f"term ({noise}), regularisation {plan.regularisation:.4g}, gradient at most {plan.tolerance:g} "
-            f"at the minimum, integer noise on what is released. {exact} Not hidden: running time, and a fit "
-            f"that is refused because it does not converge."
+            f"a random linear term ({kind} {plan.scale:.4g}), regularisation {plan.regularisation:.4g}, "
+            f"gradient at most {plan.tolerance:g} at the minimum, integer noise on what is released. {exact}"
         )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_multiplier, noised
+from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_multiplier, noised, promise_event
 from mahrem.errors import InvalidParameter
 from mahrem.learning._convex import LOGISTIC, MarginLoss, Objective, minimise
 from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
-from mahrem.learning._private_linear import PrivateMargin, promise_event, relation_words, sign_problems
-from mahrem.types import Floats, Integers
+from mahrem.learning._private_margin import PrivateMargin, refuse_long_rows
+from mahrem.types import Floats
 
 __all__ = ["OutputPerturbation", "OutputPlan", "output_perturbation"]
 
@@ -67,7 +68,7 @@ class OutputPlan:
             raise InvalidParameter(
                 f"noise={noise!r} with delta={delta:g}: gaussian noise needs a delta, others none"
             )
-        moves = 1 if relation is Relation.ADD_REMOVE else 2
+        moves = relation.moves
         if regularisation is None:
             length = math.sqrt(width) * gaussian_multiplier(epsilon, delta) if delta else width / epsilon
             regularisation = 10 * moves * norm * length / radius
@@ -114,9 +115,7 @@ def output_perturbation(rows: Floats, signs: Floats, plan: OutputPlan) -> Floats
         >>> output_perturbation(np.zeros((3, 2)), np.ones(3), plan).shape
         (2,)
     """
-    longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", rows, rows), initial=0.0)))
-    if not longest <= plan.norm:
-        raise InvalidParameter(f"rows must have a norm of at most {plan.norm:g}")
+    refuse_long_rows(rows, plan.norm)
     objective = Objective(rows, signs, plan.loss, plan.regularisation, np.zeros(rows.shape[1]))
     found = minimise(objective, tolerance=plan.tolerance)
     if plan.noise is not None:
@@ -159,35 +158,19 @@ class OutputPerturbation(PrivateMargin):
     def _title(self) -> str:
         return f"output perturbation ({self.loss})"
 
-    def _plan(self, width: int, classes: int, relation: Relation) -> OutputPlan:
-        problems = 1 if classes == 2 else classes
-        return OutputPlan.make(
-            epsilon=self.epsilon / problems,
-            delta=self.delta / problems,
-            width=width,
-            noise=self.noise,
-            norm=self.norm,
-            loss=self._loss(),
-            relation=relation,
-            regularisation=self.regularisation,
-            radius=self.radius,
-            tolerance=self.tolerance,
-        )
+    def _plan_one(self, **public: Any) -> OutputPlan:
+        return OutputPlan.make(noise=self.noise, **public)
 
-    def _compute(self, plan: OutputPlan, rows: Floats, targets: Integers, classes: int) -> Floats:
-        problems = sign_problems(targets, classes)
-        return np.stack([output_perturbation(rows, signs, plan) for signs in problems])
+    def _fit_one(self, rows: Floats, signs: Floats, plan: OutputPlan) -> Floats:
+        return output_perturbation(rows, signs, plan)
 
-    def _promise(self, plan: OutputPlan, relation: Relation) -> str:
+    def _way(self, plan: OutputPlan) -> str:
         exact = (
             "Idealised: the noise is drawn in floating point from a secret key."
             if plan.noise is None
             else "The noise is drawn exactly, on integers (OpenDP)."
         )
         return (
-            f"({self.epsilon:g}, {self.delta:g})-differentially private for tables that differ in "
-            f"{relation_words(relation)}: {self.loss} loss of rows of norm {plan.norm:g}, regularisation "
-            f"{plan.regularisation:.4g}, so that coefficients move by at most {plan.distance:.4g}, and "
-            f"{self.noise} noise. {exact} Not hidden: running time, and a fit that is refused because it "
-            f"does not converge."
+            f"regularisation {plan.regularisation:.4g}, so that coefficients move by at most "
+            f"{plan.distance:.4g}, and {self.noise} noise. {exact}"
         )

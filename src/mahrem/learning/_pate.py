@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, Spend, composed_cost
+from mahrem.dp import Composed, Event, Ledger, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
 from mahrem.learning._private_inference import train_parts
+from mahrem.learning._vote_costs import PublishedCost, SanitisedCost
 from mahrem.types import Integers
 
 __all__ = ["Pate", "count_votes"]
@@ -35,8 +36,8 @@ class Pate(Estimator):
     """A student taught by a private vote of teachers.
 
     A record is in the part of one teacher, so it moves one vote of each question. The cost is the one that
-    holds whatever the votes are (data-independent). Costs that depend on how clear votes were are themselves
-    private, and are not offered: publishing them needs noise of their own.
+    holds whatever the votes are (data-independent). A cost that depends on how clear votes were is itself
+    private: it is given only after noise, beside the promise and not instead of it (``sanitise``).
 
     Args:
         teacher: Makes an untrained classifier with ``fit`` and ``predict``: scikit-learn's, or
@@ -49,12 +50,14 @@ class Pate(Estimator):
         questions: So many public rows are asked about, the first ones; all by default.
         semi: Rounds in which the student adds public rows that it is sure of, with its own labels (0: none).
         sure: How sure it must be of a row to add it.
+        sanitise: Also publish the data-dependent cost of :class:`GaussianVotes`, with noise that is paid for.
 
     Attributes:
         model_: The trained student.
         answered_: How many questions were answered.
         cost_: What it cost: epsilon and delta.
         guarantee_: The promise in words.
+        data_dependent_: The cost for these votes after noise, or None; no promise.
 
     Guarantees:
         - The student is ``(epsilon, delta)``-DP for the private rows, with the epsilon of ``cost_``; teachers
@@ -89,6 +92,7 @@ class Pate(Estimator):
     questions: int | None = None
     semi: int = 0
     sure: float = 0.95
+    sanitise: SanitisedCost | None = None
 
     _estimator_type = "classifier"
 
@@ -102,6 +106,11 @@ class Pate(Estimator):
             )
         check.at_least(0, semi=check.whole(semi=self.semi))
         check.between(0, 1, sure=self.sure)
+        if self.sanitise is not None and not isinstance(self.votes, GaussianVotes):
+            raise InvalidParameter(
+                f"sanitise: the data-dependent cost is known for GaussianVotes, not for "
+                f"{type(self.votes).__name__}; leave it out, the promise does not need it"
+            )
 
     def fit(
         self,
@@ -125,7 +134,7 @@ class Pate(Estimator):
             BudgetExceeded: If it does not fit.
             Infeasible: If the answers hold one class only, so that no student can be trained.
         """
-        book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        book = Ledger.of(ledger)
         rows = self._public(public)
         if len(X) != len(y):
             raise InvalidInput(f"X={len(X)} rows, y={len(y)}: every row needs one label")
@@ -135,11 +144,13 @@ class Pate(Estimator):
                 f"(subject={book.unit.subject!r})"
             )
         asked = rows[: self.questions]
-        event = self.votes.event(len(asked))
+        event = self._event(len(asked))
         what = f"pate: {len(asked)} questions to {self.teachers} teachers"
         paid = book.spend(event, what=what, delta=book.delta)
         fitted = train_parts(self.teacher, X, y, parts=self.teachers, classes=self.classes, units=units)
-        codes = self.votes(count_votes(fitted, asked, self.classes), book.relation)
+        votes = count_votes(fitted, asked, self.classes)
+        codes = self.votes(votes, book.relation)
+        self.data_dependent_ = self._published(votes, book)
         self._learn(rows, asked[codes >= 0], np.asarray(self.classes)[codes[codes >= 0]])
         self.answered_ = int(np.count_nonzero(codes >= 0))
         alone = Spend(event, paid.body["epsilon"], paid.body["delta"])
@@ -149,6 +160,12 @@ class Pate(Estimator):
             f"rows, whatever the votes were (data-independent): {len(asked)} questions to {self.teachers} "
             f"teachers on disjoint parts. Public rows are not protected. Exact noise on whole votes (OpenDP)."
         )
+        if self.data_dependent_ is not None:
+            said = self.data_dependent_
+            self.guarantee_ += (
+                f" Data-dependent, and no promise: at this table the answers alone reveal epsilon="
+                f"{said.epsilon:.4g} at most ({said.confidence:.0%} sure); publishing that is paid for above."
+            )
         return self
 
     def predict(self, X: Any) -> Any:
@@ -162,6 +179,19 @@ class Pate(Estimator):
     def score(self, X: Any, y: Any) -> float:
         """Give the share of right answers; about these very rows, so not private if they are."""
         return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
+
+    def _event(self, questions: int) -> Event:
+        event = self.votes.event(questions)
+        return event if self.sanitise is None else Composed((event, self.sanitise.event))
+
+    def _published(self, votes: Integers, book: Ledger) -> PublishedCost | None:
+        if self.sanitise is None or not isinstance(self.votes, GaussianVotes):
+            return None
+        said = self.sanitise(votes, self.votes.sigma, book.relation, book.delta)
+        known = epsilon_of(
+            self.votes.event(len(votes)), book.delta, book.relation
+        )  # never more than promised
+        return replace(said, epsilon=min(said.epsilon, known))
 
     def _public(self, public: Any) -> Any:
         if public is None or len(public) == 0:

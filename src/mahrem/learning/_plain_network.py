@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import NETWORKS
+from mahrem.learning._networks import network_maker
 from mahrem.types import Floats
 
 __all__ = ["PlainNetwork"]
@@ -58,11 +57,7 @@ class PlainNetwork(Estimator):
         if len(rows) != len(equal) or not equal.any(axis=1).all():
             raise InvalidInput(f"X={len(rows)} rows, y={len(equal)}: every row needs one of the classes")
         codes = torch.from_numpy(equal.argmax(axis=1))
-        make = (
-            self.network
-            if callable(self.network)
-            else NETWORKS[check.one_of(tuple(NETWORKS), network=self.network)]
-        )
+        make = network_maker(self.network)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             self.model_ = make(tuple(rows.shape[1:]), len(self.classes_), **self.options)

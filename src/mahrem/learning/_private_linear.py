@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -10,9 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Approximate, Event, Ledger, Pure, Relation
+from mahrem.dp import Ledger, Relation, promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._convex import LOGISTIC, HuberHinge, MarginLoss
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._public_inputs import declared_features
 from mahrem.learning._public_rows import PublicRows, clip_rows, given_rows
@@ -21,18 +21,15 @@ from mahrem.types import Floats, Integers
 
 __all__ = [
     "PrivateLinear",
-    "PrivateMargin",
     "check_promise",
     "ledger_of",
-    "promise_event",
-    "relation_words",
-    "sign_problems",
+    "promise_words",
 ]
 
 
 def ledger_of(ledger: Ledger | str | Path) -> Ledger:
     """Open a ledger for learning; one whose unit is a person with several rows is refused."""
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    book = Ledger.of(ledger)
     if book.unit.subject is not None:
         raise InvalidParameter(
             f"ledger: its unit is a person (subject={book.unit.subject!r}), and these models protect single "
@@ -41,32 +38,21 @@ def ledger_of(ledger: Ledger | str | Path) -> Ledger:
     return book
 
 
-def promise_event(epsilon: float, delta: float) -> Event:
-    """Give the event of a mechanism that is known to be ``(epsilon, delta)``-DP and no more."""
-    return Pure(epsilon) if delta == 0 else Approximate(epsilon, delta)
-
-
-def relation_words(relation: Relation) -> str:
-    """Say which tables are neighbours."""
-    return "one row more or less" if relation is Relation.ADD_REMOVE else "one row exchanged"
+def promise_words(model: PrivateLinear, relation: Relation) -> str:
+    """Say what is promised, and for which tables."""
+    change = "one row more or less" if relation is Relation.ADD_REMOVE else "one row exchanged"
+    return f"({model.epsilon:g}, {model.delta:g})-differentially private for tables that differ in {change}"
 
 
 def check_promise(epsilon: float, delta: float) -> None:
     """Refuse an epsilon or delta that promises nothing."""
-    if check.finite(epsilon=epsilon) <= 0:
-        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
+    check.above_zero(epsilon=epsilon)
     if not 0 <= check.finite(delta=delta) < 1:
         raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
 
 
-def sign_problems(targets: Integers, classes: int) -> Iterator[Floats]:
-    """Give the signs of each two-class problem: one for two classes, else each class against the rest."""
-    for place in [1] if classes == 2 else range(classes):
-        yield np.where(targets == place, 1.0, -1.0)
-
-
 @dataclass(kw_only=True)
-class PrivateLinear(Estimator):
+class PrivateLinear(Estimator, ABC):
     """Settings and predictions of a private linear model; a method adds how coefficients are found.
 
     Args:
@@ -107,8 +93,7 @@ class PrivateLinear(Estimator):
             BudgetExceeded: If it does not fit.
         """
         check_promise(self.epsilon, self.delta)
-        if check.finite(norm=self.norm) <= 0:
-            raise InvalidParameter(f"norm={self.norm!r} must be above 0")
+        check.above_zero(norm=self.norm)
         book = ledger_of(ledger)
         encode = None if y is not None else self._encode(X, book)
         classes = tuple(self.classes or ()) if encode is None else self._declared(encode)
@@ -196,43 +181,18 @@ class PrivateLinear(Estimator):
             raise InvalidInput(f"X must be (n, {width}) numbers, as fitted; it has shape {rows.shape}")
         return clip_rows(self._with_constant(rows), self.norm)
 
+    @abstractmethod
     def _title(self) -> str:
-        raise NotImplementedError
+        """Name the method, for the ledger."""
 
+    @abstractmethod
     def _plan(self, width: int, classes: int, relation: Relation) -> Any:
-        raise NotImplementedError
+        """Find the noise from public numbers, before anything is read."""
 
+    @abstractmethod
     def _compute(self, plan: Any, rows: Floats, targets: Any, classes: int) -> Floats:
-        raise NotImplementedError
+        """Release the coefficients, ``(problems, width)``."""
 
+    @abstractmethod
     def _promise(self, plan: Any, relation: Relation) -> str:
-        raise NotImplementedError
-
-
-@dataclass(kw_only=True)
-class PrivateMargin(PrivateLinear):
-    """Settings of classifiers that minimise a loss of margins.
-
-    Args:
-        loss: ``logistic``, or ``svm`` (hinge loss, rounded off).
-        regularisation: Weight of the squared norm, halved; None finds one from public numbers.
-        radius: A public guess of the coefficients' norm, for rows of norm 1.
-        tolerance: Largest norm of the gradient at the minimum; a fit that stays above it is refused.
-    """
-
-    loss: str = "logistic"
-    regularisation: float | None = None
-    radius: float = 20.0
-    tolerance: float = 1e-5
-
-    def predict_proba(self, X: object) -> Floats:
-        """Give probabilities; an SVM has none."""
-        if self.loss == "svm":
-            raise InvalidParameter("loss='svm' gives scores, no probabilities; use decision_function")
-        return super().predict_proba(X)
-
-    def _loss(self) -> MarginLoss:
-        return _LOSSES[check.one_of(tuple(_LOSSES), loss=self.loss)]
-
-
-_LOSSES: Mapping[str, MarginLoss] = {"logistic": LOGISTIC, "svm": HuberHinge()}
+        """Say the promise in words."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,12 +11,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from mahrem import check
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import NETWORKS
+from mahrem.learning._networks import network_maker
 from mahrem.learning._private_steps import Descent, PrivateSteps
 from mahrem.learning._public_inputs import PublicInputs, declared_features, read_rows
 from mahrem.learning._secret_stream import SecretStream, new_stream
@@ -25,7 +25,7 @@ from mahrem.learning._training_checkpoint import (
     data_digest,
     pay_or_resume,
 )
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning._training_plan import TrainingPlan, declared_rows
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 
@@ -35,7 +35,7 @@ Progress = Callable[[int, int, float], None]
 
 
 @dataclass(kw_only=True)
-class PrivateNetwork(Estimator):
+class PrivateNetwork(Estimator, ABC):
     """What all private networks share; use one of its kinds.
 
     Args:
@@ -114,7 +114,7 @@ class PrivateNetwork(Estimator):
         Raises:
             BudgetExceeded: If it does not fit.
         """
-        book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        book = Ledger.of(ledger)
         self._begin(book.facts, table=y is None and not isinstance(X, np.ndarray))
         plan = self.plan(book)
         inputs, targets, units = self._read(X, y, book, units)
@@ -145,7 +145,7 @@ class PrivateNetwork(Estimator):
         self.model_ = steps.run(after)
         self.plan_, self.shape_ = plan, tuple(inputs.shape[1:])
         self.cost_ = (plan.epsilon, plan.delta)
-        self.guarantee_ = plan.guarantee(seeded=stream.seeded)
+        self.guarantee_ = plan.guarantee(seeded=stream.seeded) + self._more_words(book)
         return self
 
     def trained(self, X: object, y: object, ledger: Ledger, stream: SecretStream) -> Self:
@@ -166,12 +166,7 @@ class PrivateNetwork(Estimator):
 
     def plan(self, ledger: Ledger) -> TrainingPlan:
         """Make the plan from settings and the ledger's public facts; nothing is spent."""
-        rows = self.rows if self.rows is not None else ledger.facts.rows
-        if rows is None:
-            raise InvalidParameter(
-                "rows=None: the public number of rows must be declared (ledger new --rows N, or rows=N); it "
-                "is never counted from the data"
-            )
+        rows = declared_rows(self.rows if self.rows is not None else ledger.facts.rows)
         said = 0.0 if self.noise == "laplace" else ledger.delta
         return TrainingPlan.make(
             rows=rows,
@@ -251,11 +246,7 @@ class PrivateNetwork(Estimator):
 
     def _module(self, shape: Sequence[int], stream: SecretStream) -> Any:
         torch = torch_of()
-        make = (
-            self.network
-            if callable(self.network)
-            else NETWORKS[check.one_of(tuple(NETWORKS), network=self.network)]
-        )
+        make = network_maker(self.network)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stream.torch_seed("start"))
             return make(tuple(shape), self._width(shape), **self.options)
@@ -264,7 +255,7 @@ class PrivateNetwork(Estimator):
         self, plan: TrainingPlan, stream: SecretStream, inputs: Floats, targets: Any, units: Any
     ) -> PrivateSteps:
         torch = torch_of()
-        return PrivateSteps(
+        return self._step_maker(plan)(
             self._module(inputs.shape[1:], stream),
             plan,
             self._losses,
@@ -276,6 +267,14 @@ class PrivateNetwork(Estimator):
             device=self.device,
             microbatch=self.microbatch,
         )
+
+    def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:  # noqa: ARG002 - for other kinds
+        """Say how steps are made; a kind of network may draw its examples in another way."""
+        return PrivateSteps
+
+    def _more_words(self, ledger: Ledger) -> str:  # noqa: ARG002 - for other kinds
+        """Say what else the promise means for this kind of network."""
+        return ""
 
     def _checkpoint(self, shape: Sequence[int]) -> Checkpoint | None:
         if self.checkpoint is None:
@@ -295,20 +294,25 @@ class PrivateNetwork(Estimator):
         name = self.network if isinstance(self.network, str) else "own network"
         return f"private training: {name}"
 
+    @abstractmethod
     def _width(self, shape: Sequence[int]) -> int:
-        raise NotImplementedError
+        """Say how many outputs the network has."""
 
+    @abstractmethod
     def _losses(self, outputs: Any, targets: Any) -> Any:
-        raise NotImplementedError
+        """Give the loss of each example."""
 
+    @abstractmethod
     def _targets(self, inputs: Floats, y: object) -> Any:
-        raise NotImplementedError
+        """Read targets that came beside numbers."""
 
+    @abstractmethod
     def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
-        raise NotImplementedError
+        """Read targets from the cells of a declared column."""
 
+    @abstractmethod
     def _whole(self, targets: Any) -> Any:
-        raise NotImplementedError
+        """Say which rows have a target that can be learnt."""
 
 
 def _as_floats(rows: object) -> Floats:

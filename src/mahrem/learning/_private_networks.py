@@ -15,16 +15,53 @@ from mahrem.learning._example_gradients import torch_of
 from mahrem.learning._private_network import PrivateNetwork
 from mahrem.types import Floats
 
-__all__ = ["PrivateAutoencoder", "PrivateClassifier", "PrivateRegressor"]
+__all__ = ["LabelledNetwork", "PrivateAutoencoder", "PrivateClassifier", "PrivateRegressor"]
 
 
 @dataclass(kw_only=True)
-class PrivateClassifier(PrivateNetwork):
-    """A network that tells declared classes apart, trained with differential privacy.
+class LabelledNetwork(PrivateNetwork):
+    """What networks that learn from declared classes share; use one of its kinds.
 
     Args:
         classes: The labels there may be, if numbers are fitted; never read off the data. Rows with another
             label are left out.
+    """
+
+    classes: Sequence[Any] | None = None
+
+    def _begin(self, facts: Facts, *, table: bool) -> None:
+        super()._begin(facts, table=table)
+        if table and self.target is None:
+            raise InvalidParameter("target=None: name the column to learn, or give y beside X")
+        found = (
+            facts.categories(self.target) if table and self.target is not None else tuple(self.classes or ())
+        )
+        if len(set(found)) < 2:
+            raise InvalidParameter(
+                f"classes={len(set(found))}: at least two must be declared; they are never read off the data"
+            )
+        self.classes_ = found
+
+    def _targets(self, inputs: Floats, y: object) -> Any:
+        labels = np.asarray(y)
+        if labels.shape != (len(inputs),):
+            raise InvalidInput(f"X={len(inputs)} rows, y of shape {labels.shape}: every row needs one label")
+        codes = np.full(len(labels), -1, dtype=np.int64)
+        for place, one in enumerate(self.classes_):
+            codes[labels == one] = place
+        return codes
+
+    def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
+        found = np.full(len(inputs), np.nan) if cells is None else cells
+        return np.where(np.isnan(found), -1, found).astype(np.int64)
+
+    def _whole(self, targets: Any) -> Any:
+        return targets >= 0
+
+
+@dataclass(kw_only=True)
+class PrivateClassifier(LabelledNetwork):
+    """A network that tells declared classes apart, trained with differential privacy.
 
     Guarantees:
         - ``(epsilon, delta)``-DP for the model, under the ledger's relation and unit.
@@ -46,8 +83,6 @@ class PrivateClassifier(PrivateNetwork):
         (500, 2)
     """
 
-    classes: Sequence[Any] | None = None
-
     def predict_proba(self, X: object) -> Floats:
         """Give ``(n, classes)`` probabilities."""
         scores = self.outputs(X).astype(np.float64)
@@ -62,40 +97,11 @@ class PrivateClassifier(PrivateNetwork):
         """Give the share of right answers; about these very rows, so not private if they are."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
-    def _begin(self, facts: Facts, *, table: bool) -> None:
-        super()._begin(facts, table=table)
-        if table and self.target is None:
-            raise InvalidParameter("target=None: name the column to learn, or give y beside X")
-        found = (
-            facts.categories(self.target) if table and self.target is not None else tuple(self.classes or ())
-        )
-        if len(set(found)) < 2:
-            raise InvalidParameter(
-                f"classes={len(set(found))}: at least two must be declared; they are never read off the data"
-            )
-        self.classes_ = found
-
     def _width(self, shape: Sequence[int]) -> int:  # noqa: ARG002 - the number of classes says it
         return len(self.classes_)
 
     def _losses(self, outputs: Any, targets: Any) -> Any:
         return torch_of().nn.functional.cross_entropy(outputs, targets, reduction="none")
-
-    def _targets(self, inputs: Floats, y: object) -> Any:
-        labels = np.asarray(y)
-        if labels.shape != (len(inputs),):
-            raise InvalidInput(f"X={len(inputs)} rows, y of shape {labels.shape}: every row needs one label")
-        codes = np.full(len(labels), -1, dtype=np.int64)
-        for place, one in enumerate(self.classes_):
-            codes[labels == one] = place
-        return codes
-
-    def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
-        found = np.full(len(inputs), np.nan) if cells is None else cells
-        return np.where(np.isnan(found), -1, found).astype(np.int64)
-
-    def _whole(self, targets: Any) -> Any:
-        return targets >= 0
 
 
 @dataclass(kw_only=True)

@@ -83,8 +83,7 @@ class PrivateSearch:
         check.at_least(1, repeats=self.repeats)
         if not self.candidates:
             raise InvalidParameter("candidates: give at least one")
-        if check.finite(score_noise=self.score_noise) <= 0:
-            raise InvalidParameter(f"score_noise={self.score_noise!r} must be above 0")
+        check.above_zero(score_noise=self.score_noise)
 
     def fit(self, X: Any, y: Any, *, ledger: Ledger) -> PrivateClassifier:
         """Pay for the whole search, then run it; gives the best model.

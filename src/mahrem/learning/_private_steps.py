@@ -48,8 +48,7 @@ class Descent:
     average: float = 0.0
 
     def __post_init__(self) -> None:
-        if check.finite(learning_rate=self.learning_rate) <= 0:
-            raise InvalidParameter(f"learning_rate={self.learning_rate!r} must be above 0")
+        check.above_zero(learning_rate=self.learning_rate)
         check.between(0, 1, momentum=self.momentum)
         check.at_least(0, decay=self.decay)
         check.between(0, 1, average=self.average)

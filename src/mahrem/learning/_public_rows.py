@@ -73,8 +73,7 @@ class PublicRows:
     def __post_init__(self) -> None:
         if self.target in self.features:
             raise InvalidParameter(f"target={self.target!r} is among the features")
-        if check.finite(norm=self.norm) <= 0:
-            raise InvalidParameter(f"norm={self.norm!r} must be above 0")
+        check.above_zero(norm=self.norm)
         refuse_undeclared(self.facts, [*self._inputs.features, self.target])
 
     @property

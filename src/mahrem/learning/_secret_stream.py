@@ -63,6 +63,10 @@ class SecretStream:
         """Put each unit into one of ``parts`` parts."""
         return (self.words("parts", step, units) % np.uint64(parts)).astype(np.int64)
 
+    def uniforms(self, purpose: str, step: int, count: int) -> Floats:
+        """Give numbers between 0 and 1, both outside."""
+        return _open_uniforms(self.words(purpose, step, count))
+
     def normals(self, purpose: str, step: int, count: int) -> Floats:
         """Give standard normal numbers (Box-Muller in double precision, 53-bit uniforms)."""
         pairs = -(-count // 2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -13,6 +14,9 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning._synthetic_domain import DeclaredDomain
 from mahrem.learning._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading
+
+if TYPE_CHECKING:
+    from mahrem.learning._generators import Generator
 
 __all__ = ["SYNTHESISERS", "FittedSynthesiser", "Synthesiser", "make_synthesiser"]
 
@@ -73,7 +77,39 @@ def _marginals(**settings: Any) -> Synthesiser:
     return Marginals(**settings)
 
 
-SYNTHESISERS: Mapping[str, Callable[..., Synthesiser]] = {"marginals": _marginals}
+def _vae(**settings: Any) -> Synthesiser:
+    from mahrem.learning._variational import Variational
+
+    return _network(Variational, settings)
+
+
+def _gan(**settings: Any) -> Synthesiser:
+    from mahrem.learning._adversarial import Adversarial
+
+    return _network(Adversarial, settings)
+
+
+def _lstm(**settings: Any) -> Synthesiser:
+    from mahrem.learning._recurrent import Recurrent
+
+    return _network(Recurrent, settings)
+
+
+def _network(kind: type[Generator], settings: Mapping[str, Any]) -> Synthesiser:
+    """Sort settings: those of the network and its training, and those of every synthesiser."""
+    from mahrem.learning._network_tables import NetworkTables
+
+    own = {entry.name for entry in fields(kind)} & set(settings)
+    others = {name: value for name, value in settings.items() if name not in own}
+    return NetworkTables(generator=kind(**{name: settings[name] for name in own}), **others)
+
+
+SYNTHESISERS: Mapping[str, Callable[..., Synthesiser]] = {
+    "marginals": _marginals,
+    "vae": _vae,
+    "gan": _gan,
+    "lstm": _lstm,
+}
 
 
 def make_synthesiser(

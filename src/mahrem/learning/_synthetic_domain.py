@@ -223,7 +223,13 @@ class DeclaredDomain:
         return cells
 
     def codes(self, table: object, unit: Unit, reading: Reading | None = None) -> Integers:
-        """Read a table as ``(n, d)`` cells; no cell can make it fail.
+        """Give the cells of :meth:`codes_and_units`."""
+        return self.codes_and_units(table, unit, reading)[0]
+
+    def codes_and_units(
+        self, table: object, unit: Unit, reading: Reading | None = None
+    ) -> tuple[Integers, Integers | None]:
+        """Read a table as ``(n, d)`` cells, and whose each row is; no cell can make it fail.
 
         Guarantees:
             - A row depends on itself and on public facts alone. An undeclared value, or none, is the missing
@@ -236,13 +242,14 @@ class DeclaredDomain:
         cells = self._cells(source, needed)
         found = np.stack([column.places(cells[column.name]) for column in self.columns], axis=1)
         keep = (found >= 0).all(axis=1)
-        if unit.subject is not None:
-            whose = source.take([unit.subject]).filter(pl.Series(keep))
-            first = whose.select(
-                (pl.int_range(pl.len()).over(unit.subject) < unit.rows) & pl.col(unit.subject).is_not_null()
-            ).to_series()
-            return np.ascontiguousarray(found[keep][first.to_numpy()])
-        return np.ascontiguousarray(found[keep])
+        if unit.subject is None:
+            return np.ascontiguousarray(found[keep]), None
+        whose = source.take([unit.subject]).filter(pl.Series(keep))
+        first = whose.select(
+            (pl.int_range(pl.len()).over(unit.subject) < unit.rows) & pl.col(unit.subject).is_not_null()
+        ).to_series()
+        people = whose.filter(first).to_series().rank("dense").cast(pl.Int64).to_numpy()
+        return np.ascontiguousarray(found[keep][first.to_numpy()]), people
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain public data."""

@@ -91,10 +91,6 @@ class Checkpoint:
             raise InvalidInput(f"checkpoint={self.path.name!r} was written by another version")
         return content
 
-    def discard(self) -> None:
-        """Remove it, and the key of the noise with it."""
-        self.path.unlink(missing_ok=True)
-
 
 def data_digest(stream: SecretStream, *arrays: Any) -> str:
     """Fingerprint rows with the secret key: the same noise on other rows would give people away."""

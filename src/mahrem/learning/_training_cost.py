@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from mahrem.check import extra
-from mahrem.dp import Event, Relation, epsilon_of, foreign
+from mahrem.dp import Composed, Event, Relation, epsilon_of, foreign
 from mahrem.errors import InvalidParameter
 
 __all__ = ["ORDERS", "gaussian_steps", "least_gaussian", "renyi_epsilon"]
@@ -55,11 +55,27 @@ def _renyi_step(rate: float, multiplier: float, relation: Relation) -> Any:
     return accountant._orders, accountant._rdp  # noqa: SLF001 - the accountant keeps them to itself in 0.6
 
 
-def least_gaussian(rate: float, times: int, epsilon: float, delta: float, relation: Relation) -> float:
+def least_gaussian(
+    rate: float,
+    times: int,
+    epsilon: float,
+    delta: float,
+    relation: Relation,
+    *,
+    beside: tuple[Event, ...] = (),
+) -> float:
     """Find the least noise multiplier whose cost by PLD is at most ``epsilon``, to a few thousandths.
 
+    Args:
+        rate: The chance of a unit to join a batch.
+        times: How many steps.
+        epsilon: What they may cost.
+        delta: The same.
+        relation: Which tables are neighbours.
+        beside: What else the same epsilon pays for.
+
     Guarantees:
-        - What it gives costs at most ``epsilon``.
+        - What it gives costs at most ``epsilon``, together with what is beside it.
 
     Example:
         >>> round(least_gaussian(0.01, 100, 1.0, 1e-6, Relation.ADD_REMOVE), 1)
@@ -68,7 +84,8 @@ def least_gaussian(rate: float, times: int, epsilon: float, delta: float, relati
 
     @lru_cache(maxsize=64)
     def cost(multiplier: float) -> float:
-        return epsilon_of(gaussian_steps(rate, multiplier, times), delta, relation)
+        steps = gaussian_steps(rate, multiplier, times)
+        return epsilon_of(Composed((*beside, steps)) if beside else steps, delta, relation)
 
     low, high = 0.0, math.inf  # cost(low) is too much, cost(high) is not
     aim, now, slope = epsilon * (1 - CLOSE / 2), 1.0, TYPICAL

@@ -10,13 +10,13 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of
+from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, warn_of_large_delta
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_cost import gaussian_steps, least_gaussian, renyi_epsilon
 from mahrem.types import Floats, Integers
 
-__all__ = ["NOISES", "TrainingPlan", "training_event"]
+__all__ = ["NOISES", "TrainingPlan", "declared_rows", "training_event"]
 
 NOISES = ("gaussian", "laplace")
 
@@ -72,12 +72,9 @@ class TrainingPlan:
         check.at_least(1, rows_per_person=check.whole(rows_per_person=self.rows_per_person))
         check.one_of(NOISES, noise=self.noise)
         object.__setattr__(self, "relation", Relation(self.relation))
-        if not 0 < check.finite(batch=self.batch) <= self.rows:
-            raise InvalidParameter(f"batch={self.batch!r} must be above 0 and at most rows={self.rows}")
+        _check_batch(self.batch, self.rows)
         for name in ("clip", "noise_multiplier"):
-            value = getattr(self, name)
-            if check.finite(**{name: value}) <= 0:
-                raise InvalidParameter(f"{name}={value!r} must be above 0")
+            check.above_zero(**{name: getattr(self, name)})
         _check_delta(self.delta, self.noise, self.rows)
 
     @classmethod
@@ -122,13 +119,11 @@ class TrainingPlan:
                 "epoch costs as much as one step over all rows (sampling rate 1)"
             )
         check.at_least(1, rows=check.whole(rows=rows))
-        if not 0 < check.finite(batch=batch) <= rows:
-            raise InvalidParameter(f"batch={batch!r} must be above 0 and at most rows={rows}")
+        _check_batch(batch, rows)
         if (epochs is None) == (steps is None):
             raise InvalidParameter(f"epochs={epochs!r}, steps={steps!r}: give one of the two")
         if epochs is not None:
-            if check.finite(epochs=epochs) <= 0:
-                raise InvalidParameter(f"epochs={epochs!r} must be above 0")
+            check.above_zero(epochs=epochs)
             steps = max(1, math.ceil(epochs * rows / batch - 1e-9))
         if (noise_multiplier is None) == (epsilon is None):
             raise InvalidParameter(
@@ -146,8 +141,7 @@ class TrainingPlan:
             "poisson": poisson,
         }
         if noise_multiplier is None and epsilon is not None:
-            if check.finite(epsilon=epsilon) <= 0:
-                raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
+            check.above_zero(epsilon=epsilon)
             trial = cls(**said, noise_multiplier=1.0)
             times, rate = trial.uses(trial.steps)
             if noise == "laplace":
@@ -172,7 +166,7 @@ class TrainingPlan:
     @property
     def moves(self) -> int:
         """How many clips the sum moves at most between neighbours."""
-        return 1 if self.relation is Relation.ADD_REMOVE else 2
+        return self.relation.moves
 
     def uses(self, steps: int) -> tuple[int, float]:
         """Say how often the first steps use a unit, and with which probability each time."""
@@ -276,6 +270,21 @@ def training_event(plan: TrainingPlan, steps: int) -> Event:
     return Repeated(Pure(math.log1p(rate * math.expm1(plan.moves / plan.noise_multiplier))), times)
 
 
+def declared_rows(rows: int | None) -> int:
+    """Give the public number of rows; refuses where nobody has declared it."""
+    if rows is None:
+        raise InvalidParameter(
+            "rows=None: the public number of rows must be declared (ledger new --rows N, or rows=N); it "
+            "is never counted from the data"
+        )
+    return rows
+
+
+def _check_batch(batch: float, rows: int) -> None:
+    if not 0 < check.finite(batch=batch) <= rows:
+        raise InvalidParameter(f"batch={batch!r} must be above 0 and at most rows={rows}")
+
+
 def _check_delta(delta: float, noise: str, rows: int) -> None:
     if noise == "laplace":
         if delta != 0:
@@ -283,10 +292,4 @@ def _check_delta(delta: float, noise: str, rows: int) -> None:
         return
     if not 0 < check.finite(delta=delta) < 1:
         raise InvalidParameter(f"delta={delta!r} must lie between 0 and 1, both outside, for gaussian noise")
-    if delta >= 1 / rows:
-        warnings.warn(
-            f"delta={delta:g} is not below 1/rows={1 / rows:.2g}: publishing one person's row outright would "
-            f"be allowed; choose a far smaller delta",
-            PrivacyWarning,
-            stacklevel=4,
-        )
+    warn_of_large_delta(delta, rows, stacklevel=5)

@@ -4,74 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-import polars as pl
+from typing import Any, Unpack, get_args
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.learning import (
-    FittedSynthesiser,
-    SyntheticQuality,
-    SyntheticSchema,
-    make_synthesiser,
-    refuse_overlap,
-    synthetic_quality,
-)
-from mahrem.pipeline._publish import read_back
-from mahrem.pipeline._quality import QualityRequest, write_quality
-from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
-from mahrem.release import input_fingerprint, keep_record, staged_release
+from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
+from mahrem.pipeline._quality import QualityRequest
+from mahrem.pipeline._reading import ReadingSettings, reading_from
+from mahrem.pipeline._synthetic_report import SyntheticWork
+from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun, whole_table
 from mahrem.report import LANGUAGES
-from mahrem.table import (
-    SPREADSHEETS,
-    Format,
-    Reading,
-    open_source,
-    restore_formulas,
-    restored_cells,
-    write_parts,
-)
-
-if TYPE_CHECKING:
-    from mahrem.learning import DeclaredDomain
+from mahrem.table import Format, open_source
 
 __all__ = ["SyntheticRelease", "synthesize"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SyntheticRelease:
-    """A synthetic table that was checked against its schema, and everything that may be said about it.
-
-    Attributes:
-        report: What ``report.json`` says; all of it may be published.
-        fitted: The private model; sample from it as often as you like.
-        folder: Where the release lies; None if nothing was written.
-        quality: Figures against the real table, if asked for. They read real rows: not private.
-        seconds: How long it took; not in the report, for time depends on the data.
-    """
-
-    report: Mapping[str, Any] = field(repr=False)
-    fitted: FittedSynthesiser = field(repr=False)
-    folder: Path | None = None
-    quality: SyntheticQuality | None = field(repr=False, default=None)
-    seconds: float = 0.0
-    _table: pl.DataFrame | None = field(repr=False, default=None)
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """The synthetic table; read from its folder if it was written."""
-        if self._table is not None:
-            return self._table
-        assert self.folder is not None  # noqa: S101 - one of both is always there
-        return _published(self.folder / str(self.report["published"]["file"]))
-
-    @property
-    def holds(self) -> bool:
-        """Always true: a table that breaks its schema is never handed out."""
-        return bool(self.report["holds"])
 
 
 def synthesize(
@@ -99,12 +45,7 @@ def synthesize(
     quality: bool | str | Path = False,
     holdout: object | None = None,
     progress: Callable[[str], None] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    null: Sequence[str] = (),
-    table: str | None = None,
-    sql: str | None = None,
+    **reading: Unpack[ReadingSettings],
 ) -> SyntheticRelease:
     """Make a synthetic table with differential privacy.
 
@@ -133,12 +74,7 @@ def synthesize(
             real rows and are not private, so they never lie in the release.
         holdout: Real rows the synthesiser does not see, for those figures.
         progress: Called with the name of each stage as it begins.
-        delimiter: Field separator of a CSV file.
-        encoding: Encoding of a CSV file.
-        decimal: Decimal sign of numbers in text.
-        null: Texts that mean missing.
-        table: Which table of a database.
-        sql: What to ask a database instead of a table.
+        **reading: How the source is read: every name of :class:`~mahrem.pipeline.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit; the spend is on disk before a value is
@@ -157,11 +93,7 @@ def synthesize(
         ((100, 2), True)
     """
     began = time.perf_counter()
-    step = progress or (lambda _: None)
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
-    reading = Reading(
-        delimiter=delimiter, encoding=encoding, decimal=decimal, null=null, table=table, query=sql
-    )
+    how, book = reading_from(reading), Ledger.of(ledger)
     schema = SyntheticSchema(
         columns=tuple(columns),
         missing=tuple(missing),
@@ -177,96 +109,14 @@ def synthesize(
     made = make_synthesiser(
         method, epsilon=epsilon, delta=delta, target=target, schema=schema, **(options or {})
     )
+    step = progress or (lambda _: None)
     step("reading")
-    names = [name for name in open_source(source, reading).columns if name != book.unit.subject]
-    domain = schema.domain(book.facts, names)
-    for name, said in (given or {}).items():
-        domain[name].admitted(said)
+    names = [name for name in open_source(source, how).columns if name != book.unit.subject]
+    work = SyntheticWork.of(book, schema, names, method, target, given or {}, language)
     request = QualityRequest.of(quality, holdout, target, output)
     if request.holdout is not None:
-        refuse_overlap(_frame(source, reading), request.holdout, domain)
-    left_out = [name for name in names if name not in domain.names]
-    work = SyntheticWork(book, schema, domain, method, target, dict(given or {}), language, left_out)
+        refuse_overlap(whole_table(source, how), request.holdout, work.domain)
+    run = SyntheticRun(source, how, made, work, request, rows, step)
     if output is None:
-        step("fitting")
-        fitted = made.fit(source, ledger=book, reading=reading)
-        step("sampling and checking")
-        drawn = fitted.sample(rows, given=given)
-        verdict = work.checked(drawn.lazy(), drawn.height)
-        report = work.report(fitted, verdict, None)
-        measured = _measured(request, source, reading, drawn, domain, step)
-        seconds = time.perf_counter() - began
-        return SyntheticRelease(report=report, fitted=fitted, quality=measured, seconds=seconds, _table=drawn)
-    target_folder = Path(output)
-    with staged_release(target_folder, force=force) as folder:
-        step("fitting")
-        fitted = made.fit(source, ledger=book, reading=reading)
-        step("sampling, writing and checking")
-        path = folder / f"data.{format}"
-        count = write_parts(fitted.batches(rows, given=given), path, format)
-        published = read_back(path, domain.names, format)
-        if format in SPREADSHEETS:
-            published = published.with_columns(restored_cells(published.collect_schema()))
-        verdict = work.checked(published, count)
-        report = work.report(fitted, verdict, path.name)
-        write_words(folder, report, work, html=html)
-    measured = None
-    if request.wanted:
-        drawn = _published(target_folder / path.name)
-        measured = _measured(request, source, reading, drawn, domain, step)
-    seconds = time.perf_counter() - began
-    _keep_record(source, target_folder, report, seconds)
-    return SyntheticRelease(
-        report=report, fitted=fitted, folder=target_folder, quality=measured, seconds=seconds
-    )
-
-
-def _published(path: Path) -> pl.DataFrame:
-    """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
-    found = _frame(path, Reading())
-    return restore_formulas(found) if path.suffix[1:] in SPREADSHEETS else found
-
-
-def _frame(source: object, reading: Reading) -> pl.DataFrame:
-    opened = open_source(source, reading)
-    return opened.take(opened.columns)
-
-
-def _measured(
-    request: QualityRequest,
-    source: object,
-    reading: Reading,
-    drawn: pl.DataFrame,
-    domain: DeclaredDomain,
-    step: Callable[[str], None],
-) -> SyntheticQuality | None:
-    if not request.wanted:
-        return None
-    step("measuring against the real table")
-    predicts = request.target is not None and domain[request.target].kind == "category"
-    found = synthetic_quality(
-        _frame(source, reading),
-        drawn,
-        domain,
-        holdout=request.holdout,
-        target=request.target if predicts else None,
-    )
-    if request.folder is not None:
-        write_quality(found, request.folder)
-    return found
-
-
-def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:
-    file = Path(source) if isinstance(source, str | Path) else None
-    keep_record(
-        {
-            "mahrem": report["mahrem"],
-            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "release": str(output.absolute()),
-            "input": None if file is None else file.name,
-            "input_fingerprint": input_fingerprint(file) if file is not None and file.is_file() else None,
-            "synthesis": report["settings"],
-            "rows": report["rows"],
-            "seconds": round(seconds, 3),
-        }
-    )
+        return run.in_memory(began)
+    return run.written(Path(output), format, began, force=force, html=html)

@@ -36,6 +36,24 @@ class SyntheticWork:
     language: str
     left_out: Sequence[str]
 
+    @classmethod
+    def of(
+        cls,
+        ledger: Ledger,
+        schema: SyntheticSchema,
+        columns: Sequence[str],
+        method: str,
+        target: str | None,
+        given: Mapping[str, Any],
+        language: str,
+    ) -> SyntheticWork:
+        """Put together what is public about a table with these columns; refuses what does not fit."""
+        domain = schema.domain(ledger.facts, columns)
+        for name, said in given.items():
+            domain[name].admitted(said)
+        left_out = [name for name in columns if name not in domain.names]
+        return cls(ledger, schema, domain, method, target, dict(given), language, left_out)
+
     def checked(self, published: pl.LazyFrame, rows: int) -> SchemaVerdict:
         """Check what is published against what was declared."""
         verdict = verify_schema(

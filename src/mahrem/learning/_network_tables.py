@@ -1,0 +1,191 @@
+"""Synthetic tables from a network that was trained with differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mahrem.dp import Ledger
+from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
+from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator, drawn_cells
+from mahrem.learning._likelihoods import Cells
+from mahrem.learning._marginal_plan import refuse_too_little
+from mahrem.learning._network_plan import NetworkPlan, plan_network
+from mahrem.learning._private_steps import choose_device
+from mahrem.learning._secret_stream import SecretStream, new_stream
+from mahrem.learning._synthetic_domain import DeclaredDomain
+from mahrem.learning._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
+from mahrem.learning._variational import Variational
+from mahrem.types import Floats, Integers
+
+__all__ = ["NetworkTables", "NetworkTablesFit"]
+
+TRIES = 8  # codes for each row that must meet conditions
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
+    """A synthesiser of tables: a network that makes the cells of a row from random numbers.
+
+    Every column is counted once with noise, and its cells gathered into groups that stand out from it. The
+    network begins with those counts, as if columns had nothing to do with each other, and learns from clipped
+    and noised gradients what goes together. With a target, rows are made for a value of it.
+
+    Args:
+        generator: The network and its training: :class:`~mahrem.learning.Variational` or
+            :class:`~mahrem.learning.Adversarial`.
+
+    Guarantees:
+        - ``(epsilon, delta)``-DP under the ledger's relation and unit; paid for before a value is looked at.
+        - No domain is read off the data; an undeclared value is missing or leaves its row out.
+        - Every network that sees a row is clipped and noised; sampling costs nothing.
+
+    References:
+        See the generator, and :class:`~mahrem.learning.TrainingPlan`.
+
+    Example:
+        >>> import polars as pl
+        >>> facts = {"age": {"lower": 0, "upper": 99}, "ill": {"categories": ["no", "yes"]}}
+        >>> ledger = Ledger.temporary(epsilon=1, delta=1e-6, columns=facts, rows=5000)
+        >>> table = pl.DataFrame({"age": np.arange(5000) % 100, "ill": ["no", "yes"] * 2500})
+        >>> small = Variational(hidden=(8,), code=2, steps=20)
+        >>> fitted = NetworkTables(epsilon=1, delta=1e-6, generator=small).fit(table, ledger=ledger)
+        >>> fitted.sample(3, seed=1).columns, fitted.cost_
+        (['age', 'ill'], (1.0, 1e-06))
+    """
+
+    generator: Generator = field(default_factory=Variational)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What the ledger's history calls it."""
+        return f"a network ({self.generator.name})"
+
+    def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> NetworkPlan:
+        choose_device(self.generator.device)
+        said: dict[str, Any] = {"relation": ledger.relation, "unit": ledger.unit, "rows": rows}
+        columns = len(domain.columns)
+        cells = min(column.cells for column in domain.columns)
+        refuse_too_little(self.epsilon, self.delta, columns=columns, cells=cells, **said)
+        return plan_network(
+            self.generator, epsilon=float(self.epsilon), delta=float(self.delta), columns=columns, **said
+        )
+
+    def modelled(self, table: CodedTable, plan: NetworkPlan, about: ModelledTable) -> NetworkTablesFit:
+        place = None if self.target is None else table.domain.names.index(self.target)
+        groups = table.columns.groups
+        order = [column for column in range(len(groups)) if column != place]
+        coarse = table.columns.coarse(table.codes)
+        shares = np.zeros(0) if place is None else groups[place].weight
+        likelihood = Cells([groups[column].weight for column in order])
+        fed = order if place is None else [*order, place]
+        examples = Examples(
+            _ones(coarse[:, fed], [groups[column].size for column in fed]), shares, table.units
+        )
+        train = self.generator.prepared(examples, likelihood, plan.training, self.stream())
+        return NetworkTablesFit(
+            about=about,
+            plan=plan,
+            kind=self.generator.name,
+            drawing=train(),
+            likelihood=likelihood,
+            order=tuple(order),
+            label=place,
+            shares=shares,
+        )
+
+    def stream(self) -> SecretStream:
+        """Give where batches and noise come from: a fresh secret key."""
+        return new_stream()
+
+    def promise(self, plan: NetworkPlan, ledger: Ledger) -> str:
+        return (
+            f"{neighbours_in_words(plan, ledger)}: {plan.columns} columns counted with discrete Gaussian "
+            f"noise of deviation {plan.one_way.scale:.4g}, drawn exactly (OpenDP) on whole numbers; then a "
+            f"network ({self.generator.name}) that is by itself {plan.training.guarantee()} Sampling is "
+            f"post-processing."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkTablesFit(DrawnTable):
+    """A trained network that makes rows.
+
+    Attributes:
+        drawing: From random codes, and a label, to the chances of groups of columns.
+        likelihood: What its outputs stand for.
+        order: The columns it makes.
+        label: The column that rows are made for; None without a target.
+        shares: How often each group of that column occurs.
+    """
+
+    plan: NetworkPlan = field(repr=False)
+    kind: str
+    drawing: Drawing = field(repr=False)
+    likelihood: Cells = field(repr=False)
+    order: tuple[int, ...]
+    label: int | None
+    shares: Floats = field(repr=False)
+
+    def details(self) -> dict[str, Any]:
+        training = self.plan.training
+        return {
+            "network": self.kind,
+            "training": {
+                "steps": training.steps,
+                "rate": training.rate,
+                "clip": training.clip,
+                "noise_multiplier": training.noise_multiplier,
+            },
+            "deviation": {"columns": self.plan.one_way.scale, "cliques": None},
+        }
+
+    def drawer(self, admitted: Admitted) -> DrawGroups:
+        def draw(rows: int, rng: np.random.Generator) -> Integers:
+            parts = [min(CHUNK, rows - start) for start in range(0, rows, CHUNK)]
+            return np.concatenate([self._part(part, rng, admitted.kept) for part in parts])
+
+        return draw
+
+    def _part(self, rows: int, rng: np.random.Generator, kept: Mapping[int, Floats]) -> Integers:
+        """Draw some rows; codes that lead to the conditions more often are taken more often."""
+        conditions = [place for place in kept if place != self.label]
+        tried = rows * (TRIES if conditions else 1)
+        labels = None
+        if self.label is not None:
+            chances = self.shares * kept.get(self.label, 1.0)
+            chances = chances if chances.any() else kept[self.label]
+            labels = rng.choice(len(chances), size=tried, p=chances / chances.sum())
+        found = self._chances(labels, tried, rng)
+        weight = np.ones(tried)
+        for place in conditions:
+            found[place] = found[place] * kept[place]
+            weight *= found[place].sum(axis=1)
+        taken = rng.choice(tried, size=rows, p=weight / weight.sum()) if conditions else np.arange(rows)
+        groups = np.zeros((rows, len(self.order) + (labels is not None)), dtype=np.int64)
+        for place, chances in found.items():
+            groups[:, place] = drawn_cells(chances[taken], rng)
+        if labels is not None:
+            groups[:, self.label] = labels[taken]
+        return groups
+
+    def _chances(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> dict[int, Floats]:
+        outputs = self.drawing.outputs(labels, rows, rng).astype(np.float64)
+        parts = np.split(outputs, np.cumsum(self.likelihood.sizes)[:-1], axis=1)
+        found = {}
+        for place, part in zip(self.order, parts, strict=True):
+            shares = np.exp(part - part.max(axis=1, keepdims=True))
+            found[place] = shares / shares.sum(axis=1, keepdims=True)
+        return found
+
+
+def _ones(codes: Integers, sizes: list[int]) -> npt.NDArray[np.float32]:
+    """Write groups as ones and zeros, columns side by side."""
+    found = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
+    starts = np.cumsum([0, *sizes[:-1]])
+    found[np.arange(len(codes))[:, None], codes + starts] = 1
+    return found

@@ -1,0 +1,156 @@
+"""One run of a synthesiser: fit, draw, check what is handed out, and measure it where that was asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mahrem.learning import FittedSynthesiser, Synthesiser, SyntheticQuality, synthetic_quality
+from mahrem.pipeline._publish import read_back
+from mahrem.pipeline._quality import QualityRequest, write_quality
+from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
+from mahrem.release import input_fingerprint, keep_record, staged_release
+from mahrem.table import (
+    SPREADSHEETS,
+    Format,
+    Reading,
+    open_source,
+    restore_formulas,
+    restored_cells,
+    write_parts,
+)
+
+__all__ = ["SyntheticRelease", "SyntheticRun", "whole_table"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticRelease:
+    """A synthetic table that was checked against its schema, and everything that may be said about it.
+
+    Attributes:
+        report: What ``report.json`` says; all of it may be published.
+        fitted: The private model; sample from it as often as you like.
+        folder: Where the release lies; None if nothing was written.
+        quality: Figures against the real table, if asked for. They read real rows: not private.
+        seconds: How long it took; not in the report, for time depends on the data.
+    """
+
+    report: Mapping[str, Any] = field(repr=False)
+    fitted: FittedSynthesiser = field(repr=False)
+    folder: Path | None = None
+    quality: SyntheticQuality | None = field(repr=False, default=None)
+    seconds: float = 0.0
+    _table: pl.DataFrame | None = field(repr=False, default=None)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The synthetic table; read from its folder if it was written."""
+        if self._table is not None:
+            return self._table
+        assert self.folder is not None  # noqa: S101 - one of both is always there
+        return published_table(self.folder / str(self.report["published"]["file"]))
+
+    @property
+    def holds(self) -> bool:
+        """Always true: a table that breaks its schema is never handed out."""
+        return bool(self.report["holds"])
+
+
+@dataclass(frozen=True)
+class SyntheticRun:
+    """Everything that was said and refused; what is left is to pay, fit and hand out."""
+
+    source: object
+    reading: Reading
+    made: Synthesiser
+    work: SyntheticWork
+    request: QualityRequest
+    rows: int | None
+    step: Callable[[str], None]
+
+    def in_memory(self, began: float) -> SyntheticRelease:
+        """Hand out a table that was checked in memory."""
+        fitted = self._fitted()
+        self.step("sampling and checking")
+        drawn = fitted.sample(self.rows, given=self.work.given)
+        verdict = self.work.checked(drawn.lazy(), drawn.height)
+        return SyntheticRelease(
+            report=self.work.report(fitted, verdict, None),
+            fitted=fitted,
+            quality=self._measured(drawn) if self.request.wanted else None,
+            seconds=time.perf_counter() - began,
+            _table=drawn,
+        )
+
+    def written(
+        self, output: Path, form: Format, began: float, *, force: bool, html: bool
+    ) -> SyntheticRelease:
+        """Write a release folder; it gets its name only after what lies in it was read back and checked."""
+        with staged_release(output, force=force) as folder:
+            fitted = self._fitted()
+            self.step("sampling, writing and checking")
+            path = folder / f"data.{form}"
+            count = write_parts(fitted.batches(self.rows, given=self.work.given), path, form)
+            published = read_back(path, self.work.domain.names, form)
+            if form in SPREADSHEETS:
+                published = published.with_columns(restored_cells(published.collect_schema()))
+            report = self.work.report(fitted, self.work.checked(published, count), path.name)
+            write_words(folder, report, self.work, html=html)
+        measured = self._measured(published_table(output / path.name)) if self.request.wanted else None
+        seconds = time.perf_counter() - began
+        _keep_record(self.source, output, report, seconds)
+        return SyntheticRelease(
+            report=report, fitted=fitted, folder=output, quality=measured, seconds=seconds
+        )
+
+    def _fitted(self) -> FittedSynthesiser:
+        self.step("fitting")
+        return self.made.fit(self.source, ledger=self.work.ledger, reading=self.reading)
+
+    def _measured(self, drawn: pl.DataFrame) -> SyntheticQuality:
+        self.step("measuring against the real table")
+        domain, target = self.work.domain, self.request.target
+        predicts = target is not None and domain[target].kind == "category"
+        found = synthetic_quality(
+            whole_table(self.source, self.reading),
+            drawn,
+            domain,
+            holdout=self.request.holdout,
+            target=target if predicts else None,
+        )
+        if self.request.folder is not None:
+            write_quality(found, self.request.folder)
+        return found
+
+
+def published_table(path: Path) -> pl.DataFrame:
+    """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
+    found = whole_table(path, Reading())
+    return restore_formulas(found) if path.suffix[1:] in SPREADSHEETS else found
+
+
+def whole_table(source: object, reading: Reading) -> pl.DataFrame:
+    """Read all columns."""
+    opened = open_source(source, reading)
+    return opened.take(opened.columns)
+
+
+def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:
+    file = Path(source) if isinstance(source, str | Path) else None
+    keep_record(
+        {
+            "mahrem": report["mahrem"],
+            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "release": str(output.absolute()),
+            "input": None if file is None else file.name,
+            "input_fingerprint": input_fingerprint(file) if file is not None and file.is_file() else None,
+            "synthesis": report["settings"],
+            "rows": report["rows"],
+            "seconds": round(seconds, 3),
+        }
+    )

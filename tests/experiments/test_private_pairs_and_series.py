@@ -1,0 +1,50 @@
+"""Pairs on MNIST, days of a household, sanitised votes: their tables, and small runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+from mahrem.experiments import PAPERS, Row, reproduce
+from mahrem.experiments import _dp_pairs as pairs
+from mahrem.experiments import _dp_series as series
+
+
+def test_their_tables_can_be_asked_for() -> None:
+    assert PAPERS["dp-pairs"].tables == pairs.TABLES
+    assert PAPERS["dp-series"].tables == series.TABLES
+    assert "sanitised" in PAPERS["dp-pate"].tables
+
+
+def test_a_window_ends_before_the_hour_it_foretells() -> None:
+    days = np.arange(48.0).reshape(2, 24)
+    rows, truth = series._windows(days)
+    assert rows.shape == (24, 13)
+    assert rows[0].tolist() == [*range(12), 12]
+    assert truth[0] == 12
+    assert (rows[:, -2] + 1 == truth).all()
+
+
+def figures(rows: list[Row]) -> dict[tuple[str, str], float]:
+    return {(row.method, row.metric): row.ours or 0.0 for row in rows}
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+def test_a_small_run_of_series_gives_every_figure() -> None:
+    found = figures(reproduce("dp-series", quick=True))
+    error = "forecast error"
+    assert found["real days", error] < found["the last hour again", error]
+    assert found["real days", "mean of an hour, error"] == 0
+    assert {"lstm", "lstm, not private"} < {method for method, _ in found}
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+def test_a_small_run_of_pairs_gives_every_figure() -> None:
+    found = figures(reproduce("dp-pairs", ["pairs"], quick=True))
+    assert {method for method, _ in found} == {"pixels", "private", "not private"}
+    assert all(0.5 < value <= 1 for (_, metric), value in found.items() if "AUC" in metric)
