@@ -9,21 +9,10 @@ import polars as pl
 import pytest
 
 import mahrem as mh
-from mahrem.cli._app import _run
 from mahrem.cli._print import stages
 
 ROLES = ["--qi", "age,sex,zip", "--sensitive", "diagnosis", "--rest", "drop", "-k", "5", "--no-html"]
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def runs(*arguments: object) -> tuple[int, str, str]:
-        code = _run([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return runs
 
 
 @pytest.fixture

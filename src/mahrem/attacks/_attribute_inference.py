@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,26 @@ from mahrem.attacks._finding import Finding, found
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers
 
-__all__ = ["AttributeInference"]
+__all__ = ["AttributeFinding", "AttributeInference"]
+
+DOUBT = 0.025  # how often an alarm may be false
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeFinding(Finding):
+    """A finding beside people outside, of whom there are only so many too.
+
+    ``chance`` is how likely so many more right guesses about training rows are if being one made no
+    difference (Fisher's exact test, one-sided); ``tried`` is among how many attributes this one was chosen.
+    """
+
+    chance: float
+    tried: int = 1
+
+    @property
+    def alarming(self) -> bool:
+        """True when the rate lies above the baseline and beyond what chance explains, the choice included."""
+        return super().alarming and self.chance * self.tried <= DOUBT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +73,7 @@ class AttributeInference:
         if len(shape) != 2 or shape[0] < 2 or shape[1] != len(self.places):
             raise InvalidParameter(f"values of shape {shape} must be at least two rows of {len(self.places)}")
 
-    def __call__(self, model: Says, members: Examples, others: Examples) -> Finding:
+    def __call__(self, model: Says, members: Examples, others: Examples) -> AttributeFinding:
         """Attack a model with rows it was trained on and rows it never saw."""
         refuse_mixed(members, others)
         truth, known = self._truth(members)
@@ -64,7 +84,7 @@ class AttributeInference:
         inside = self._guess(model, members.take(known), common) == truth[known]
         strangers = self._guess(model, others.take(away), common) == outside[away]
         commonest = float(np.mean(truth[known] == common.argmax()))
-        return found(
+        plain = found(
             "attribute inference",
             int(inside.sum()),
             len(inside),
@@ -77,6 +97,8 @@ class AttributeInference:
             outside=float(strangers.mean()),
             commonest=commonest,
         )
+        chance = _fisher(int(inside.sum()), len(inside), int(strangers.sum()), len(strangers))
+        return AttributeFinding(**{**asdict(plain), "chance": chance})
 
     def _truth(self, examples: Examples) -> tuple[Integers, Any]:
         """Give which value each row has, and whether it has one of them."""
@@ -94,3 +116,23 @@ class AttributeInference:
             chances = true_chances(model, Examples(tried, examples.labels), self.classes)
             scores[place] = np.log(np.maximum(chances, SMALLEST)) + np.log(common[place])
         return np.asarray(scores.argmax(axis=0))
+
+
+def _fisher(hits: int, trials: int, others: int, rest: int) -> float:
+    """Give how likely so many or more of all hits are among the first trials, if every share is as likely.
+
+    Example:
+        >>> round(_fisher(3, 4, 1, 4), 4)
+        0.2429
+    """
+
+    def choose(whole: int, part: int) -> float:
+        return math.lgamma(whole + 1) - math.lgamma(part + 1) - math.lgamma(whole - part + 1)
+
+    drawn = hits + others
+    most = min(trials, drawn)
+    logs = [
+        choose(trials, one) + choose(rest, drawn - one) - choose(trials + rest, drawn)
+        for one in range(hits, most + 1)
+    ]
+    return min(1.0, math.fsum(math.exp(one) for one in logs))

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from mahrem import check
-from mahrem.attacks._examples import Examples, Says
-from mahrem.attacks._lira import shadow_attack
-from mahrem.attacks._membership_finding import ModelFinding
-from mahrem.attacks._shadow_models import Make, Shadows
-from mahrem.types import Floats, Mask
+from mahrem.attacks._shadow_attack import ShadowAttack, moments
+from mahrem.attacks._shadow_models import Shadows
+from mahrem.types import Floats
 
 __all__ = ["FewShadows", "shrunk_ratios"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FewShadows:
+class FewShadows(ShadowAttack):
     """LiRA with shrunken fits: a Student likelihood ratio with priors learnt over all rows.
 
     With two or four shadows the mean and variance of one row are hardly known. Here the gain by membership is
@@ -27,11 +23,7 @@ class FewShadows:
     to it (normal and inverse gamma priors by moments). What is not known widens the tails instead of being
     taken as fact. Chosen over RMIA because it needs no second population and no comparison of all pairs.
 
-    Args:
-        shadows: How many shadow models; 4 is often enough.
-        online: See :class:`~mahrem.attacks.Lira`.
-        classes: The same.
-        seed: The same.
+    Its settings are those of :class:`ShadowAttack`; 4 shadows are often enough.
 
     References:
         In the spirit of, and not the same as, Bayesian variance for likelihood-ratio attacks (BaVarIA, arXiv
@@ -39,34 +31,11 @@ class FewShadows:
     """
 
     shadows: int = 4
-    online: bool = True
-    classes: Sequence[Any] | None = None
-    seed: int = 0
+    name: ClassVar[str] = "few shadows"
 
-    def __post_init__(self) -> None:
-        check.at_least(2, shadows=check.whole(shadows=self.shadows))
-
-    def __call__(
-        self,
-        model: Says,
-        members: Examples,
-        others: Examples,
-        *,
-        make: Make,
-        reference: Examples | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> ModelFinding:
-        """Attack a model; the arguments are those of :class:`~mahrem.attacks.Lira`."""
-        return shadow_attack(
-            "few shadows" if self.online else "few shadows, offline",
-            shrunk_ratios,
-            model,
-            (members, others),
-            settings=(self.shadows, self.online, self.classes, self.seed),
-            make=make,
-            reference=reference,
-            progress=progress,
-        )
+    def score(self, said: Floats, shadows: Shadows) -> Floats:
+        """See :func:`shrunk_ratios`."""
+        return shrunk_ratios(said, shadows)
 
 
 def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
@@ -78,11 +47,11 @@ def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
         >>> bool(shrunk_ratios(np.array([4.0, 2.0]), both)[0] > shrunk_ratios(np.array([4.0, 2.0]), both)[1])
         True
     """
-    out, out_count, out_squares = _moments(shadows.confidences, ~shadows.inside)
+    out, out_count, out_squares = moments(shadows.confidences, ~shadows.inside)
     if not shadows.inside.any():
         scale, _ = _variance(out_squares, out_count - 1)
         return np.asarray((said - out) / np.sqrt(scale * (1 + 1 / out_count)))
-    inside, in_count, in_squares = _moments(shadows.confidences, shadows.inside)
+    inside, in_count, in_squares = moments(shadows.confidences, shadows.inside)
     scale, freedom = _variance(in_squares + out_squares, in_count + out_count - 2)
     slope, start = (
         np.polyfit(out, inside - out, 1) if np.ptp(out) > 0 else (0.0, float((inside - out).mean()))
@@ -96,13 +65,6 @@ def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
     return np.asarray(
         _log_student(said - out - gain, base + doubt, freedom) - _log_student(said - out, base, freedom)
     )
-
-
-def _moments(confidences: Floats, use: Mask) -> tuple[Floats, Floats, Floats]:
-    count = use.sum(axis=0).astype(np.float64)
-    middle = np.where(use, confidences, 0.0).sum(axis=0) / np.maximum(count, 1)
-    squares = np.where(use, (confidences - middle) ** 2, 0.0).sum(axis=0)
-    return middle, np.maximum(count, 1), squares
 
 
 def _variance(squares: Floats, free: Floats) -> tuple[Floats, Floats]:

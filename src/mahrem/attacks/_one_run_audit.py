@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
+from mahrem.attacks._examples import Examples, Says, log_odds, true_chances
 from mahrem.attacks._interval import binomial_tail
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Mask
@@ -187,6 +188,26 @@ class OneRunAudit:
             delta=delta,
             confidence=self.confidence,
         )
+
+    def of_model(
+        self,
+        model: Says,
+        canaries: Examples,
+        inside: Mask,
+        *,
+        delta: float = 0.0,
+        classes: Sequence[Any] | None = None,
+    ) -> AuditedBound:
+        """Audit any classifier by how sure it is of each canary's own label.
+
+        Args:
+            model: Anything with ``predict_proba``.
+            canaries: Records, each put into the training by a fair coin of its own.
+            inside: The coins.
+            delta: The delta of the claim.
+            classes: The order of the model's columns; by default its ``classes_``.
+        """
+        return self(log_odds(true_chances(model, canaries, classes)), inside, delta=delta)
 
     def _guesses(self, canaries: int) -> list[int]:
         return [2 * max(1, int(share * canaries) // 2) for share in self.shares]

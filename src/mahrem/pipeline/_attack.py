@@ -27,8 +27,10 @@ from mahrem.attacks import (
 )
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._prepare import hierarchy_of, plain_text, reading_of
+from mahrem.pipeline._prepare import hierarchy_of, plain_text
+from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, read_recipe
+from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.table import Hierarchy, open_source, restored_cells
 from mahrem.types import Mask
@@ -158,6 +160,11 @@ def _target(
             raise InvalidParameter(f"release={name!r} is a folder but not a release; give its data file")
         check_hashes(folder)
         given = find_data(folder)
+        if (folder / SYNTHESIS).is_file():
+            raise InvalidParameter(
+                f"release={folder.resolve().name!r} holds made-up rows: attack it with --original (what they "
+                f"were made from) and --holdout (real rows that had no part in it)"
+            )
         if policy is None:
             said = policy_from(None, {**_own_roles(folder), **_given(settings)})
         if (folder / RECIPE).is_file():

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,42 +20,23 @@ from mahrem.attacks import (
     LossThreshold,
     ModelFinding,
     ModelInversion,
+    OneRunAudit,
+    audit_finding,
     not_done,
     refuse_mixed,
 )
-from mahrem.dp import Facts, PublicColumn, public_cells
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import PlainNetwork, PrivateClassifier, PublicInputs
+from mahrem.errors import InvalidInput
 from mahrem.pipeline._attack import RedTeam, open_label
-from mahrem.pipeline._trained import LoadedModel, Trained, load_model
+from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
 from mahrem.table import Reading
 
 __all__ = ["attack_model", "is_model"]
 
 MANY = 16  # shadows from which on each row speaks for itself
 SOME = 2000  # rows for attacks that ask often
-IMITATION_EPOCHS = 20
+NO_CANARIES = "no canaries were put into its training (mahrem train --audit; in Python canaries=)"
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Target:
-    """A model and how it is asked."""
-
-    model: Any
-    classes: tuple[Any, ...]
-    target: str | None = None
-    inputs: PublicInputs | None = None
-    cost: tuple[float, float] | None = None
-    guarantee: str | None = None
-
-
-def is_model(folder: object) -> bool:
-    """Say whether this is a folder that ``train`` wrote."""
-    if not isinstance(folder, str | Path):
-        return False
-    return (Path(folder) / "plan.json").is_file() and (Path(folder) / "model.npz").is_file()
 
 
 def attack_model(
@@ -68,6 +47,8 @@ def attack_model(
     target: str | None = None,
     shadows: int = 0,
     make: Callable[[int], Any] | None = None,
+    attributes: Attributes | None = None,
+    canaries: tuple[Any, Any, Any] | None = None,
     reading: Reading | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -84,6 +65,11 @@ def attack_model(
             is LiRA, with fewer the variant for few shadows.
         make: Takes a seed and gives an untrained model of the same kind. By default a copy of scikit-learn's
             kind, or a network of the same form without noise.
+        attributes: For a model that is not ours: by name, which inputs are one attribute, and ``(v, inputs)``
+            what they are for each of its values.
+        canaries: For a model that is not ours: ``(X, y, inside)``, records of which each was put into its
+            training by a fair coin of its own, and the coins. They bound epsilon from below
+            (:class:`~mahrem.attacks.OneRunAudit`). A model of ours trained with ``audit=True`` knows its own.
         reading: How to read the tables.
         seed: Of all draws.
         progress: Called with a sentence now and then.
@@ -106,10 +92,12 @@ def attack_model(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     check.at_least(0, shadows=check.whole(shadows=shadows))
-    known = _target(model, target)
+    known = attacked_model(model, target)
+    if attributes is not None:
+        known = replace(known, attributes=attributes)
     step("reading")
     inside, outside = (
-        _examples(table, known, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
+        known.examples(table, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
     )
     refuse_mixed(inside, outside)
     step("attacking")
@@ -123,61 +111,15 @@ def attack_model(
         findings.append(not_done("lira", "no shadow models were asked for: --shadows 16"))
     findings += _attributes(known, inside, outside)
     findings.append(_inversion(known, inside, outside, seed))
+    findings.append(_audit(known, canaries))
     report = _report(known, findings, (len(inside), len(outside)), open_label(model))
     return RedTeam(
         report={**report, "seconds": round(time.perf_counter() - began, 3)}, findings=tuple(findings)
     )
 
 
-def _target(model: object, target: str | None) -> _Target:
-    if isinstance(model, str | Path):
-        if not is_model(model):
-            raise InvalidInput(f"model={Path(model).name!r} is no model folder; train -o DIR writes one")
-        home = Path(model)
-        target = target or json.loads((home / "plan.json").read_text(encoding="utf-8"))["target"]
-        model = load_model(home)
-    if isinstance(model, Trained | LoadedModel):
-        inner = model.estimator
-        classes = tuple(getattr(inner, "classes_", ()) or ())
-        column = target or getattr(model, "target", None)
-        if len(classes) < 2 or not hasattr(inner, "predict_proba"):
-            raise InvalidParameter("model: these attacks need one that gives probabilities of classes")
-        if column is None:
-            raise InvalidParameter("target=None: name the column that the model foretells")
-        cost = (model.epsilon, model.delta) if isinstance(model, Trained) else model.cost
-        return _Target(
-            model=inner,
-            classes=classes,
-            target=column,
-            inputs=model.inputs,
-            cost=cost,
-            guarantee=model.guarantee,
-        )
-    classes = tuple(getattr(model, "classes_", ()))
-    if not hasattr(model, "predict_proba") or len(classes) < 2:
-        raise InvalidParameter(
-            f"model of type {type(model).__name__} must have predict_proba and classes_, or be a model folder"
-        )
-    return _Target(model=model, classes=classes, cost=getattr(model, "cost_", None))
-
-
-def _examples(table: Any, known: _Target, reading: Reading | None, name: str) -> Examples:
-    if known.inputs is None or known.target is None:
-        if isinstance(table, Examples):
-            return table
-        if not isinstance(table, tuple) or len(table) != 2:
-            raise InvalidInput(f"{name} must be (X, y) beside a model that is not ours")
-        return Examples(np.asarray(table[0]), np.asarray(table[1]))
-    rows = known.inputs(table, reading)
-    facts = Facts(columns={known.target: PublicColumn(categories=known.classes)})
-    places = public_cells(table, facts, [known.target], reading=reading)[known.target]
-    told = ~np.isnan(places)
-    labels = np.array(known.classes, dtype=object)[places[told].astype(np.int64)]
-    return Examples(rows[told], labels)
-
-
 def _with_shadows(
-    known: _Target,
+    known: AttackedModel,
     inside: Examples,
     outside: Examples,
     shadows: int,
@@ -194,32 +136,9 @@ def _with_shadows(
         known.model,
         inside,
         outside,
-        make=make or _imitation(known),
+        make=make or known.imitation(),
         progress=lambda done, count: step(f"shadow {done} of {count}"),
     )
-
-
-def _imitation(known: _Target) -> Callable[[int], Any]:
-    """Give a maker of models of the same kind: a copy, or a network of the same form without noise."""
-    model = known.model
-    if known.inputs is None and hasattr(model, "get_params") and not hasattr(model, "guarantee_"):
-        from sklearn.base import clone
-
-        def copy(seed: int) -> Any:
-            made = clone(model)
-            return made.set_params(random_state=seed) if "random_state" in made.get_params() else made
-
-        return copy
-    network, options = "logistic", {}
-    if isinstance(model, PrivateClassifier):
-        network, options = model.network, dict(model.options)  # type: ignore[assignment]
-
-    def network_of(seed: int) -> Any:
-        return PlainNetwork(
-            network=network, options=options, classes=known.classes, epochs=IMITATION_EPOCHS, seed=seed
-        )
-
-    return network_of
 
 
 def _promised(finding: ModelFinding, cost: tuple[float, float] | None) -> ModelFinding:
@@ -230,31 +149,26 @@ def _promised(finding: ModelFinding, cost: tuple[float, float] | None) -> ModelF
     return replace(finding, details={**finding.details, "promised": allowed})
 
 
-def _attributes(known: _Target, inside: Examples, outside: Examples) -> list[Finding]:
+def _attributes(known: AttackedModel, inside: Examples, outside: Examples) -> list[Finding]:
     """Guess every declared attribute of few values; keep the one that gives most away."""
-    if known.inputs is None:
+    if known.attributes is None:
         return [not_done("attribute inference", "which inputs are one attribute is known of tables only")]
-    found, start = [], 0
+    found = []
     some = (_first(inside), _first(outside))
-    for name in known.inputs.features:
-        values = known.inputs.facts.columns[name].categories
-        width = 1 if values is None else len(values)
-        if values is not None and width > 1:
-            attack = AttributeInference(
-                places=range(start, start + width), values=np.eye(width), classes=known.classes
-            )
-            try:
-                one = attack(known.model, *some)
-            except InvalidInput:
-                continue  # no row has one of the declared values
-            found.append(replace(one, details={**one.details, "column": name}))
-        start += width
+    for name, (places, values) in known.attributes.items():
+        attack = AttributeInference(places=places, values=values, classes=known.classes)
+        try:
+            one = attack(known.model, *some)
+        except InvalidInput:
+            continue  # no row has one of the declared values
+        found.append(replace(one, details={**one.details, "column": name}))
     if not found:
         return [not_done("attribute inference", "no feature has declared values")]
-    return [max(found, key=lambda one: (one.rate or 0.0) - (one.baseline or 0.0))]
+    worst = max(found, key=lambda one: (one.rate or 0.0) - (one.baseline or 0.0))
+    return [replace(worst, tried=len(found))]
 
 
-def _inversion(known: _Target, inside: Examples, outside: Examples, seed: int) -> Finding:
+def _inversion(known: AttackedModel, inside: Examples, outside: Examples, seed: int) -> Finding:
     rows = np.asarray(inside.inputs, dtype=np.float64)
     low, high = float(np.nanmin(rows)), float(np.nanmax(rows))
     if known.inputs is not None:
@@ -265,12 +179,23 @@ def _inversion(known: _Target, inside: Examples, outside: Examples, seed: int) -
     return attack(known.model, _first(inside), _first(outside))
 
 
+def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Finding:
+    """Put what canaries show beside the claim."""
+    claimed, delta = known.cost or (None, 0.0)
+    bound = known.audit
+    if canaries is not None:
+        rows, labels, inside = canaries
+        asked = Examples(np.asarray(rows), np.asarray(labels))
+        bound = OneRunAudit().of_model(known.model, asked, inside, delta=delta, classes=known.classes)
+    return not_done("one-run audit", NO_CANARIES) if bound is None else audit_finding(bound, claimed)
+
+
 def _first(examples: Examples) -> Examples:
     return examples.take(slice(0, SOME))
 
 
 def _report(
-    known: _Target, findings: list[Finding], counts: tuple[int, int], label: str
+    known: AttackedModel, findings: list[Finding], counts: tuple[int, int], label: str
 ) -> Mapping[str, Any]:
     cost = known.cost
     return {

@@ -1,0 +1,183 @@
+"""What updates and the common model give away: membership, and rows read off gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from mahrem.attacks import (
+    Examples,
+    FewShadows,
+    Finding,
+    GradientInversion,
+    LossThreshold,
+    ModelFinding,
+    UpdateMembership,
+)
+from mahrem.experiments._saleh_sets import Table, table
+from mahrem.federated import (
+    Imitation,
+    LearningPlan,
+    LocalGrid,
+    Overheard,
+    Protections,
+    SharedModel,
+    SharedSchema,
+    TrainingSilo,
+    figures_of,
+    first_layer,
+    learn_together,
+    propose_schema,
+    split_table,
+    training_client,
+)
+from mahrem.types import Floats
+
+__all__ = ["Said", "inversion_rows", "membership_rows"]
+
+Said: TypeAlias = tuple[Mapping[str, Any], str, str, float | None, str]
+Step = Callable[[str], None]
+Update: TypeAlias = tuple[Floats, Floats]
+
+CLIENTS, K, SHADOWS = 5, 3, 4
+MEMBERS, QUICK_MEMBERS = 2_000, 400  # few rows, so that there is something to remember
+ROUNDS, QUICK_ROUNDS = 40, 5
+EPOCHS, RATE, PRIVATE_RATE = 10, 0.05, 1.0  # clipped gradients are short
+WATCHED = "client-3"
+UPDATES, QUICK_UPDATES = 300, 20
+BATCH = 32
+CLIP, EPSILON = 0.01, 50.0  # shorter than most updates; a promise so weak that it hardly is one
+
+
+def membership_rows(*, quick: bool, step: Step) -> Iterator[Said]:
+    """Attack the common model, and one silo's updates: original, anonymised, private."""
+    what = table("adult")
+    size = QUICK_MEMBERS if quick else MEMBERS
+    shuffled = np.random.default_rng(0).permutation(what.frame.height)
+    inside, outside = (what.frame[part] for part in (shuffled[:size], shuffled[size : 2 * size]))
+    judged = what.frame[shuffled[2 * size : 12 * size]]
+    schema = propose_schema(what.frame, what.target)
+    parts = split_table(inside, what.target, clients=CLIENTS)
+    for name, (plan, policy) in _ways(what, size // CLIENTS, quick=quick).items():
+        step(f"membership: {name}")
+        silos = {key: TrainingSilo(key, part, schema, plan, policy) for key, part in parts.items()}
+        heard = Overheard(LocalGrid(silos))
+        model = learn_together(heard, schema, plan).model
+        setting = {"clients": CLIENTS, "rows": size, "rounds": plan.rounds}
+        rows, labels = schema.rows(judged)
+        accuracy = figures_of(labels, model.scores_of_rows(rows))["accuracy"]
+        yield setting, name, "accuracy", accuracy, f"on {len(rows):,} rows of nobody"
+        for finding in _memberships(model, heard, schema, (inside, outside), parts[WATCHED]):
+            yield from _curve(setting, name, finding)
+
+
+def _ways(what: Table, rows: int, *, quick: bool) -> dict[str, tuple[LearningPlan, Mapping[str, Any] | None]]:
+    """Give plan and policy of each way to learn."""
+    plan = LearningPlan(rounds=QUICK_ROUNDS if quick else ROUNDS, epochs=EPOCHS, rate=RATE)
+    policy = {"quasi": what.quasi, "sensitive": what.target, "k": K, "bounds": "exact"}
+    private = Protections(unit="row", clip=1.0, epsilon=8.0, delta=1e-5, rows=rows)
+    bare = LearningPlan(rounds=plan.rounds, rate=PRIVATE_RATE, batch=rows // 2, protections=private)
+    return {
+        "original": (plan, None),
+        f"anonymised, k={K}": (plan, policy),
+        "DP, rows, epsilon 8": (bare, None),
+    }
+
+
+def _memberships(
+    model: SharedModel,
+    heard: Overheard,
+    schema: SharedSchema,
+    frames: tuple[pl.DataFrame, pl.DataFrame],
+    silo: pl.DataFrame,
+) -> Iterator[ModelFinding]:
+    members, others = (Examples(*schema.rows(frame)) for frame in frames)
+    yield LossThreshold()(model, members, others)
+    yield FewShadows(shadows=SHADOWS)(model, members, others, make=lambda seed: Imitation(model, seed))
+    own = Examples(*schema.rows(silo))
+    yield UpdateMembership()(*heard.models(WATCHED, model), own, others)
+
+
+def _curve(setting: Mapping[str, Any], name: str, finding: ModelFinding) -> Iterator[Said]:
+    low, high = finding.area_interval
+    said = {**setting, "attack": finding.attack}
+    yield said, name, "auc", finding.area, f"95 % interval {low:.3f} to {high:.3f}; 0.5 is chance"
+    low, high = finding.chance
+    about = f"of {finding.trials:,} rows; chance gives {low:.4f} to {high:.4f}"
+    yield said, name, "found_at_1_percent", finding.rate, about
+
+
+def inversion_rows(*, quick: bool, step: Step) -> Iterator[Said]:
+    """Read rows off updates: of one row in the clear, of sums, with noise."""
+    what = table("adult")
+    count = QUICK_UPDATES if quick else UPDATES
+    frame = what.frame[np.random.default_rng(1).permutation(what.frame.height)[: (BATCH + 1) * count]]
+    schema = propose_schema(what.frame, what.target)
+    strangers = schema.rows(frame[-count:])[0]
+    plain, masked = LearningPlan(rounds=1), LearningPlan(rounds=1, sum="masked")
+    clipped = LearningPlan(rounds=1, protections=Protections(clip=CLIP))
+    noisy = LearningPlan(rounds=1, protections=Protections(clip=CLIP, epsilon=EPSILON, delta=1e-5))
+    ways = {
+        "plain update of one row": (_heard, plain, 1),
+        f"plain update of {BATCH} rows": (_heard, plain, BATCH),
+        f"masked sum of {CLIENTS} clients, one row each": (_summed, masked, 1),
+        f"masked sum of {CLIENTS} clients, {BATCH} rows each": (_summed, masked, BATCH),
+        "one row, clipped, without noise": (_heard, clipped, 1),
+        "one row, DP noise": (_heard, noisy, 1),
+    }
+    for name, (listen, plan, size) in ways.items():
+        step(f"inversion: {name}")
+        updates, rows = listen(frame[: size * count], schema, plan, size)
+        setting = {"epsilon": EPSILON, "clip": CLIP} if plan is noisy else {}
+        yield from _recovered(setting, name, GradientInversion()(updates, rows, strangers))
+
+
+def _recovered(setting: Mapping[str, Any], name: str, finding: Finding) -> Iterator[Said]:
+    low, high = finding.interval or (0.0, 1.0)
+    about = (
+        f"of {finding.trials:,}; 95 % interval {low:.4f} to {high:.4f}; by strangers {finding.baseline:.4f}"
+    )
+    yield setting, name, "rows_recovered", finding.rate, about
+    blind = float(finding.details["distance_of_strangers"])
+    about = f"median over the rows, root mean square; a stranger's row lies {blind:.3f} away"
+    yield setting, name, "distance", float(finding.details["distance"]), about
+
+
+def _heard(
+    frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan, rows: int
+) -> tuple[list[Update], list[Floats]]:
+    """Listen to clients that each take one step on ``rows`` rows."""
+    parts = [frame[at : at + rows] for at in range(0, frame.height, rows)]
+    silos = {
+        f"c{place:05d}": TrainingSilo(f"c{place:05d}", part, schema, plan) for place, part in enumerate(parts)
+    }
+    heard = Overheard(LocalGrid(silos))
+    learn_together(heard, schema, plan)
+    return [_moved(schema, plan, *heard.heard[name][0]) for name in silos], _encoded(parts, schema)
+
+
+def _summed(
+    frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan, rows: int
+) -> tuple[list[Update], list[Floats]]:
+    """Give what a server has of masked sums: the common model before and after."""
+    updates, truth = [], []
+    start = SharedModel.fresh(schema, plan)
+    for at in range(0, frame.height, rows * CLIENTS):
+        together = frame[at : at + rows * CLIENTS]
+        parts = split_table(together, schema.target, clients=CLIENTS)
+        silos = {key: training_client(TrainingSilo(key, part, schema, plan)) for key, part in parts.items()}
+        after = learn_together(LocalGrid(silos), schema, plan).model
+        updates.append(_moved(schema, plan, start.arrays["weights"], after.arrays["weights"]))
+        truth += _encoded([together], schema)
+    return updates, truth
+
+
+def _moved(schema: SharedSchema, plan: LearningPlan, given: Floats, sent: Floats) -> Update:
+    return first_layer(plan.network(), given, sent, schema.encoder.width, len(schema.classes))
+
+
+def _encoded(frames: Sequence[pl.DataFrame], schema: SharedSchema) -> list[Floats]:
+    return [schema.rows(frame)[0] for frame in frames]

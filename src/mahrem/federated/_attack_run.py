@@ -1,0 +1,227 @@
+"""What would somebody find out from the run folder of a federation?"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.attacks import Examples, Finding, LossThreshold, not_done
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.federated._imitation import Imitation
+from mahrem.federated._plan import Schema
+from mahrem.federated._run_folder import CHECKPOINT, STATE
+from mahrem.federated._shared_model import SharedModel
+from mahrem.learning import DeclaredWords, RuleList, as_cells
+from mahrem.pipeline import RedTeam, attack_model
+from mahrem.table import Kind, Reading, open_source, read_kind
+from mahrem.types import Floats, Integers
+
+__all__ = ["attack_run", "is_run"]
+
+HIDDEN = "the server of this run saw sums of all clients only"
+SEEN = "the server of this run saw them: listen there (mahrem.federated.Overheard)"
+RULES = (
+    "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
+)
+NO_TABLES = "it needs rows of the clients and rows that nobody trained on: --original and --holdout"
+BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
+Tables: TypeAlias = tuple[pl.DataFrame, pl.DataFrame]  # of the clients, of nobody
+
+
+def is_run(folder: object) -> bool:
+    """Say whether this is a folder that ``federate simulate`` or ``federate run`` wrote."""
+    if not isinstance(folder, str | Path) or not (Path(folder) / STATE).is_file():
+        return False
+    return any((Path(folder) / name).is_file() for name in (CHECKPOINT, "model.npz", "model.json"))
+
+
+def attack_run(
+    folder: str | Path,
+    *,
+    members: object | None = None,
+    holdout: object | None = None,
+    shadows: int = 0,
+    reading: Reading | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> RedTeam:
+    """Attack what a federation left in its run folder, and say what cannot be attacked from there.
+
+    Args:
+        folder: The run folder, also of a run that did not finish: then its last checkpoint is attacked.
+        members: Rows of the clients, or of one of them, as they were before they were anonymised.
+        holdout: Rows of the same population that nobody trained on.
+        shadows: For networks: train so many of the same form and attack with them too.
+        reading: How to read the tables.
+        seed: Of all draws.
+        progress: Called with a sentence now and then.
+
+    Guarantees:
+        - Nothing in the folder is changed, and nothing is spent.
+        - Findings hold figures, never a person and never a value.
+
+    Raises:
+        InvalidInput: If the folder holds no model that can be read, or the tables do not fit it.
+        InvalidParameter: If one of the two tables is given without the other.
+    """
+    began = time.perf_counter()
+    check.at_least(0, shadows=check.whole(shadows=shadows))
+    if (members is None) != (holdout is None):
+        raise InvalidParameter("members and holdout go together: rows of the clients, and rows of nobody")
+    home = Path(folder)
+    tables = None if members is None else (_table(members, reading), _table(holdout, reading))
+    if any((home / name).is_file() for name in (CHECKPOINT, "model.npz")):
+        found, report = _weights(home, tables, shadows=shadows, seed=seed, progress=progress)
+    else:
+        found, report = _rules(home, tables, shadows=shadows)
+    report |= {"source": home.name, "run": {**_about(home), **report["run"]}}
+    report |= {"findings": [one.as_dict() for one in found], "alarming": sum(one.alarming for one in found)}
+    report["seconds"] = round(time.perf_counter() - began, 3)
+    return RedTeam(report=report, findings=found)
+
+
+def _about(home: Path) -> dict[str, Any]:
+    """Say how far the run came; a state that cannot be read is no reason not to attack the model."""
+    try:
+        state = str(json.loads((home / STATE).read_text(encoding="utf-8"))["state"])
+    except (OSError, ValueError, KeyError, TypeError):
+        state = "unknown"
+    try:
+        clients = len(json.loads((home / "summary.json").read_text(encoding="utf-8"))["clients"])
+    except (OSError, ValueError, KeyError, TypeError):  # a run that did not finish has none
+        return {"state": state, "clients": None}
+    return {"state": state, "clients": clients}
+
+
+def _table(source: object, reading: Reading | None) -> pl.DataFrame:
+    opened = open_source(source, reading)
+    return opened.take(opened.columns)
+
+
+def _weights(
+    home: Path,
+    tables: Tables | None,
+    *,
+    shadows: int,
+    seed: int,
+    progress: Callable[[str], None] | None,
+) -> tuple[tuple[Finding, ...], dict[str, Any]]:
+    """Attack a network or trees, which take rows as the schema encodes them."""
+    shared = SharedModel.load(home)
+    plan, cost = shared.plan, shared.cost_
+    if shadows and plan.model == "boosting":
+        raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt trees")
+    claimed = None if cost is None else {"epsilon": cost[0], "delta": cost[1]}
+    report: dict[str, Any] = {"claimed": claimed, "members": 0, "holdout": 0}
+    found: tuple[Finding, ...] = (not_done("membership by loss", NO_TABLES),)
+    if tables is not None:
+        inside, outside = (Examples(*shared.schema.rows(frame)) for frame in tables)
+        done = attack_model(
+            shared,
+            members=inside,
+            holdout=outside,
+            shadows=shadows,
+            make=lambda number: Imitation(shared, number),
+            attributes=_attributes(shared),
+            seed=seed,
+            progress=progress,
+        )
+        found, report = done.findings, dict(done.report)
+    why = f"a run folder keeps no client's part; {SEEN if plan.sum == 'plain' else HIDDEN}"
+    found += tuple(not_done(name, why) for name in ("membership by updates", "gradient inversion"))
+    return found, {**report, "run": {"model": plan.model, "rounds": shared.rounds, "plan": plan.as_dict()}}
+
+
+def _attributes(shared: SharedModel) -> dict[str, tuple[range, Floats]]:
+    """Give the columns of words: a place for each value, the last one for what is missing."""
+    found, start = {}, 0
+    for name, column in shared.schema.columns.items():
+        if isinstance(column, DeclaredWords) and len(column.values) > 1:
+            found[name] = (range(start, start + column.width), np.eye(column.width)[: len(column.values)])
+        start += column.width
+    return found
+
+
+def _rules(home: Path, tables: Tables | None, *, shadows: int) -> tuple[tuple[Finding, ...], dict[str, Any]]:
+    """Attack a list of rules, which takes cells; numbers are cut where the rules say."""
+    try:
+        model = RuleList.from_json((home / "model.json").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"model.json cannot be read ({type(error).__name__})") from None
+    if shadows:
+        raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt rules")
+    report: dict[str, Any] = {"claimed": None, "run": {"model": "rules", "rules": len(model)}}
+    sizes = (0, 0) if tables is None else (tables[0].height, tables[1].height)
+    report |= {"members": sizes[0], "holdout": sizes[1]}
+    first: Finding = not_done("membership by loss", NO_TABLES)
+    if tables is not None:
+        first = _by_rules(model, *tables)
+    others = ("lira", "attribute inference", "model inversion", "gradient inversion")
+    return (first, *(not_done(name, RULES) for name in others)), report
+
+
+def _by_rules(model: RuleList, members: pl.DataFrame, others: pl.DataFrame) -> Finding:
+    schema = Schema(columns=model.columns, target=_target_of(model, members), bins=_cuts(model, members))
+    inside, outside = (as_cells(schema.cells(frame)) for frame in (members, others))
+    asked = _AskedRules(model, pl.concat([inside, outside]).select(model.columns))
+    labels = [cells[schema.target].to_numpy() for cells in (inside, outside)]
+    return LossThreshold(classes=model.classes)(
+        asked,
+        Examples(asked.codes[: inside.height], labels[0]),
+        Examples(asked.codes[inside.height :], labels[1]),
+    )
+
+
+def _target_of(model: RuleList, frame: pl.DataFrame) -> str:
+    """Find the column that the rules foretell: the list of rules names its classes, not the column."""
+    check.columns_exist(model.columns, frame.columns)
+    found = [
+        name
+        for name in frame.columns
+        if name not in model.columns and set(frame[name].cast(pl.String).drop_nulls()) <= set(model.classes)
+    ]
+    if len(found) != 1:
+        raise InvalidInput(
+            f"members: {len(found)} columns hold nothing but classes of the rules; one must, besides the "
+            f"columns they speak of"
+        )
+    return found[0]
+
+
+def _cuts(model: RuleList, frame: pl.DataFrame) -> dict[str, tuple[float, ...]]:
+    """Read off the rules where columns of numbers were cut."""
+    found: dict[str, set[float]] = {}
+    for rule in model.rules:
+        for name, cell in rule.left:
+            said = BIN.fullmatch(cell)
+            if said is not None and read_kind(frame[name])[0] is Kind.NUMERIC:
+                found.setdefault(name, set()).update(float(end) for end in said.groups() if end is not None)
+    return {name: tuple(sorted(ends)) for name, ends in found.items()}
+
+
+class _AskedRules:
+    """Rules that are asked with numbers: the place of each cell among the cells there are."""
+
+    def __init__(self, model: RuleList, cells: pl.DataFrame) -> None:
+        self.model = model
+        found = [
+            np.unique(cells[name].fill_null("").to_numpy().astype(str), return_inverse=True)
+            for name in model.columns
+        ]
+        self.known = [values for values, _ in found]
+        self.codes = np.column_stack([codes for _, codes in found])
+
+    def predict_proba(self, rows: Integers) -> Floats:
+        cells = {
+            name: values[codes]
+            for name, values, codes in zip(self.model.columns, self.known, np.asarray(rows).T, strict=True)
+        }
+        return self.model.shares()[self.model.first(pl.DataFrame(cells))]

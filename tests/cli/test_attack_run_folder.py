@@ -1,0 +1,115 @@
+"""``mahrem attack`` on the run folder of a federation."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mahrem.federated import LearningPlan, Plan, Protections, Shared, simulate, simulate_learning
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def coins(rows: int, seed: int) -> pl.DataFrame:
+    """Give rows whose class is a coin: whoever knows it has learnt it by heart."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "height": rng.normal(170, 12, rows).round(2),
+            "weight": rng.normal(70, 12, rows).round(2),
+            "town": rng.choice(["ash", "elm", "oak"], rows),
+            "ill": rng.choice(["no", "yes"], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("runs")
+    coins(300, 1).write_csv(place / "in.csv")
+    coins(300, 2).write_csv(place / "out.csv")
+    by_heart = LearningPlan(rounds=6, epochs=60, rate=0.1, batch=8, hidden=(64,))
+    noisy = LearningPlan(rounds=2, hidden=(4,), protections=Protections(clip=0.1, noise=5.0))
+    trees = LearningPlan(model="boosting", rounds=2, depth=2, sum="masked")
+    for name, plan in (("by-heart", by_heart), ("noisy", noisy), ("trees", trees)):
+        simulate_learning(coins(300, 1), "ill", place / name, plan, shared=Shared(clients=2, test=0.01))
+    simulate(coins(300, 1), "ill", place / "rules", Plan(support=0.1), clients=2)
+    return place
+
+
+def tables(home: Path) -> list[object]:
+    return ["--original", home / "in.csv", "--holdout", home / "out.csv"]
+
+
+def test_a_run_folder_says_what_can_be_attacked_in_it(run: Run, home: Path) -> None:
+    for name in ("by-heart", "trees", "rules"):
+        code, out, _ = run("attack", home / name)
+        assert code == 0
+        assert "it needs rows of the clients" in out
+        assert "gradient inversion: " in out
+    assert "saw sums of all clients only" in " ".join(run("attack", home / "trees")[1].split())
+
+
+def test_a_network_that_learnt_by_heart_is_caught(run: Run, home: Path) -> None:
+    code, out, _ = run("attack", home / "by-heart", *tables(home), "--shadows", "2", "--json")
+    report = json.loads(out)
+    findings = {finding["attack"]: finding for finding in report["findings"]}
+    assert code == 0
+    assert findings["membership by loss"]["alarming"]
+    assert findings["few shadows"]["area"] > 0.6
+    assert findings["attribute inference"]["details"]["column"] == "town"
+    assert (report["members"], report["run"]["state"], report["run"]["clients"]) == (300, "finished", 2)
+    assert run("attack", home / "by-heart", *tables(home), "--quiet", "--fail-above", "0.01")[0] == 1
+
+
+def test_the_promise_of_a_private_run_stands_beside(run: Run, home: Path) -> None:
+    code, out, _ = run("attack", home / "noisy", *tables(home))
+    assert code == 0
+    assert "claimed epsilon=" in out
+    assert "the promise allows" in out
+    assert "claimed epsilon=" in run("attack", home / "noisy")[1]
+
+
+def test_rules_and_trees_are_asked_as_well(run: Run, home: Path) -> None:
+    for name in ("rules", "trees"):
+        code, out, _ = run("attack", home / name, *tables(home), "--json")
+        assert code == 0
+        assert json.loads(out)["findings"][0]["trials"] == 300
+
+
+def test_a_run_that_did_not_finish_is_attacked_by_its_checkpoint(
+    run: Run, home: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(home / "by-heart", tmp_path / "half")
+    for name in ("model.npz", "summary.json"):
+        (tmp_path / "half" / name).unlink()
+    (tmp_path / "half" / "state.json").write_text('{"state": "stopped"}', encoding="utf-8")
+    code, out, _ = run("attack", tmp_path / "half", *tables(home))
+    assert code == 0
+    assert out.startswith("half: stopped, mlp, 6 rounds;")
+
+
+def test_what_does_not_fit_exits_with_2(run: Run, home: Path, tmp_path: Path) -> None:
+    inside, outside = home / "in.csv", home / "out.csv"
+    wrong: list[list[object]] = [
+        ["by-heart", "--original", inside],
+        ["by-heart", "--original", inside, "--holdout", inside],
+        ["by-heart", "--qi", "town"],
+        ["trees", "--original", inside, "--holdout", outside, "--shadows", "2"],
+        ["rules", "--original", inside, "--holdout", outside, "--shadows", "2"],
+        ["rules", "--original", home / "trees" / "rounds.csv", "--holdout", outside],
+    ]
+    for name, *rest in wrong:
+        code, out, err = run("attack", home / str(name), *rest)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+    for name, file in (("by-heart", "model.npz"), ("rules", "model.json")):
+        shutil.copytree(home / name, tmp_path / name)
+        (tmp_path / name / file).write_bytes(b"\xff{")
+        assert run("attack", tmp_path / name)[0] == 2
