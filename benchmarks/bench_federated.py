@@ -1,23 +1,24 @@
 """What does learning over silos cost, each figure as a ratio to a named baseline in the same run?
 
 Adult, three silos, the five-layer network: rounds of averaging in process, with every message written to
-bytes and read again, against the same steps of SGD on all rows without a federation; rounds under masks
-against the plain ones. Processor time, interleaved, the minimum counts. A thousand clients, a tenth of
-them in each round: memory after the last round against that after the third.
+bytes and read again, against the same steps of SGD on all rows without a federation; rounds with each
+protection against the plain ones, with the bytes that clients send. Processor time, interleaved, the minimum
+counts. A thousand clients, a tenth of them in each round: memory after the last round against that after the
+third.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
+import _timing as timing
 import numpy as np
 import polars as pl
 
@@ -25,48 +26,45 @@ from mahrem.federated import (
     ClientPool,
     LearningPlan,
     LocalGrid,
+    Protections,
     SharedModel,
     SharedSchema,
     TrainingSilo,
     learn_together,
+    make_weight_keys,
     propose_schema,
     split_table,
     training_client,
 )
 
 TARGET, SILOS, CLIENTS = "income", 3, 1000
+HELD_OUT = 1000  # rows that the server vets updates by
+NOISE: dict[str, Any] = {"clip": 1.0, "noise": 0.5, "noise_by": "sum"}
+# name: how it differs from plain rounds, and the most it may cost
+PROTECTED: dict[str, tuple[dict[str, Any], float | None]] = {
+    "masked": ({"sum": "masked"}, 1.5),
+    "homomorphic": ({"sum": "homomorphic"}, 3.0),
+    "noise": ({"protections": Protections(clip=1.0, noise=0.5)}, None),
+    "noise, then masked": ({"sum": "masked", "protections": Protections(**NOISE)}, None),
+    "noise, then homomorphic": ({"sum": "homomorphic", "protections": Protections(**NOISE)}, None),
+    "norm bound and anomaly score": ({"protections": Protections(norm_bound=1.0, anomaly=1e6)}, None),
+    "held-out rows": ({"protections": Protections(held_out=1e6)}, None),
+    "8 bits": ({"protections": Protections(quantise=8)}, None),
+    "8 bits, a tenth of the numbers": ({"protections": Protections(quantise=8, sparse=0.1)}, None),
+}
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float
-    bar: float
+    bytes_up: int
+    bar: float | None
 
 
 def table() -> pl.DataFrame:
     """Read both parts of Adult."""
     folder = Path(os.environ["MAHREM_DATA"])
     return pl.concat([pl.read_csv(folder / f"adult_{part}.csv") for part in ("train", "test")])
-
-
-def memory_mb() -> float:
-    """Give the memory this process holds now."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def timed(work: Callable[[], Any]) -> float:
-    """Give the processor time of some work."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 def alone(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) -> Callable[[], Any]:
@@ -82,37 +80,45 @@ def alone(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) -> Call
     return work
 
 
-def over_silos(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) -> Callable[[], Any]:
-    """Prepare rounds over silos; their rows are encoded before the clock starts."""
+def over_silos(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) -> Callable[[], LocalGrid]:
+    """Prepare rounds over silos; their rows are encoded and keys made before the clock starts."""
     silos = [
         TrainingSilo(name, part, schema, plan)
         for name, part in split_table(frame, TARGET, clients=SILOS).items()
     ]
     for silo in silos:
         assert len(silo.ready[0])
-    return lambda: learn_together(
-        LocalGrid({silo.name: training_client(silo) for silo in silos}), schema, plan
-    )
+    secret, public = make_weight_keys() if plan.sum == "homomorphic" else (None, None)
+
+    def work() -> LocalGrid:
+        grid = LocalGrid({silo.name: training_client(silo, secret=secret) for silo in silos})
+        learn_together(grid, schema, plan, held_out=frame[:HELD_OUT], public=public)
+        return grid
+
+    return work
 
 
 def silo_rows(rounds: int, repeats: int) -> list[Row]:
-    """Compare training alone, over silos, and under masks."""
+    """Compare training alone, over silos, and with each protection."""
     frame = table()
     schema, plan = propose_schema(frame, TARGET), LearningPlan(rounds=rounds)
-    works = {
+    works: dict[str, Callable[[], Any]] = {
         "alone": alone(frame, schema, plan),
         "plain": over_silos(frame, schema, plan),
-        "masked": over_silos(frame, schema, replace(plan, sum="masked")),
+        **{name: over_silos(frame, schema, replace(plan, **more)) for name, (more, _) in PROTECTED.items()},
     }
-    best = dict.fromkeys(works, float("inf"))
+    best, sent = dict.fromkeys(works, float("inf")), dict.fromkeys(works, 0)
     for number in range(repeats):
         for name, work in works.items():
-            best[name] = min(best[name], timed(work))
+            began = time.process_time()
+            grid = work()
+            best[name] = min(best[name], time.process_time() - began)
+            sent[name] = sum(grid.traffic.received.values()) if grid is not None else 0
             print(f"repeat {number + 1}, {name}: {best[name]:.2f} s at best", file=sys.stderr)
-    pairs = (
-        ("plain", "alone", "the same steps without a federation", 1.3),
-        ("masked", "plain", "plain sums", 1.5),
-    )
+    pairs: list[tuple[str, str, str, float | None]] = [
+        ("plain", "alone", "the same steps without a federation", 1.3)
+    ]
+    pairs += [(name, "plain", "plain rounds", bar) for name, (_, bar) in PROTECTED.items()]
     return [
         Row(
             case=f"adult mlp, {SILOS} silos, {rounds} rounds, {name}",
@@ -121,7 +127,8 @@ def silo_rows(rounds: int, repeats: int) -> list[Row]:
             baseline=baseline,
             baseline_seconds=best[beside],
             ratio=best[name] / best[beside],
-            peak_mb=memory_mb(),
+            peak_mb=timing.memory("VmRSS"),
+            bytes_up=sent[name],
             bar=bar,
         )
         for name, beside, baseline, bar in pairs
@@ -137,11 +144,12 @@ def device_row(rounds: int) -> Row:
     pool = ClientPool(tuple(parts), lambda name: TrainingSilo(name, parts[name], schema, plan), keep=101)
     held: list[tuple[float, float]] = []
     began = time.process_time()
+    grid = LocalGrid(pool)
     learn_together(
-        LocalGrid(pool),
+        grid,
         schema,
         plan,
-        after=lambda *_: held.append((time.process_time() - began, memory_mb())),
+        after=lambda *_: held.append((time.process_time() - began, timing.memory("VmRSS"))),
     )
     seconds = np.diff([0.0, *(one for one, _ in held)])
     return Row(
@@ -152,6 +160,7 @@ def device_row(rounds: int) -> Row:
         baseline_seconds=float(seconds[2]),
         ratio=held[-1][1] / held[2][1],
         peak_mb=max(memory for _, memory in held),
+        bytes_up=sum(grid.traffic.received.values()),
         bar=1.1,
     )
 
@@ -168,11 +177,12 @@ def main() -> None:
         return
     rows = [*silo_rows(said.rounds, said.repeats), device_row(max(4, said.rounds // 2))]
     if said.json:
-        print(json.dumps(rows, indent=2))
+        timing.print_json(rows)
         return
     for row in rows:
-        beside = f"{row['ratio']:.3f} of {row['baseline']} (bar {row['bar']})"
-        print(f"{row['case']}: {row['seconds']:.2f} s, {beside}")
+        bar = "" if row["bar"] is None else f" (bar {row['bar']})"
+        beside = f"{row['ratio']:.3f} of {row['baseline']}{bar}"
+        print(f"{row['case']}: {row['seconds']:.2f} s, {beside}, {row['bytes_up']:,} bytes up")
 
 
 if __name__ == "__main__":

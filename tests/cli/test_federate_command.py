@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,12 +47,41 @@ def test_a_simulation_prints_progress_aside_and_one_document(run: Runs) -> None:
     assert json.loads(out)["clients"] == ["client-1", "client-2", "client-3", "client-4"]
 
 
+def test_lists_of_rules_may_be_cut_short_and_splits_may_be_uneven(run: Runs) -> None:
+    rows = {"sky": list("abcdefgh") * 20, "class": (["dry", "wet"] * 4 + ["wet", "dry"] + ["wet"] * 6) * 10}
+    pl.DataFrame(rows).write_csv("odd.csv")
+    usual = ["simulate", "odd.csv", "--target", "class", "--how", "one-shot", "--support", "0.01", "-q"]
+    rules = {}
+    for cut in ("least", "shortest"):
+        code, out, _ = run(*usual, "--cut", cut, "-o", cut, "--json")
+        assert code == 0
+        said = json.loads(out)
+        assert said["plan"]["cut"] == cut
+        rules[cut] = said["rules"]
+    assert rules["shortest"] < rules["least"]
+    made = ["init", "study", "--target", "class", "--columns", "sky", "--cut", "shortest", *pairs("a", "b")]
+    assert run(*made)[0] == 0
+    assert tomllib.loads(Path("study/federation.toml").read_text())["learning"]["cut"] == "shortest"
+    uneven = [*usual, "--split", "dirichlet", "-o", "uneven", "--alpha"]
+    assert run(*uneven, "0.1")[0] == 0
+    code, _, err = run(*uneven, "-1", "--force")
+    assert code == 2
+    assert "alpha=-1" in err
+
+
 def test_silos_that_anonymise_first_learn_weights_or_trees(run: Runs) -> None:
     usual = ["simulate", "days.csv", "--target", "class", "-o", "run", "--rounds", "2", "--force"]
     code, out, err = run(*usual, "--model", "boosting", "--anonymize", "k=2", "--anonymize", "client-2:k=4")
     assert code == 0
     assert "3 of 3 silos, every promise holds" in out
-    assert err.startswith("round 1: prepare, 3 of 3 clients")
+    told = err.splitlines()
+    assert told[0].startswith("prepare, 3 of 3 clients")
+    assert [line.split(", accuracy")[0] for line in told[1:]] == [
+        "round 1 of 2: 3 clients",
+        "round 2 of 2: 3 clients",
+    ]
+    by_round = json.loads(Path("run/summary.json").read_text())["bytes"]["by_round"]
+    assert told[2].endswith(f", {by_round['2']['up']:,} bytes up, {by_round['2']['down']:,} down")
     code, out, _ = run(
         *usual, "--model", "mlp", "--sum", "masked", "--anonymize", "k=2", "--qi", "day", "--json"
     )
@@ -72,7 +102,7 @@ def test_silos_that_anonymise_first_learn_weights_or_trees(run: Runs) -> None:
         (["--model", "mlp", "--anonymize", "k=500"], 3),
         (["--model", "mlp", "--aggregate", "krum", "--sum", "masked"], 2),
         (["--model", "logistic", "--aggregate", "krum"], 3),
-        (["--model", "logistic", "--sum", "homomorphic"], 2),
+        (["--model", "logistic", "--sum", "homomorphic", "--aggregate", "median"], 2),
         (["--model", "mlp", "--fraction", "0"], 2),
         (["--model", "mlp", "--split", "dirichlet", "--alpha", "-1"], 2),
     ],
@@ -116,6 +146,7 @@ def pairs(*names: str) -> list[str]:
         (["--columns", "sky", "--days", "-1"], "days"),
         (["--columns", "sky", "--least-clients", "9"], "fewer"),
         (["--columns", "sky", "--address", "here"], "HOST:PORT"),
+        (["--columns", "sky", "--cut", "short"], "least, shortest"),
     ],
 )
 def test_what_cannot_be_is_said_and_nothing_is_left(run: Runs, arguments: list[str], said: str) -> None:
@@ -123,6 +154,70 @@ def test_what_cannot_be_is_said_and_nothing_is_left(run: Runs, arguments: list[s
     assert code == 2
     assert said in err
     assert not Path("study").exists()
+
+
+def test_a_federation_of_weights_is_made_from_a_schema_that_a_public_table_proposes(run: Runs) -> None:
+    code, out, _ = run("schema", "days.csv", "--target", "class", "--columns", "sky", "-o", "schema.toml")
+    assert code == 0
+    assert "1 columns, 2 classes" in out
+    code, _, err = run("schema", "days.csv", "--target", "class", "-o", "schema.toml")
+    assert code == 2
+    assert "new file" in err
+    made = ["--schema", "schema.toml", "--model", "mlp", "--rounds", "2", *pairs("a", "b")]
+    assert run("init", "study", *made)[0] == 0
+    said = tomllib.loads(Path("study/federation.toml").read_text())
+    assert said["table"]["columns"] == {"sky": {"values": ["blue", "grey"]}}
+    assert (said["learning"]["model"], said["learning"]["sum"]) == ("mlp", "masked")
+    code, _, err = run("run", "study", "--resume", "study", "--wait", "0")
+    assert code == 2
+    assert "no run to go on with" in err
+    assert not Path("study/state.json").exists()
+    code, _, err = run("run", "study", "--resume", "out", "-o", "other")
+    assert code == 2
+    assert "output" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "mlp"], "--schema"),
+        (["--model", "mlp", "--schema", "none.toml"], "cannot be read"),
+        (["--model", "mlp", "--schema", "days.csv"], "no TOML"),
+        (["--model", "mlp", "--schema", "schema.toml", "--support", "0.1"], "--support"),
+        (["--model", "mlp", "--schema", "schema.toml", "--cut", "shortest"], "--cut"),
+        (["--model", "mlp", "--schema", "schema.toml", "--target", "class"], "--target"),
+        (["--model", "mlp", "--schema", "schema.toml", "--aggregate", "krum"], "hides"),
+        (["--model", "forest", "--schema", "schema.toml"], "boosting"),
+        (["--schema", "schema.toml"], "shared schema"),
+        (["--target", "class", "--columns", "sky", "--rounds", "3"], "--rounds"),
+    ],
+)
+def test_a_federation_that_mixes_rules_and_weights_is_refused(
+    run: Runs, arguments: list[str], said: str
+) -> None:
+    assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
+    code, _, err = run("init", "study", *pairs("a", "b"), *arguments)
+    assert code == 2
+    assert said in err
+    assert not Path("study").exists()
+
+
+def test_a_byte_budget_stops_a_simulation_and_the_same_command_goes_on(run: Runs) -> None:
+    usual = ["simulate", "days.csv", "--target", "class", "-o", "run", "--model", "logistic", "--rounds", "5"]
+    code, out, _ = run(*usual, "--byte-budget", "3000")
+    assert code == 0
+    assert "the model so far is kept: byte_budget=3,000" in out
+    code, out, err = run(*usual, "--json")
+    assert code == 0
+    assert "going on after round" in err
+    said = json.loads(out)
+    assert (said["state"], said["rounds"]) == ("finished", 5)
+    code, _, err = run("simulate", "days.csv", "--target", "class", "-o", "rules", "--byte-budget", "3000")
+    assert code == 2
+    assert "--byte-budget goes with" in err
+    code, _, err = run(*usual[:4], "-o", "poor", *usual[6:], "--byte-budget", "100")
+    assert code == 3
+    assert "byte_budget=100" in err
 
 
 def test_folders_and_files_that_are_none_are_refused(run: Runs) -> None:

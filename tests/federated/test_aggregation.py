@@ -22,7 +22,8 @@ from mahrem.federated import (
     weighted_average,
 )
 from mahrem.federated._fixed_point import from_fixed, to_fixed
-from mahrem.federated._network import _Step, scores_of
+from mahrem.federated._network import scores_of
+from mahrem.federated._stack import Stack, cross_entropy_slope
 
 numbers = st.floats(-100, 100, width=32)
 
@@ -89,7 +90,9 @@ def test_too_few_clients_are_refused(rule: Any, least: int) -> None:
         {"model": "boosting", "aggregate": "krum"},
         {"model": "boosting", "fraction": 0.5},
         {"model": "forest"},
-        {"sum": "homomorphic"},
+        {"sum": "homomorphic", "aggregate": "krum"},
+        {"sum": "homomorphic", "least_clients": 1},
+        {"sum": "open"},
         {"fraction": 0},
         {"fraction": float("nan")},
         {"rounds": 0},
@@ -123,7 +126,9 @@ def test_gradients_are_those_of_small_differences(hidden: tuple[int, ...]) -> No
     def loss(at: Any) -> float:
         return float(-np.log(scores_of(network, at, rows.astype(np.float32), 3)[np.arange(9), labels]).mean())
 
-    slope = _Step(weights, network.shapes(4, 3)).slope(rows, np.eye(3)[labels])
+    stack = Stack(weights, network.shapes(4, 3))
+    stack.back(cross_entropy_slope(stack.forward(rows), np.eye(3)[labels]), further=False)
+    slope = stack.gradient
     for place in rng.permutation(len(weights))[:8]:
         shift = np.zeros(len(weights))
         shift[place] = 1e-3

@@ -43,6 +43,7 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
         "model.txt",
         "rounds.csv",
         "summary.json",
+        "traffic.csv",
         "traffic.svg",
         "clients.svg",
     }
@@ -56,6 +57,11 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
     assert len(told) == len(rounds) == said["exchanges"] == sum(said["questions"].values())
     assert sum(int(row["bytes_up"]) for row in rounds) == said["bytes"]["up"]
     assert sum(int(row["bytes_down"]) for row in rounds) == said["bytes"]["down"]
+    by_client = list(csv.DictReader((folder / "traffic.csv").read_text().splitlines()))
+    for row in rounds:
+        mine = [one for one in by_client if one["round"] == row["round"]]
+        assert sum(int(one["bytes_up"]) for one in mine) == int(row["bytes_up"])
+        assert len(mine) == int(row["clients"])
     assert state(folder)["state"] == "finished"
     assert (folder / "traffic.svg").read_text().startswith("<svg")
     stored = json.loads((folder / "summary.json").read_text())

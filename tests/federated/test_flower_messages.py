@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from federation_processes import load_flower
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.federated import (
     Failure,
@@ -26,23 +27,26 @@ from mahrem.federated import (
     unpack_message,
 )
 from mahrem.federated._certificates import read_private_key, sign_bytes
-from mahrem.federated._flower import as_content, carried, from_content, need_flower, reply_statement
-from mahrem.federated._flower_verbs import _noise
+from mahrem.federated._flower import (
+    as_content,
+    carried,
+    from_content,
+    our_version,
+    reply_statement,
+)
+from mahrem.federated._flower_rules import noisy_rules
 from mahrem.learning import cba
 
 PLAN = Plan(sum="plain")
+SCHEMA = Schema(columns=("a",), target="y")
 ANSWER = Message("counts", "run", 1, {"numbers": [1]})
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Path:
-    try:
-        import flwr  # noqa: F401 - is it there?
-    except ImportError:
-        missing_part("Flower is not installed")
-    need_flower()
+    load_flower(missing_part)
     folder = tmp_path_factory.mktemp("study") / "study"
-    init_federation(folder, Schema(columns=("a",), target="y"), {"north": None, "south": None}, PLAN)
+    init_federation(folder, SCHEMA, {"north": None, "south": None}, PLAN)
     return folder
 
 
@@ -62,9 +66,10 @@ def reply(
 ) -> Any:
     """Make what a client sends: signed by one, as an answer to one message, said to answer another."""
     data, kind = parts.get("data", pack_message(ANSWER)), parts.get("kind", b"answer")
+    version = parts.get("version", our_version().encode())
     statement = reply_statement(federation_of(study).fingerprint(), "north", to, kind, data)
     signed = sign_bytes(read_private_key(study / "clients" / f"{signer}.key"), statement)
-    return carried(made(as_content(data=data, kind=kind, signed=signed), says))[0]
+    return carried(made(as_content(data=data, kind=kind, signed=signed, version=version), says))[0]
 
 
 def test_only_a_clients_own_answer_to_this_very_question_counts(study: Path) -> None:
@@ -109,10 +114,15 @@ def test_a_server_that_is_lost_is_said(study: Path) -> None:
         grid.send({"north": ANSWER})
 
 
+def asked(data: bytes, **parts: bytes) -> Any:
+    """Make what a server sends."""
+    return as_content(**{"data": data, "version": our_version().encode(), **parts})
+
+
 def answered(study: Path, content: Any) -> tuple[bytes, bytes]:
     federation = federation_of(study)
     rows = pl.DataFrame({"a": ["1", "2"] * 9, "y": ["n", "j"] * 9})
-    answerer = agreed_client(PLAN, federation.schema, "north", Silo(rows, target="y"))
+    answerer = agreed_client(PLAN, SCHEMA, "north", Silo(rows, target="y"))
     key = read_private_key(study / "clients" / "north.key")
     node = FlowerNode(federation, key, answerer, _name="north")
     parts = from_content(node._answered(made(content)))
@@ -125,26 +135,39 @@ def test_a_client_answers_its_own_federation_only_and_no_nonsense_ends_it(study:
     mark = federation_of(study).fingerprint().encode()
     body = {"columns": ["a"], "support": 0.2, "longest": 1, "by_rule": False, "most": None}
     question = pack_message(Message("frequent", "run", 1, body))
-    kind, data = answered(study, as_content(data=question, federation=mark))
+    kind, data = answered(study, asked(question, federation=mark))
     assert kind == b"answer"
     assert unpack_message(data).body["classes"] == ["j", "n"]
-    kind, data = answered(study, as_content(data=question, federation=b"another"))
+    kind, data = answered(study, asked(question, federation=b"another"))
     assert (kind, data) == (b"refused", b"the server's federation file is another one than this client's")
     for bad in (b"nonsense", pack_message(Message("frequent", "run", 1, {"columns": 7})), b""):
-        kind, data = answered(study, as_content(data=bad, federation=mark))
+        kind, data = answered(study, asked(bad, federation=mark))
         assert kind == b"refused"
         assert data
 
 
-def test_noise_is_for_one_shot_rules_and_a_ledger_pays_for_noise(study: Path) -> None:
+def test_another_version_is_refused_by_both_sides_with_both_numbers(study: Path) -> None:
+    grid = FlowerGrid(federation_of(study), None, 1, 1)
+    for said, shown in ((b"0.0.1", "0.0.1"), (b"", "an older one")):
+        words = f"mahrem={our_version()} runs here and {shown} on the other side; install the same version"
+        told, _ = grid._opened("north", reply(study, version=said))
+        assert isinstance(told, Failure)
+        assert told.reason.startswith(words)
+        mark = federation_of(study).fingerprint().encode()
+        kind, data = answered(study, asked(pack_message(ANSWER), federation=mark, version=said))
+        assert kind == b"refused"
+        assert data.decode().startswith(words)
+
+
+def test_noise_is_for_one_shot_rules_and_a_ledger_pays_fornoisy_rules(study: Path) -> None:
     exact = federation_of(study)
     once = replace(exact, plan=Plan(how="one-shot"))
-    assert _noise(once, None, None) is None
+    assert noisy_rules(once, None, None) is None
     with pytest.raises(InvalidParameter, match="one-shot"):
-        _noise(exact, 1.0, None)
+        noisy_rules(exact, 1.0, None)
     with pytest.raises(InvalidParameter, match="epsilon"):
-        _noise(once, None, study / "ledger")
-    noisy = _noise(once, 0.01, None)
+        noisy_rules(once, None, study / "ledger")
+    noisy = noisy_rules(once, 0.01, None)
     assert noisy is not None
     rows = pl.DataFrame({"a": ["1", "2"] * 9})
     rules = cba(rows, ["n", "j"] * 9, PLAN.cba())

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+from federation_processes import Wire, load_flower
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated import (
     Federation,
@@ -30,13 +30,13 @@ from mahrem.federated import (
     reveal_model,
 )
 from mahrem.federated._certificates import read_private_key, sign_bytes
-from mahrem.federated._flower import carried, need_flower
-from mahrem.federated._flower_verbs import _disguised, _noise
+from mahrem.federated._flower_rules import disguised_rules, noisy_rules
 from mahrem.learning import RuleList, cba
 
 NAMES = ("north", "south", "west", "east")
 COLUMNS = ("sky", "wind")
 PLAN = Plan(sum="plain", support=0.1, confidence=0.4, longest=2)
+SCHEMA = Schema(columns=COLUMNS, target="class")
 Changes = Mapping[str, Callable[[Any], Any]]
 
 
@@ -57,51 +57,10 @@ def central(*tables: pl.DataFrame) -> RuleList:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Path:
-    try:
-        import flwr  # noqa: F401 - is it there?
-    except ImportError:
-        missing_part("Flower is not installed")
-    need_flower()
+    load_flower(missing_part)
     folder = tmp_path_factory.mktemp("path") / "study"
-    init_federation(
-        folder, Schema(columns=COLUMNS, target="class"), dict.fromkeys(NAMES), PLAN, answer_seconds=0.3
-    )
+    init_federation(folder, SCHEMA, dict.fromkeys(NAMES), PLAN, answer_seconds=0.3)
     return folder
-
-
-@dataclass
-class Wire:
-    """Stands where Flower's server stands: takes questions, lets the nodes answer, gives the answers."""
-
-    nodes: Mapping[str, FlowerNode]
-    tamper: Callable[[Wire, str, Any], Any] = lambda _wire, _name, head: head
-    answers: list[Any] = field(default_factory=list)
-    older: dict[str, Any] = field(default_factory=dict)
-
-    def GetNodes(self, _: Any) -> Any:  # noqa: N802 - Flower's names
-        from flwr.supercore.primitives.asymmetric import public_key_to_bytes
-
-        return SimpleNamespace(
-            nodes=[
-                SimpleNamespace(node_id=number, public_key=public_key_to_bytes(node.key.public_key()))
-                for number, node in enumerate(self.nodes.values(), 1)
-            ]
-        )
-
-    def PushMessages(self, request: Any) -> None:  # noqa: N802
-        from flwr.app import Message as Carried
-        from flwr.common.serde import message_from_proto
-
-        for head in request.messages_list:
-            name = list(self.nodes)[head.metadata.dst_node_id - 1]
-            question = message_from_proto(head)
-            answer = carried(Carried(self.nodes[name]._answered(question), reply_to=question))[0]
-            self.answers.append(self.tamper(self, name, answer))
-
-    def PullMessages(self, request: Any) -> Any:  # noqa: N802
-        found = [head for head in self.answers if head.metadata.reply_to_message_id in request.message_ids]
-        self.answers.clear()
-        return SimpleNamespace(messages_list=found)
 
 
 def learnt(
@@ -121,7 +80,7 @@ def learnt(
         key = read_private_key(study / "clients" / f"{name}.key")
         answerer = agreed_client(
             plan,
-            federation.schema,
+            SCHEMA,
             name,
             Silo(table, target="class", protect=protect),
             secret=keys[0],
@@ -232,7 +191,7 @@ def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_pa
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
     ledger = tmp_path / "ledger.json"
     Ledger.create(ledger, pl.concat(TABLES.values()), epsilon=2.5)
-    noisy = _noise(federation, 1.0, ledger)
+    noisy = noisy_rules(federation, 1.0, ledger)
     tables = {name: TABLES[name] for name in ("north", "south")}
     found = learnt(study, plan, tables, protect=noisy)  # each of the two pays 1
     assert found.nodes == ("north", "south")
@@ -248,7 +207,7 @@ def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     (tmp_path / "rules.key").write_bytes(bytes(range(32)))
     (tmp_path / "rules.key").chmod(0o600)
-    protect = _disguised(federation, tmp_path / "rules.key", 2.0, None)
+    protect = disguised_rules(federation, tmp_path / "rules.key", 2.0, None)
     plain, hidden = learnt(study, plan), learnt(study, plan, protect=protect)
     assert len(hidden.model) > 2 * len(plain.model)
     assert all(len(cell) == 20 for rule in hidden.model.rules for _, cell in rule.left)
@@ -258,7 +217,7 @@ def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
     )
     assert found == plain.model
     with pytest.raises(InvalidParameter, match="one-shot"):
-        _disguised(replace(federation, plan=PLAN), tmp_path / "rules.key", 1.0, None)
+        disguised_rules(replace(federation, plan=PLAN), tmp_path / "rules.key", 1.0, None)
 
 
 def test_a_key_of_sums_that_others_can_read_is_refused(study: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Real processes on loopback: a server and three clients, with certificates and keys.
 
-Starting them takes seconds, so one test walks through everything that needs them, as steps of their own name.
+Starting them takes seconds, so one test walks through everything that needs them. Each step is a function
+with assertions of its own; one that fails is told by its name, the others still run, and the test fails.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from federation_processes import PATIENCE, Answering, Processes, free_port, load_flower
 from mahrem.errors import Infeasible, InvalidInput, OutputFailed
 from mahrem.federated import (
     Federation,
@@ -34,19 +36,19 @@ from mahrem.federated import (
     Message,
     Plan,
     Schema,
-    Silo,
-    agreed_client,
     init_federation,
     join_federation,
     make_key_files,
     run_federation,
 )
-from mahrem.federated._certificates import make_server_certificate, read_private_key, sign_bytes
+from mahrem.federated._certificates import make_server_certificate, read_private_key
 from mahrem.federated._flower_link import NODE_PATHS
+from mahrem.federated._flower_rules import RuleClient
+from mahrem.federated._member import Member
 from mahrem.learning import RuleList, cba
 
-PATIENCE = 120.0  # seconds, on a machine that has much else to do
 PLAN = Plan(sum="masked", support=0.1, confidence=0.4, longest=2)
+SCHEMA = Schema(columns=("sky", "wind"), target="class")
 NAMES = ("north", "south", "west")
 
 
@@ -57,122 +59,45 @@ def people(rows: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame({"sky": sky, "wind": wind, "class": wet}).cast(pl.String)
 
 
+TABLES = {name: people(90, seed) for seed, name in enumerate(NAMES)}
+
+
 def central(*tables: pl.DataFrame) -> RuleList:
     whole = pl.concat(tables)
     return cba(whole.drop("class"), whole["class"], PLAN.cba())
 
 
-@dataclass
-class Processes:
-    """A federation's folder, its tables, and the processes that were started for it."""
-
-    folder: Path
-    tables: dict[str, pl.DataFrame]
-    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    @property
-    def federation(self) -> Federation:
-        return Federation.read(self.folder / "federation.toml")
-
-    def key(self, name: str) -> Path:
-        return self.folder / "clients" / f"{name}.key"
-
-    def start(self, name: str, *arguments: object) -> None:
-        with self.log(name).open("wb") as file:
-            self.running[name] = subprocess.Popen(
-                [sys.executable, "-m", "mahrem", "federate", *map(str, arguments)],
-                stderr=file,
-                stdout=subprocess.DEVNULL,
-                cwd=self.folder.parent,
-            )
-
-    def log(self, name: str) -> Path:
-        return self.folder.parent / f"{name}.log"
-
-    def wait(self, name: str, word: str) -> None:
-        end = time.monotonic() + PATIENCE
-        while word not in self.log(name).read_text():
-            assert self.running[name].poll() is None, self.log(name).read_text()
-            assert time.monotonic() < end, self.log(name).read_text()
-            time.sleep(0.05)
-
-    def serve(self) -> None:
-        self.start("server", "server", self.folder)
-
-    def join(self, name: str) -> None:
-        file, table = self.folder / "federation.toml", self.folder.parent / f"{name}.csv"
-        self.start(name, "client", file, table, "--key", self.key(name))
-
-    def everybody(self) -> None:
-        """Start whoever does not run; some steps end processes."""
-        self.served()
-        missing = [name for name in NAMES if name not in self.running]
-        for name in missing:
-            self.join(name)
-        for name in missing:
-            self.wait(name, "connected")
-
-    def served(self) -> None:
-        if "server" not in self.running:
-            self.serve()
-            self.wait("server", "listening")
-
-    def end(self, name: str, how: int = signal.SIGTERM) -> None:
-        if name not in self.running:
-            return
-        process = self.running.pop(name)
-        process.send_signal(how)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(timeout=10)
-
-    def run(self, name: str, **options: Any) -> tuple[dict[str, Any], RuleList]:
-        output = self.folder.parent / name
-        said = run_federation(self.folder, output, wait=PATIENCE, **options)
-        return said, RuleList.from_json((output / "model.json").read_text())
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Processes:
     """A federation and its tables; nothing runs."""
-    try:
-        import flwr  # noqa: F401 - is it there?
-    except ImportError:
-        missing_part("Flower is not installed")
+    load_flower(missing_part)
     base = tmp_path_factory.mktemp("federation")
     init_federation(
         base / "study",
-        Schema(columns=("sky", "wind"), target="class"),
+        SCHEMA,
         dict.fromkeys((*NAMES, "east")),
         PLAN,
         address=f"127.0.0.1:{free_port()}",
         answer_seconds=PATIENCE,  # a busy machine is slow; a killed client is noticed by its silence
     )
-    made = Processes(base / "study", {name: people(90, seed) for seed, name in enumerate(NAMES)})
-    for name, table in made.tables.items():
+    for name, table in TABLES.items():
         table.write_csv(base / f"{name}.csv")
-    return made
+    return Processes(base / "study", NAMES)
 
 
 @pytest.fixture
 def processes(idle: Processes) -> Iterator[Processes]:
-    made = idle
     try:
-        made.everybody()
-        yield made
+        idle.everybody()
+        yield idle
     finally:
-        for process in made.running.values():
-            process.terminate()
-        for name in list(made.running):
-            made.end(name)
+        idle.end_all()
+
+
+def learnt(processes: Processes, name: str, **options: Any) -> tuple[dict[str, Any], RuleList]:
+    output = processes.folder.parent / name
+    said = run_federation(processes.folder, output, wait=PATIENCE, **options)
+    return said, RuleList.from_json((output / "model.json").read_text())
 
 
 def three_processes_learn_what_all_their_rows_together_teach(processes: Processes, _: Path) -> None:
@@ -187,7 +112,7 @@ def three_processes_learn_what_all_their_rows_together_teach(processes: Processe
     )
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert RuleList.from_json((output / "model.json").read_text()) == central(*processes.tables.values())
+    assert RuleList.from_json((output / "model.json").read_text()) == central(*TABLES.values())
     assert said["exact"] is True
     assert said["clients"] == sorted(NAMES)
     assert said["left_out"] == {"east": "not online"}
@@ -261,7 +186,7 @@ def without_the_operators_token_nobody_controls_anything(processes: Processes, _
 def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path) -> None:
     processes.served()
     key, public = make_key_files(tmp_path / "west")
-    table = processes.folder.parent / "west.csv"
+    table = processes.table("west")
     with pytest.raises(InvalidInput, match="not among"):
         join_federation(processes.folder / "federation.toml", table, key)
     federation = processes.federation
@@ -271,30 +196,28 @@ def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path
         join_federation(tmp_path / "forged.toml", table, key, patience=PATIENCE)
 
 
+def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:
+    processes.served()
+    later = 3600.0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "flwr.supernode.node_auth_http_interceptor.now",
+            lambda: dt.datetime.now(dt.UTC) + dt.timedelta(seconds=later),
+        )
+        patch.setattr("mahrem.federated._flower.time", lambda: time.time() + later)
+        with pytest.raises(InvalidInput, match=r"clock: the clock here is 3,[56]\d\d seconds ahead"):
+            join_federation(
+                processes.folder / "federation.toml",
+                TABLES["north"],
+                processes.key("east"),
+                patience=PATIENCE,
+            )
+
+
 def test_a_client_of_another_schema_says_so_and_does_not_begin(idle: Processes, tmp_path: Path) -> None:
-    idle.tables["north"].rename({"sky": "heaven"}).write_csv(tmp_path / "other.csv")
+    TABLES["north"].rename({"sky": "heaven"}).write_csv(tmp_path / "other.csv")
     with pytest.raises(KeyError, match="sky"):
         join_federation(idle.folder / "federation.toml", tmp_path / "other.csv", idle.key("north"))
-
-
-class _Answering(threading.Thread):
-    """A client in this process, to misbehave."""
-
-    def __init__(self, node: FlowerNode) -> None:
-        super().__init__(daemon=True)
-        self.node = node
-
-    def run(self) -> None:
-        with suppress(SystemExit):
-            self.node.run()
-
-    def __enter__(self) -> None:
-        self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self.node.stop()
-        self.join(timeout=15)
-        assert not self.is_alive()
 
 
 @dataclass
@@ -314,28 +237,20 @@ def a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Proces
     processes.everybody()
     federation = processes.federation
     key = read_private_key(processes.key("east"))
-    mark = federation.fingerprint().encode()
-    honest = agreed_client(
-        PLAN,
-        federation.schema,
-        "east",
-        Silo(people(90, 9), target="class"),
-        sign=lambda statement: sign_bytes(key, mark + statement),
-        verify=lambda name, statement, signed: federation.signed_by(name, mark + statement, signed),
-    )
-    with _Answering(FlowerNode(federation, key, _Leaving(honest))):
-        said, model = processes.run("dropped", clients=4)
+    honest = RuleClient().answerer(Member(federation, key, people(90, 9)))[0]
+    with Answering(FlowerNode(federation, key, _Leaving(honest))):
+        said, model = learnt(processes, "dropped", clients=4)
     assert said["clients"] == sorted(NAMES)
     assert said["left_out"]["east"] in {"lost before it answered", "no answer in time"}
-    assert model == central(*processes.tables.values())
+    assert model == central(*TABLES.values())
     assert said["exact"] is True
 
 
 def a_killed_client_does_not_stop_the_others(processes: Processes, _: Path) -> None:
     processes.everybody()
     processes.end("west", signal.SIGKILL)
-    said, model = processes.run("without", clients=2)
-    assert model == central(processes.tables["north"], processes.tables["south"])
+    said, model = learnt(processes, "without", clients=2)
+    assert model == central(TABLES["north"], TABLES["south"])
     assert said["clients"] == ["north", "south"]
     assert said["left_out"]["west"] in {"no answer in time", "not online", "lost before it answered"}
     assert said["exact"] is True
@@ -351,8 +266,8 @@ def after_a_lost_server_the_run_says_so_and_everybody_comes_back(processes: Proc
     state = json.loads((processes.folder.parent / "lost" / "state.json").read_text())
     assert state["state"] == "failed"
     processes.served()
-    said, model = processes.run("lost", clients=len(there))  # the same folder: its run did not finish
-    assert model == central(*(processes.tables[name] for name in there))
+    said, model = learnt(processes, "lost", clients=len(there))  # the same folder: its run did not finish
+    assert model == central(*(TABLES[name] for name in there))
     assert said["clients"] == sorted(there)
 
 
@@ -368,13 +283,15 @@ def too_few_clients_are_said_with_their_number(processes: Processes, _: Path) ->
 
 
 @pytest.fixture
-def expired_server(idle: Processes, tmp_path: Path) -> Iterator[Federation]:
-    """A server by the right authority whose certificate is over."""
+def server_of_another_day(
+    idle: Processes, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Federation]:
+    """A server by the right authority whose certificate begins so many days from now, and holds for two."""
     federation = idle.federation
     authority = (idle.folder / "server" / "authority.key").read_bytes()
-    past = dt.datetime.now(dt.UTC) - dt.timedelta(days=9)
+    first = dt.datetime.now(dt.UTC) + dt.timedelta(days=request.param)
     key, certificate = make_server_certificate(
-        authority, federation.authority.encode(), ["127.0.0.1"], 2, past
+        authority, federation.authority.encode(), ["127.0.0.1"], 2, first
     )
     (tmp_path / "key").write_bytes(key)
     (tmp_path / "crt").write_bytes(certificate)
@@ -397,17 +314,23 @@ def expired_server(idle: Processes, tmp_path: Path) -> Iterator[Federation]:
         listening.shutdown(socket.SHUT_RDWR)
 
 
-def test_an_expired_certificate_is_refused(
-    idle: Processes, expired_server: Federation, tmp_path: Path
+@pytest.mark.parametrize(
+    ("server_of_another_day", "why"),
+    [(-9, "certificate has expired"), (9, "certificate is not yet valid")],
+    indirect=["server_of_another_day"],
+)
+def test_a_certificate_of_another_day_is_refused_with_the_time_here(
+    idle: Processes, server_of_another_day: Federation, why: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "federation.toml").write_text(expired_server.as_toml())
-    with pytest.raises(InvalidInput, match="certificate is refused: certificate has expired"):
-        join_federation(tmp_path / "federation.toml", idle.tables["north"], idle.key("north"), patience=5)
+    here = rf"{why} \(it is {dt.datetime.now(dt.UTC):%Y}-.* UTC by the clock here; is it right\?\)"
+    (tmp_path / "federation.toml").write_text(server_of_another_day.as_toml())
+    with pytest.raises(InvalidInput, match=f"certificate is refused: {here}"):
+        join_federation(tmp_path / "federation.toml", TABLES["north"], idle.key("north"), patience=5)
     folder = tmp_path / "copy"
     (folder / "server").mkdir(parents=True)
-    (folder / "federation.toml").write_text(expired_server.as_toml())
+    (folder / "federation.toml").write_text(server_of_another_day.as_toml())
     (folder / "server" / "operator.token").write_text("0" * 64)
-    with pytest.raises(InvalidInput, match="certificate has expired"):
+    with pytest.raises(InvalidInput, match=here):
         run_federation(folder, tmp_path / "run", wait=5)
 
 
@@ -435,6 +358,7 @@ STEPS = (
     without_the_operators_token_nobody_controls_anything,
     a_key_that_is_not_registered_is_refused,
     a_token_of_another_server_is_refused,
+    a_client_whose_clock_is_wrong_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
     a_killed_client_does_not_stop_the_others,
     after_a_lost_server_the_run_says_so_and_everybody_comes_back,
@@ -446,7 +370,10 @@ STEPS = (
 def test_a_federation_of_real_processes(
     processes: Processes, subtests: pytest.Subtests, tmp_path: Path
 ) -> None:
+    held = []
     for step in STEPS:
         with subtests.test(step.__name__.replace("_", " ")):
             (tmp_path / step.__name__).mkdir()
             step(processes, tmp_path / step.__name__)
+            held.append(step)
+    assert held == list(STEPS)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,34 +27,10 @@ from mahrem.federated import (
     training_client,
 )
 from mahrem.table import Hierarchy
+from silo_learning import Lying, accuracy, learnt, people, silos
 
 QUICK = LearningPlan(model="logistic", rounds=3, rate=0.1)
 KEPT = {"quasi": ("age", "town"), "k": 3}
-
-
-def people(rows: int = 600, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    age, town = rng.integers(18, 90, rows), rng.choice(["ash", "elm", "oak"], rows)
-    ill = (age + 15 * (town == "oak") + rng.normal(0, 8, rows)) > 60
-    return pl.DataFrame({"age": age, "town": town, "class": np.where(ill, "yes", "no")})
-
-
-def silos(plan: LearningPlan, parts: dict[str, pl.DataFrame], policy: Any = None) -> dict[str, Any]:
-    schema = propose_schema(people(), "class")
-    return {name: TrainingSilo(name, part, schema, plan, policy) for name, part in parts.items()}
-
-
-def learnt(plan: LearningPlan, clients: int = 3, policy: Any = None, **wrong: Any) -> Any:
-    made = silos(plan, split_table(people(), "class", clients=clients), policy)
-    grid = LocalGrid(
-        {name: wrong.get(name.replace("-", "_"), training_client)(silo) for name, silo in made.items()}
-    )
-    return learn_together(grid, propose_schema(people(), "class"), plan)
-
-
-def accuracy(model: SharedModel) -> float:
-    other = people(seed=9)
-    return float((model.predict(other) == other["class"].to_numpy()).mean())
 
 
 @pytest.mark.parametrize(
@@ -105,18 +81,6 @@ def test_robust_rules_learn_where_the_mean_is_led_astray(aggregate: Any, clients
     liar = {"client_2": lambda silo: Lying(silo, lambda weights: -20 * np.sign(weights))}
     assert accuracy(learnt(plan, clients, **liar).model) < 0.6
     assert accuracy(learnt(replace(plan, aggregate=aggregate), clients, **liar).model) > 0.8
-
-
-@dataclass
-class Lying:
-    silo: TrainingSilo
-    lie: Any
-
-    def answer(self, message: Message) -> Message:
-        said = self.silo.answer(message)
-        if message.kind != "train":
-            return said
-        return message.reply(weights=self.lie(said.body["weights"]), rows=said.body["rows"])
 
 
 @pytest.mark.parametrize(
@@ -207,7 +171,7 @@ def test_few_of_many_clients_take_part_and_few_are_held() -> None:
     schema = propose_schema(people(), "class")
     pool = ClientPool(tuple(parts), lambda name: TrainingSilo(name, parts[name], schema, plan), keep=12)
     counts: list[int] = []
-    found = learn_together(LocalGrid(pool), schema, plan, after=lambda *told: counts.append(told[2]))
+    found = learn_together(LocalGrid(pool), schema, plan, after=lambda _, clients: counts.append(clients))
     assert counts == [10] * 8
     assert 10 < len(found.nodes) <= 80
     assert len(pool._held) <= 12

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._federate_options import (
-    CONFIDENCE,
-    DIR,
-    HOW,
-    LEAST_CLIENTS,
-    LEAST_COUNT,
-    LONGEST,
-    MANY,
-    RECOUNT,
-    SUM,
-    SUPPORT,
-    listed,
-    option,
-    plan,
-    reading,
-    teller,
-)
+from mahrem.cli._federate_options import DIR, FEDERATION, MANY, plan_from, speaks_plan, take_reading, teller
 from mahrem.cli._federate_run import reveal, run, simulate
-from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy, speaks_source
 from mahrem.cli._print import print_json
-from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.cli._typed import listed, pairs
 from mahrem.errors import InvalidParameter
 
 __all__ = ["federate"]
@@ -61,28 +45,55 @@ def key(
     typer.echo(f"{public}: give it to the coordinator (mahrem federate init --client {name.name}=...)")
 
 
+@federate.command("schema")
+@speaks_source
+def schema(
+    source: SOURCE,
+    target: Annotated[str, option("--target", "COL", "The column to predict.")],
+    output: Annotated[Path, option("-o --output", "FILE", "The schema file to write.")],
+    columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
+    hierarchy: Annotated[MANY, option("--hierarchy", "COL=FILE", "A tree to agree on; repeatable.")] = None,
+    *,
+    settings: dict[str, Any],
+) -> None:
+    """Propose a schema for weights and trees from a PUBLIC table; correct it, then give it to init --schema.
+
+    mahrem federate schema public.csv --target income -o schema.toml
+
+    Bounds and values are those of the table: of a private one, the largest value is somebody's.
+    """
+    from mahrem.check import columns_exist
+    from mahrem.federated import propose_schema, write_schema
+    from mahrem.table import open_source, read_hierarchy
+
+    opened = open_source(source, take_reading(settings))
+    files = pairs("hierarchy", hierarchy, "COL=FILE")
+    columns_exist(files, opened.columns)
+    trees = {name: read_hierarchy(file) for name, file in files.items()}
+    found = propose_schema(opened.take(opened.columns), target, listed(columns) or None, trees)
+    write_schema(found, output)
+    typer.echo(f"{output}: {len(found.columns)} columns, {len(found.classes)} classes; read and correct it")
+
+
 @federate.command("init")
+@speaks_plan
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
-    target: Annotated[str, option("--target", "COL", "The column to predict.")],
     client: Annotated[
         list[str], option("--client", "NAME[=PUB]", "A client and its public key; repeatable.")
     ],
-    columns: Annotated[MANY, option("--columns", "A,B", "The columns all tables share.")] = None,
+    target: Annotated[str | None, option("--target", "COL", "Rules: the column to predict.")] = None,
+    columns: Annotated[MANY, option("--columns", "A,B", "Rules: the columns all tables share.")] = None,
     like: Annotated[
-        str | None, option("--like", "SOURCE", "Take the names of the columns from this table.")
+        str | None, option("--like", "SOURCE", "Rules: take the names of the columns from this table.")
     ] = None,
-    bins: Annotated[MANY, option("--bins", "COL=A,B", "Where a column of numbers is cut.")] = None,
+    bins: Annotated[MANY, option("--bins", "COL=A,B", "Rules: where a column of numbers is cut.")] = None,
+    schema: Annotated[
+        Path | None, option("--schema", "FILE", "Weights and trees: what silos agree on; see schema.")
+    ] = None,
     address: Annotated[
         str, typer.Option("--address", help="Where clients reach the server.")
     ] = "127.0.0.1:9443",
-    how: HOW = "exact",
-    sum_: SUM = "masked",
-    support: SUPPORT = 0.2,
-    confidence: CONFIDENCE = 0.5,
-    longest: LONGEST = None,
-    least_clients: LEAST_CLIENTS = 2,
-    least_count: LEAST_COUNT = 1,
     answer_seconds: Annotated[
         float, typer.Option("--answer-seconds", help="How long the server waits for answers.")
     ] = 60.0,
@@ -91,33 +102,32 @@ def init(
         Path | None, option("--sum-public", "FILE", "Public key of homomorphic sums, made by a client.")
     ] = None,
     *,
-    recount: RECOUNT = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Make certificates, keys and the federation file that everybody gets.
 
     mahrem federate init study --target income --columns age,sex,job --client north=north.pub
     --client south=south.pub
 
-    A client without a public key gets a pair made here: move its key to it and delete it here.
-    """
-    from mahrem.federated import Schema, init_federation
+    mahrem federate init study --model mlp --schema schema.toml --client north=north.pub
+    --client south=south.pub
 
+    Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
+    key to it and delete it here.
+    """
+    from mahrem.federated import init_federation
+
+    like_read = take_reading(settings)
+    plan = plan_from(settings, {"sum": "masked"})
+    rules: dict[str, Any] = {"target": target, "columns": columns, "like": like, "bins": bins}
+    agreed = _rule_schema(like_read, **rules) if schema is None else _learning_schema(schema, rules)
     made = init_federation(
         folder,
-        Schema(columns=_columns(columns, like, target), target=target, bins=_bins(bins or ())),
+        agreed,
         _clients(client),
-        plan(
-            how=how,
-            sum=sum_,
-            support=support,
-            confidence=confidence,
-            longest=longest,
-            least_clients=least_clients,
-            least_count=least_count,
-            recount=recount,
-        ),
+        plan,
         address=address,
         answer_seconds=answer_seconds,
         days=days,
@@ -177,8 +187,9 @@ def server(
 
 
 @federate.command("client")
+@speaks_policy
 def client(
-    file: Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")],
+    file: FEDERATION,
     source: SOURCE,
     key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
     sum_secret: Annotated[
@@ -190,9 +201,7 @@ def client(
     epsilon: Annotated[
         float | None, option("--epsilon", "X", "Noise on the counts behind one-shot rules.")
     ] = None,
-    ledger: Annotated[
-        Path | None, option("--ledger", "FILE", "Pays for that noise, in every run anew.")
-    ] = None,
+    ledger: Annotated[Path | None, option("--ledger", "FILE", "Pays for noise, in every run anew.")] = None,
     disguise: Annotated[
         Path | None, option("--disguise", "FILE", "The clients' key: mix dummies among one-shot rules.")
     ] = None,
@@ -200,25 +209,27 @@ def client(
     patience: Annotated[
         float, typer.Option("--patience", help="Seconds without the server before giving up.")
     ] = 300.0,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
     *,
     quiet: QUIET = False,
+    policy: str | None,
+    settings: dict[str, Any],
 ) -> None:
     """Take part with a table that stays here, until stopped. No program is taken from the server.
 
     mahrem federate client federation.toml patients.csv --key north.key
+    mahrem federate client federation.toml patients.csv --key north.key --qi age,sex -k 3
+
+    Where weights or trees are learnt, the table is anonymised first under the policy said here: the options
+    of mahrem anonymize.
     """
     from mahrem.federated import join_federation
 
+    reading = take_reading(settings)
     join_federation(
         file,
         source,
         key,
+        policy=_policy(policy, settings),
         sum_secret=sum_secret,
         least_count=least_count,
         epsilon=epsilon,
@@ -226,9 +237,7 @@ def client(
         disguise=disguise,
         dummies=dummies,
         patience=patience,
-        reading=reading(
-            null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql
-        ),
+        reading=reading,
         tell=teller(quiet=quiet),
     )
 
@@ -238,14 +247,42 @@ federate.command("reveal")(reveal)
 federate.command("simulate")(simulate)
 
 
-def _columns(said: Iterable[str] | None, like: str | None, target: str) -> tuple[str, ...]:
-    if (said is None) == (like is None):
-        raise InvalidParameter("columns: name them with --columns, or a table that has them with --like")
-    if said is not None:
-        return tuple(listed(said))
+def _policy(file: str | None, said: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Give a silo's policy: what was said, over what a file says; None if nothing was."""
+    if file is None:
+        return dict(said) or None
+    from mahrem.release import read_policy
+
+    return {**read_policy(file, beside=said), **said}
+
+
+def _learning_schema(file: Path, rules: Mapping[str, Any]) -> Any:
+    from mahrem.federated import read_schema
+
+    for name, said in rules.items():
+        if said is not None:
+            raise InvalidParameter(f"{name}: --schema has it; --{name} is for rules")
+    return read_schema(file)
+
+
+def _rule_schema(
+    reading: Any,
+    *,
+    target: str | None,
+    columns: Iterable[str] | None,
+    like: str | None,
+    bins: Iterable[str] | None,
+) -> Any:
+    from mahrem.federated import Schema
     from mahrem.table import open_source
 
-    return tuple(name for name in open_source(like).columns if name != target)
+    if target is None:
+        raise InvalidParameter("target: name it with --target; for weights and trees give --schema FILE")
+    if (columns is None) == (like is None):
+        raise InvalidParameter("columns: name them with --columns, or a table that has them with --like")
+    names = listed(columns) if like is None else open_source(like, reading).columns
+    chosen = tuple(name for name in names if like is None or name != target)
+    return Schema(columns=chosen, target=target, bins=_bins(bins or ()))
 
 
 def _clients(said: Iterable[str]) -> dict[str, Path | None]:

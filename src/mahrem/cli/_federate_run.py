@@ -1,92 +1,95 @@
-"""``mahrem federate run`` and ``mahrem federate simulate``."""
+"""``mahrem federate run``, ``simulate`` and ``reveal``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._federate_learning import (
-    AGGREGATE,
-    ALPHA,
-    ANONYMIZE,
-    DEPTH,
-    EPOCHS,
-    FRACTION,
-    MALICIOUS,
-    MODEL,
-    PROXIMAL,
-    QUASI,
-    RATE,
-    ROUNDS,
-    learn,
-)
+from mahrem.cli._federate_learning import SILOS, print_learning, silo_policies
 from mahrem.cli._federate_options import (
-    CONFIDENCE,
     DIR,
-    HOW,
-    LEAST_CLIENTS,
-    LEAST_COUNT,
-    LONGEST,
+    FEDERATION,
     MANY,
-    RECOUNT,
-    SUM,
-    SUPPORT,
-    listed,
-    option,
-    plan,
-    reading,
+    learns,
+    plan_from,
+    speaks_plan,
+    take_reading,
     teller,
 )
-from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, print_shape, simulated_shape
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_source
 from mahrem.cli._print import print_json, print_table
-from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.cli._typed import listed
 from mahrem.errors import InvalidParameter
 
 __all__ = ["reveal", "run", "simulate"]
 
 FORCE = Annotated[bool, typer.Option("--force", help="Replace a finished run.")]
+BYTES = Annotated[
+    int | None, option("--byte-budget", "N", "Stop before more bytes than this went both ways.")
+]
 
 
+@speaks_source
 def run(
     folder: DIR,
     output: Annotated[
         Path | None, option("-o --output", "DIR", "The run folder; a new one under DIR/runs by default.")
     ] = None,
+    resume: Annotated[
+        Path | None, option("--resume", "DIR", "Go on after the last round of this run folder.")
+    ] = None,
     clients: Annotated[int | None, option("--clients", "N", "Wait for so many; all by default.")] = None,
     wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for them.")] = 60.0,
+    test: Annotated[
+        str | None, option("--test", "SOURCE", "Untouched rows to judge weights or trees by.")
+    ] = None,
+    vet_by: Annotated[
+        str | None, option("--vet-by", "SOURCE", "Rows no client has, to judge updates by (--held-out).")
+    ] = None,
+    byte_budget: BYTES = None,
     *,
     force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Learn what was agreed from the clients that are online; waits for the true end.
 
     mahrem federate run study
+    mahrem federate run study --resume study/runs/20261115-170750-7851
     """
     from mahrem.federated import run_federation
 
-    _report(
-        run_federation(folder, output, clients=clients, wait=wait, force=force, tell=teller(quiet=quiet)),
-        json=json,
+    summary = run_federation(
+        folder,
+        output,
+        resume=resume,
+        clients=clients,
+        wait=wait,
+        test=test,
+        vet_by=vet_by,
+        byte_budget=byte_budget,
+        force=force,
+        reading=take_reading(settings),
+        tell=teller(quiet=quiet),
     )
+    _report(summary, json=json)
 
 
+@speaks_source
 def reveal(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="model.json of a run with dummies.")],
-    file: Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")],
+    file: FEDERATION,
     source: SOURCE,
     disguise: Annotated[Path, option("--disguise", "FILE", "The clients' key of dummy rules.")],
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
     *,
     json: JSON = False,
+    settings: dict[str, Any],
 ) -> None:
     """Print a model without the dummies that clients mixed in, in the cells of a client's table.
 
@@ -94,114 +97,107 @@ def reveal(
     """
     from mahrem.federated import reveal_model
 
-    how = reading(null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql)
-    found = reveal_model(file, model, source, disguise, reading=how)
+    found = reveal_model(file, model, source, disguise, reading=take_reading(settings))
     typer.echo(found.to_json() if json else str(found))
 
 
+def _speaks_simulation(verb: Callable[..., None]) -> Any:
+    return speaks_plan(verb, {"Silos": SILOS})
+
+
+@_speaks_simulation
 def simulate(
     source: SOURCE,
     target: Annotated[str, option("--target", "COL", "The column to predict.")],
-    output: Annotated[Path, option("-o --output", "DIR", "The run folder.")],
+    output: Annotated[Path, option("-o --output", "DIR", "The run folder; one that was stopped goes on.")],
     clients: Annotated[int, typer.Option("--clients", help="How many clients.", min=1)] = 3,
     split: Annotated[str, typer.Option("--split", help="iid, skewed (by class) or dirichlet.")] = "iid",
+    alpha: Annotated[float, typer.Option("--alpha", help="How even --split dirichlet is.")] = 0.5,
     by: Annotated[str | None, option("--by", "COL", "One client for each value of a column.")] = None,
     columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
     bins: Annotated[
-        str, typer.Option("--bins", help="How numbers are cut: supervised, quantile, width or none.")
-    ] = "supervised",
+        str | None,
+        option("--bins", "NAME", "Rules cut numbers: supervised (default), quantile, width, none."),
+    ] = None,
     test: Annotated[float, typer.Option("--test", help="Share of the rows kept to judge the model.")] = 0.2,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
-    model: MODEL = "du-cba",
-    anonymize: ANONYMIZE = None,
-    quasi: QUASI = None,
-    alpha: ALPHA = 0.5,
-    rounds: ROUNDS = 60,
-    epochs: EPOCHS = 1,
-    rate: RATE = None,
-    aggregate: AGGREGATE = "mean",
-    malicious: MALICIOUS = 1,
-    proximal: PROXIMAL = 0.0,
-    fraction: FRACTION = 1.0,
-    depth: DEPTH = 4,
-    how: HOW = "exact",
-    sum_: SUM = "plain",
-    support: SUPPORT = 0.2,
-    confidence: CONFIDENCE = 0.5,
-    longest: LONGEST = None,
-    least_clients: LEAST_CLIENTS = 2,
-    least_count: LEAST_COUNT = 1,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
+    shape: SHAPE = None,
+    label_epsilon: LABEL_EPSILON = None,
+    byte_budget: BYTES = None,
     *,
-    recount: RECOUNT = False,
     force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Share one table among clients in this process, learn, and compare with all rows together.
 
     mahrem federate simulate adult.csv --target income --clients 8 -o run/
     mahrem federate simulate adult.csv --target income --model mlp --anonymize k=3 -o run/
+    mahrem federate simulate adult.csv --target income --shape u-shaped --rounds 10 -o run/
     """
+    shared = {"clients": clients, "split": split, "alpha": alpha, "by": by, "test": test, "seed": seed}
+    said: dict[str, Any] = {
+        "target": target,
+        "folder": output,
+        "columns": None if columns is None else tuple(listed(columns)),
+        "force": force,
+        "reading": take_reading(settings),
+        "tell": teller(quiet=quiet),
+    }
+    if shape is not None or label_epsilon is not None:
+        more = {**settings, "bins": bins, "byte_budget": byte_budget, "label_epsilon": label_epsilon}
+        _report(simulated_shape(source, shape, said, shared, more), json=json)
+        return
+    silos = silo_policies(settings.pop("anonymize", ()), settings.pop("quasi", ()))
+    plan = plan_from(settings, {"sum": "plain"})
+    if learns(settings):
+        _refuse_other("rules", bins=bins)
+        said |= {"plan": replace(plan, seed=seed), "byte_budget": byte_budget}
+        summary = _simulated_learning(source, said, shared, silos)
+    else:
+        _refuse_other(
+            "--model mlp, logistic or boosting", anonymize=silos[0] or silos[1], byte_budget=byte_budget
+        )
+        summary = _simulated_rules(source, {**said, **shared, "plan": plan, "bins": bins or "supervised"})
+    _report(summary, json=json)
+
+
+def _simulated_rules(source: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
     from mahrem.federated import simulate as verb
 
-    read = reading(null=null, delimiter=delimiter, encoding=encoding, decimal=decimal, table=table, query=sql)
-    chosen_columns = None if columns is None else tuple(listed(columns))
-    tell = teller(quiet=quiet)
-    if model != "du-cba":
-        learn(
-            source,
-            {"target": target, "folder": output, "columns": chosen_columns, "force": force, "reading": read,
-             "tell": tell},
-            {"model": model, "rounds": rounds, "epochs": epochs, "rate": rate, "aggregate": aggregate,
-             "malicious": malicious, "proximal": proximal, "sum": sum_, "fraction": fraction,
-             "least_clients": least_clients, "depth": depth, "seed": seed},
-            {"clients": clients, "split": split, "alpha": alpha, "by": by, "test": test, "seed": seed},
-            anonymize or (),
-            listed(quasi or ()),
-            json=json,
-        )  # fmt: skip
-        return
-    if anonymize:
-        raise InvalidParameter("anonymize: --anonymize goes with --model mlp, logistic or boosting")
-    chosen = plan(
-        how=how,
-        sum=sum_,
-        support=support,
-        confidence=confidence,
-        longest=longest,
-        least_clients=least_clients,
-        least_count=least_count,
-        recount=recount,
-    )
-    summary = verb(
-        source,
-        target,
-        output,
-        chosen,
-        clients=clients,
-        split=split,  # type: ignore[arg-type]
-        by=by,
-        bins=bins,  # type: ignore[arg-type]
-        columns=chosen_columns,
-        test=test,
-        seed=seed,
-        force=force,
-        reading=read,
-        tell=tell,
-    )
-    _report(summary, json=json)
+    return verb(source, **said)
+
+
+def _simulated_learning(
+    source: str, said: Mapping[str, Any], shared: Mapping[str, Any], silos: tuple[Any, Any]
+) -> Mapping[str, Any]:
+    from mahrem.federated import Shared, simulate_learning
+
+    usual, single = silos
+    return simulate_learning(source, shared=Shared(**shared), anonymise=usual, policies=single, **said)
+
+
+def _refuse_other(kind: str, **said: Any) -> None:
+    for name, value in said.items():
+        if value:
+            raise InvalidParameter(f"{name}: --{name.replace('_', '-')} goes with {kind}")
 
 
 def _report(summary: Mapping[str, Any], *, json: bool) -> None:
     if json:
         print_json(summary)
-        return
+    elif "shape" in summary:
+        print_shape(summary)
+    elif "rules" in summary:
+        _print_rules(summary)
+    else:
+        print_learning(summary)
+    for name, why in [] if json else summary["left_out"].items():
+        typer.echo(f"left out: {name}: {why}")
+
+
+def _print_rules(summary: Mapping[str, Any]) -> None:
     rows = [
         ("rules", f"{summary['rules']:,} from {summary['rows']:,} rows"),
         ("exact", "yes" if summary["exact"] else "no: " + "; ".join(summary["why_not_exact"])),
@@ -213,15 +209,9 @@ def _report(summary: Mapping[str, Any], *, json: bool) -> None:
     if summary.get("equals_central") is not None:
         rows.append(("equals CBA on all rows", "yes" if summary["equals_central"] else "no"))
     if summary.get("accuracy") is not None:
-        rows.append(
-            (
-                "accuracy on kept rows",
-                f"{summary['accuracy']:.4f} (all rows {summary['central_accuracy']:.4f})",
-            )
-        )
+        kept, all_rows = summary["accuracy"], summary["central_accuracy"]
+        rows.append(("accuracy on kept rows", f"{kept:.4f} (all rows {all_rows:.4f})"))
     if "superlink" in summary:
         rows.append(("the SuperLink says", summary["superlink"]))
     rows.append(("folder", summary["folder"]))
     print_table(("figure", "value"), rows)
-    for name, why in summary["left_out"].items():
-        typer.echo(f"left out: {name}: {why}")

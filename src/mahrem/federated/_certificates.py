@@ -277,10 +277,12 @@ def refuse_dates(certificate: Certificate, name: str) -> None:
         InvalidInput: If it does not hold today.
     """
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-    if not first <= dt.datetime.now(dt.UTC) <= last:
+    now = dt.datetime.now(dt.UTC)
+    if not first <= now <= last:
         raise InvalidInput(
-            f"certificate={name!r} holds from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC, not now; "
-            f"renew it with: mahrem federate renew DIR"
+            f"certificate={name!r} holds from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M} UTC, not now "
+            f"({now:%Y-%m-%d %H:%M} by the clock here); set the clock, or renew it with: mahrem federate "
+            f"renew DIR"
         )
 
 

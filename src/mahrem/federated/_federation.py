@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,10 @@ from mahrem.federated._certificates import (
     signature_holds,
     write_public,
 )
+from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._plan import Plan, Schema
+from mahrem.federated._schema_file import read_toml, schema_as_table, schema_from_table
+from mahrem.federated._shared_schema import SharedSchema
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -42,26 +45,51 @@ def client_name(name: str) -> str:
     return name
 
 
+def _as_table(schema: Schema | SharedSchema) -> dict[str, Any]:
+    if isinstance(schema, SharedSchema):
+        return schema_as_table(schema)
+    table: dict[str, Any] = {"columns": list(schema.columns), "target": schema.target}
+    if schema.bins:
+        table["bins"] = {name: [float(cut) for cut in cuts] for name, cuts in schema.bins.items()}
+    return table
+
+
+def _agreed(
+    table: Mapping[str, Any], learning: Mapping[str, Any]
+) -> tuple[Schema | SharedSchema, Plan | LearningPlan]:
+    """Read what is learnt: a plan that names a model is one of weights or trees."""
+    if "model" in learning:
+        return schema_from_table(table), LearningPlan.from_dict(learning)
+    check.unknown_keys(table, ("columns", "target", "bins"), where="table")
+    check.unknown_keys(learning, [one.name for one in fields(Plan)], where="learning")
+    columns, bins = tuple(table["columns"]), table.get("bins", {})
+    return Schema(columns=columns, target=table["target"], bins=bins), Plan(**learning)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Federation:
     """What everybody in a federation agreed on.
 
     - ``address``: where clients reach the server, ``host:port``.
     - ``authority``: the certificate (PEM) that vouches for the server.
+    - ``schema``, ``plan``: of rules (:class:`Schema`, :class:`Plan`), or of weights and trees
+      (:class:`SharedSchema`, :class:`LearningPlan`).
     - ``clients``: public keys by name; they say who may take part and whose word is whose.
     - ``answer_seconds``: how long the server waits for the answers of a round.
     """
 
     address: str
     authority: str = field(repr=False)
-    schema: Schema
-    plan: Plan = field(default_factory=Plan)
+    schema: Schema | SharedSchema
+    plan: Plan | LearningPlan = field(default_factory=Plan)
     clients: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         self.host_port()
         check.at_least(0.1, answer_seconds=self.answer_seconds)
+        if isinstance(self.plan, LearningPlan) != isinstance(self.schema, SharedSchema):
+            raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
         if len({tuple(key.split()[:2]) for key in self.clients.values()}) < len(self.clients):
             raise InvalidParameter(f"clients={len(self.clients)}: two of them have the same key")
         if len(self.clients) < self.plan.least_clients:
@@ -70,6 +98,31 @@ class Federation:
             )
         for name in self.clients:
             client_name(name)
+
+    @property
+    def learns(self) -> bool:
+        """Whether weights or trees are learnt, and not rules."""
+        return isinstance(self.plan, LearningPlan)
+
+    def rules(self) -> tuple[Schema, Plan]:
+        """Give what was agreed about rules.
+
+        Raises:
+            InvalidParameter: If weights or trees are learnt.
+        """
+        if isinstance(self.schema, Schema) and isinstance(self.plan, Plan):
+            return self.schema, self.plan
+        raise InvalidParameter("federation: it learns weights or trees, and no rules")
+
+    def training(self) -> tuple[SharedSchema, LearningPlan]:
+        """Give what was agreed about weights or trees.
+
+        Raises:
+            InvalidParameter: If rules are learnt.
+        """
+        if isinstance(self.schema, SharedSchema) and isinstance(self.plan, LearningPlan):
+            return self.schema, self.plan
+        raise InvalidParameter("federation: it learns rules, and neither weights nor trees")
 
     def host_port(self) -> tuple[str, int]:
         """Give the server's host and port."""
@@ -80,16 +133,13 @@ class Federation:
 
     def as_toml(self) -> str:
         """Write the file; equal federations give equal text."""
-        table: dict[str, Any] = {"columns": list(self.schema.columns), "target": self.schema.target}
-        if self.schema.bins:
-            table["bins"] = {name: [float(cut) for cut in cuts] for name, cuts in self.schema.bins.items()}
         return tomli_w.dumps(
             {
                 "version": VERSION,
                 "address": self.address,
                 "answer_seconds": float(self.answer_seconds),
                 "authority": self.authority,
-                "table": table,
+                "table": _as_table(self.schema),
                 "learning": self.plan.as_dict(),
                 "clients": dict(sorted(self.clients.items())),
             },
@@ -98,6 +148,10 @@ class Federation:
 
     def fingerprint(self) -> str:
         """Give what two parties compare to know that they hold the same file."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:  # every message carries it
         return fingerprint(self.as_toml().encode())
 
     @classmethod
@@ -107,12 +161,7 @@ class Federation:
         Raises:
             InvalidInput: If it is none, or a key or certificate in it is none.
         """
-        try:
-            said = tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InvalidInput(f"federation={path.name!r} cannot be read: {error.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeError):
-            raise InvalidInput(f"federation={path.name!r} is no TOML") from None
+        said = read_toml("federation", path)
         try:
             return cls._from(said)
         except (KeyError, TypeError, AttributeError) as error:
@@ -125,19 +174,15 @@ class Federation:
         check.unknown_keys(said, _TOP, where="federation")
         if said["version"] != VERSION:
             raise InvalidInput(f"version={said['version']!r}: this mahrem reads version {VERSION}")
-        table, learning = said["table"], said["learning"]
-        check.unknown_keys(table, ("columns", "target", "bins"), where="table")
-        check.unknown_keys(learning, [one.name for one in fields(Plan)], where="learning")
+        schema, plan = _agreed(said["table"], said["learning"])
         read_certificate(said["authority"].encode(), "authority")
         for key in said["clients"].values():
             read_public_key(key)
         return cls(
             address=said["address"],
             authority=said["authority"],
-            schema=Schema(
-                columns=tuple(table["columns"]), target=table["target"], bins=table.get("bins", {})
-            ),
-            plan=Plan(**learning),
+            schema=schema,
+            plan=plan,
             clients=said["clients"],
             answer_seconds=said["answer_seconds"],
         )

@@ -20,9 +20,13 @@ from mahrem.federated._certificates import (
     write_private,
     write_public,
 )
+from mahrem.federated._encrypted_counts import CountsScheme, make_sum_keys
+from mahrem.federated._encrypted_weights import WeightsScheme, make_weight_keys
 from mahrem.federated._federation import Federation, client_name
-from mahrem.federated._homomorphic import check_public_key, make_sum_keys
+from mahrem.federated._homomorphic import check_public_key
+from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._plan import Plan, Schema
+from mahrem.federated._shared_schema import SharedSchema
 
 __all__ = ["FILE", "Made", "init_federation", "make_key_files", "renew_certificate", "server_folder"]
 
@@ -64,9 +68,9 @@ def make_key_files(path: Path) -> tuple[Path, Path]:
 
 def init_federation(
     folder: Path,
-    schema: Schema,
+    schema: Schema | SharedSchema,
     clients: Mapping[str, Path | None],
-    plan: Plan | None = None,
+    plan: Plan | LearningPlan | None = None,
     *,
     address: str = "127.0.0.1:9443",
     answer_seconds: float = 60.0,
@@ -77,7 +81,7 @@ def init_federation(
 
     Args:
         folder: Where; must not exist.
-        schema: The columns all tables share.
+        schema: The columns all tables share; of weights and trees with their bounds, values and classes.
         clients: Files of their public keys by name; None makes a pair here, to be moved to the client.
         plan: What is learnt.
         address: Where clients reach the server.
@@ -90,7 +94,7 @@ def init_federation(
     """
     if folder.exists():
         raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
-    chosen = plan or Plan()
+    chosen = plan or (LearningPlan() if isinstance(schema, SharedSchema) else Plan())
     check.at_least(0.01, days=days)
     folder.mkdir(parents=True, mode=0o700)
     try:
@@ -102,9 +106,9 @@ def init_federation(
 
 def _fill(
     folder: Path,
-    schema: Schema,
+    schema: Schema | SharedSchema,
     clients: Mapping[str, Path | None],
-    plan: Plan,
+    plan: Plan | LearningPlan,
     address: str,
     answer_seconds: float,
     days: float,
@@ -132,7 +136,8 @@ def _fill(
     write_private(server / "authority.key", authority_key)
     _write_server(server, federation, authority_key, days)
     write_private(server / "operator.token", secrets.token_hex(32).encode())
-    secret = _sum_keys(folder, sum_public) if plan.how == "exact" and plan.sum == "homomorphic" else None
+    sealed = plan.sum == "homomorphic" and (isinstance(plan, LearningPlan) or plan.how == "exact")
+    secret = _sum_keys(folder, sum_public, weights=isinstance(plan, LearningPlan)) if sealed else None
     (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
     return Made(federation, folder, keys, secret)
 
@@ -146,15 +151,17 @@ def _write_server(server: Path, federation: Federation, authority_key: bytes, da
     (server / "server.crt").write_bytes(certificate)
 
 
-def _sum_keys(folder: Path, sum_public: Path | None) -> Path | None:
+def _sum_keys(folder: Path, sum_public: Path | None, *, weights: bool) -> Path | None:
     if sum_public is not None:
         try:
             given = sum_public.read_bytes()
         except OSError as error:
             raise InvalidInput(f"public key={sum_public.name!r} cannot be read: {error.strerror}") from None
-        (folder / "server" / "sum.public").write_bytes(check_public_key(given))
+        (folder / "server" / "sum.public").write_bytes(
+            check_public_key(given, WeightsScheme() if weights else CountsScheme())
+        )
         return None
-    secret, public = make_sum_keys()
+    secret, public = make_weight_keys() if weights else make_sum_keys()
     (folder / "clients").mkdir(mode=0o700, exist_ok=True)
     write_private(folder / "clients" / "sum.secret", secret)
     (folder / "server" / "sum.public").write_bytes(public)

@@ -7,12 +7,15 @@ ServerApp use, which is no stable interface; so the version is pinned exactly an
 from __future__ import annotations
 
 import atexit
+import datetime as dt
 import logging
 import os
 import secrets
 import shutil
 import tempfile
+from email.utils import parsedate_to_datetime
 from pathlib import Path
+from time import time
 from typing import Any
 
 from mahrem.check import extra
@@ -21,13 +24,17 @@ from mahrem.errors import InvalidInput, MissingExtra
 __all__ = [
     "OPERATOR",
     "PINNED",
+    "Clock",
     "as_content",
     "bearer",
     "carried",
     "from_content",
     "need_flower",
+    "other_version",
+    "our_version",
     "refused_certificate",
     "reply_statement",
+    "shown",
 ]
 
 PINNED = "1.41.0"
@@ -75,6 +82,69 @@ class bearer:  # noqa: N801 - reads as what it adds
         return call_next(context)
 
 
+class Clock:
+    """Reads the server's clock off its answers, which have dates to the second.
+
+    :attr:`ahead` is the least number of seconds between the two clocks that explains an answer, so that a
+    slow one is not taken for a wrong clock.
+    """
+
+    def __init__(self) -> None:
+        self.ahead = 0.0  # seconds that the clock here is ahead of the server's
+
+    def intercept(self, context: Any, call_next: Any) -> Any:
+        """Go on, and read the date of the answer."""
+        began = time()
+        answer = call_next(context)
+        try:
+            there = parsedate_to_datetime(answer.headers["date"]).timestamp()
+        except (KeyError, TypeError, ValueError):
+            return answer
+        self.ahead = max(began - there - 1, 0.0) + min(time() - there, 0.0)  # at most one is not 0
+        return answer
+
+    def said(self) -> str:
+        """Say how far the two clocks are apart."""
+        which = "ahead of" if self.ahead > 0 else "behind"
+        return f"the clock here is {abs(self.ahead):,.0f} seconds {which} the server's"
+
+    def refuse(self) -> None:
+        """Refuse to go on if the server does not take requests that are dated by the clock here.
+
+        Raises:
+            InvalidInput: If it does not.
+        """
+        from flwr.common.constant import SYSTEM_TIME_TOLERANCE, TIMESTAMP_TOLERANCE
+
+        late = TIMESTAMP_TOLERANCE + SYSTEM_TIME_TOLERANCE
+        if not 1 - late < self.ahead < SYSTEM_TIME_TOLERANCE - 1:  # dates are to the second
+            raise InvalidInput(
+                f"clock: {self.said()}, which refuses requests dated more than {SYSTEM_TIME_TOLERANCE} "
+                f"seconds ahead or {late} behind; set the clocks, by NTP for example"
+            )
+
+
+def our_version() -> str:
+    """Give the version of mahrem that runs here."""
+    from importlib.metadata import version
+
+    return version("mahrem")
+
+
+def other_version(said: bytes) -> str | None:
+    """Say what is wrong with the version of the other side, if anything."""
+    ours, theirs = our_version(), shown(said) or "an older one"
+    if said == ours.encode():
+        return None
+    return f"mahrem={ours} runs here and {theirs} on the other side; install the same version on both"
+
+
+def shown(data: bytes) -> str:
+    """Give another side's words as they may stand on a terminal: short, and without control characters."""
+    text = data.decode(errors="replace")[:500]
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def as_content(**parts: bytes) -> Any:
     """Make the content of a Flower message of named bytes."""
     from flwr.app import ConfigRecord, RecordDict
@@ -119,4 +189,9 @@ def refused_certificate(error: BaseException) -> str | None:
     """Say why a certificate was refused, if that is what went wrong."""
     text = str(error)
     mark = "certificate verify failed"
-    return text.partition(mark)[2].strip(" :").partition(" (_ssl")[0] or mark if mark in text else None
+    if mark not in text:
+        return None
+    why = text.partition(mark)[2].strip(" :").partition(" (_ssl")[0] or mark
+    if "expired" not in why and "not yet valid" not in why:
+        return why
+    return f"{why} (it is {dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC by the clock here; is it right?)"

@@ -12,10 +12,14 @@ from mahrem.errors import Infeasible, InvalidInput, OutputFailed
 from mahrem.federated._certificates import read_public_key
 from mahrem.federated._federation import Federation
 from mahrem.federated._flower import (
+    Clock,
     as_content,
     carried,
     from_content,
+    other_version,
+    our_version,
     reply_statement,
+    shown,
 )
 from mahrem.federated._grid import Replies, Traffic
 from mahrem.federated._message import Failure, Message, pack_message, unpack_message
@@ -38,6 +42,7 @@ class FlowerGrid:
     client: Any = field(repr=False)  # Flower's client of the run-time door
     run: int
     task: int
+    clock: Clock = field(default_factory=Clock, repr=False)
     traffic: Traffic = field(default_factory=Traffic)
 
     def nodes(self) -> list[str]:
@@ -61,9 +66,10 @@ class FlowerGrid:
         try:
             yield
         except httpx.HTTPError as error:
+            again = "go on with: mahrem federate run --resume" if self.federation.learns else "run again"
             raise OutputFailed(
                 f"server={self.federation.address} was lost during the run ({type(error).__name__}); "
-                f"clients come back by themselves, start the server and the run again"
+                f"clients come back by themselves, start the server and {again}"
             ) from None
 
     def _online(self) -> dict[str, int]:
@@ -112,12 +118,16 @@ class FlowerGrid:
                 dst_node_id=node,
                 reply_to_message_id="",
                 group_id="",
-                created_at=time.time(),
+                created_at=time.time() - self.clock.ahead,  # by the server's clock, which lets it expire
                 ttl=self.federation.answer_seconds + 60,
                 message_type=KIND,
                 src_task_id=self.task,
             ),
-            as_content(data=data, federation=self.federation.fingerprint().encode()),
+            as_content(
+                data=data,
+                federation=self.federation.fingerprint().encode(),
+                version=our_version().encode(),
+            ),
         )
 
     def _answers(self, waiting: dict[str, str], sizes: Mapping[str, int]) -> dict[str, Message | Failure]:
@@ -149,24 +159,26 @@ class FlowerGrid:
             if whole.has_error():
                 return Failure("lost before it answered"), 0
             parts = from_content(whole.content)
-            data, kind = parts.get("data", b""), parts.get("kind", b"")
-            asked = head.metadata.reply_to_message_id
-            statement = reply_statement(self.federation.fingerprint(), node, asked, kind, data)
-            if not self.federation.signed_by(node, statement, parts.get("signed", b"")):
-                return Failure("an answer that this client did not sign"), len(data)
-            if kind != b"answer":
-                return Failure(_shown(data)), len(data)
+            data = parts.get("data", b"")
+            wrong = self._fault(node, head.metadata.reply_to_message_id, parts)
+            if wrong is not None:
+                return Failure(wrong), len(data)
             return unpack_message(data), len(data)
         except InvalidInput as error:
             return Failure(str(error)), 0
         except (ValueError, TypeError, LookupError, AttributeError):  # what Flower makes of nonsense
             return Failure("an answer that cannot be read"), 0
 
-
-def _shown(data: bytes) -> str:
-    """Give a client's words as they may stand on a terminal: short, and without control characters."""
-    text = data.decode(errors="replace")[:500]
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    def _fault(self, node: str, asked: str, parts: Mapping[str, bytes]) -> str | None:
+        """Say why an answer does not count, if so: another version, another's word, or a refusal."""
+        other = other_version(parts.get("version", b""))
+        if other is not None:
+            return other
+        data, kind = parts.get("data", b""), parts.get("kind", b"")
+        statement = reply_statement(self.federation.fingerprint(), node, asked, kind, data)
+        if not self.federation.signed_by(node, statement, parts.get("signed", b"")):
+            return "an answer that this client did not sign"
+        return None if kind == b"answer" else shown(data)
 
 
 def wait_for_clients(

@@ -12,10 +12,13 @@ from mahrem.errors import InvalidInput, MahremError, OutputFailed
 from mahrem.federated._certificates import sign_bytes
 from mahrem.federated._federation import Federation
 from mahrem.federated._flower import (
+    Clock,
     as_content,
     carried,
     from_content,
     need_flower,
+    other_version,
+    our_version,
     refused_certificate,
     reply_statement,
 )
@@ -54,13 +57,15 @@ class FlowerNode:
     _name: str = ""
     _node: Any = field(default=None, repr=False)
     _client: Any = field(default=None, repr=False)
+    _clock: Clock = field(default_factory=Clock, repr=False)
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def run(self) -> None:
         """Stay with the server until stopped.
 
         Raises:
-            InvalidInput: If the key is not registered or the server's certificate is refused.
+            InvalidInput: If the key is not registered, the server's certificate is refused, or the clock here
+                is too far from the server's.
             OutputFailed: If the server cannot be reached for longer than ``patience``.
         """
         need_flower()
@@ -93,6 +98,7 @@ class FlowerNode:
             [
                 RuntimeVersionHttpInterceptor(component_name="SuperNode"),
                 NodeAuthHttpInterceptor(self.key, self.key.public_key()),
+                self._clock,
             ],
         )
 
@@ -116,7 +122,7 @@ class FlowerNode:
             self._stop.wait(wait)
 
     def _refuse(self, error: Exception) -> None:
-        """Raise what waiting does not mend: a refused certificate or key."""
+        """Raise what waiting does not mend: a refused certificate, key or clock."""
         import httpx
 
         if isinstance(error, MahremError):
@@ -132,7 +138,8 @@ class FlowerNode:
                 raise InvalidInput(
                     f"client={self._name!r}: the server refuses this key, it is not registered there"
                 ) from None
-            if code == 401:  # the server was started again and knows us under another number
+            if code == 401:  # a wrong clock, or the server was started again and knows us by another number
+                self._clock.refuse()
                 self._node = None
         elif not isinstance(error, httpx.TransportError):
             self.tell(f"{self._name}: a message could not be taken ({type(error).__name__})")
@@ -204,9 +211,13 @@ class FlowerNode:
             self.tell(f"{self._name}: could not answer ({type(error).__name__})")
         named = question.metadata.message_id
         statement = reply_statement(self.federation.fingerprint(), self._name, named, kind, data)
-        return as_content(data=data, kind=kind, signed=sign_bytes(self.key, statement))
+        signed = sign_bytes(self.key, statement)
+        return as_content(data=data, kind=kind, signed=signed, version=our_version().encode())
 
     def _answer(self, parts: dict[str, bytes]) -> tuple[bytes, bytes]:
+        wrong = other_version(parts.get("version", b""))
+        if wrong is not None:
+            raise InvalidInput(wrong)
         if parts.get("federation", b"").decode() != self.federation.fingerprint():
             raise InvalidInput("the server's federation file is another one than this client's")
         message = unpack_message(parts.get("data", b""))

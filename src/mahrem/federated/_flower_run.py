@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.federated._federation import Federation
-from mahrem.federated._flower import bearer, need_flower, refused_certificate
+from mahrem.federated._flower import Clock, bearer, need_flower, refused_certificate
 from mahrem.federated._flower_grid import FlowerGrid
 
 __all__ = ["FlowerRun"]
@@ -49,6 +49,7 @@ class FlowerRun:
     patience: float = 0.0
     number: int = 0
     status: str = "not begun"
+    clock: Clock = field(default_factory=Clock, repr=False)
     _client: Any = field(default=None, repr=False)
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
     _task: Any = field(default=None, repr=False)
@@ -121,7 +122,7 @@ class FlowerRun:
             self.federation.address,
             False,
             authority,
-            [version, bearer(self.token), *more],
+            [version, bearer(self.token), *more, self.clock],
             retry_invoker=retry,
         )
 
@@ -144,7 +145,7 @@ class FlowerRun:
         self._client.PullTaskInput(PullTaskInputRequest())
         threading.Thread(target=self._beat, daemon=True).start()
         self.status = "running"
-        return FlowerGrid(self.federation, self._client, self.number, self._task.task_id)
+        return FlowerGrid(self.federation, self._client, self.number, self._task.task_id, self.clock)
 
     def _acquired(self, door: Any) -> tuple[Any, str]:
         """Take our task; tasks of runs whose coordinator died before it took them are ended."""

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from mahrem.errors import InvalidParameter, MahremError
 from mahrem.federated._message import Failure, Message, pack_message, unpack_message
 
-__all__ = ["Answerer", "Grid", "LocalGrid", "Replies", "Traffic", "ask_all", "sorted_out"]
+__all__ = ["Answerer", "Grid", "LocalGrid", "Replies", "Round", "Traffic", "ask_all", "sorted_out"]
 
 Replies: TypeAlias = Mapping[str, "Message | Failure"]
 Given = TypeVar("Given")
@@ -32,6 +32,25 @@ class Grid(Protocol):
 
     def send(self, messages: Mapping[str, Message]) -> Replies:
         """Send each client its message and wait; one that gives no answer in time is a :class:`Failure`."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One exchange: what was asked of how many, and what it cost."""
+
+    round: int
+    what: str
+    clients: int
+    answered: int
+    bytes_down: int  # from the server to all clients
+    bytes_up: int
+    seconds: float
+    model_round: int = 0  # the round of averaging or the tree that it is part of; 0 before the first
+
+    @property
+    def bytes(self) -> int:
+        """Both ways."""
+        return self.bytes_down + self.bytes_up
 
 
 @dataclass

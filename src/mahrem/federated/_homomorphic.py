@@ -1,8 +1,7 @@
-"""Sums of encrypted counts (BFV): the server adds ciphertexts, the clients hold the key."""
+"""Sums of encrypted numbers: the server adds ciphertexts, the clients hold the key."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,59 +9,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahrem.check import extra
 from mahrem.errors import Infeasible, InvalidInput
+from mahrem.federated._encrypted_counts import CountsScheme
 from mahrem.federated._grid import Grid, ask_all
-from mahrem.federated._masks import framed
 from mahrem.federated._members import Members, commonest
 from mahrem.federated._message import Message, digest_message
+from mahrem.federated._sum_scheme import Drawn, Scheme, need_tenseal
 from mahrem.federated._sums import Fault, Summed, refuse_sum
 from mahrem.types import Integers
 
-__all__ = ["EncryptedClient", "EncryptedSum", "check_public_key", "make_sum_keys"]
-
-DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
-MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
-LARGEST = MODULUS // 2
-
-
-def _tenseal() -> Any:
-    try:
-        import tenseal
-    except ImportError:
-        raise extra("he", needed_for="homomorphic sums") from None
-    return tenseal
-
-
-def make_sum_keys() -> tuple[bytes, bytes]:
-    """Make a pair of keys: the clients' secret one, and the server's, which can add and not read.
-
-    All clients share the secret key: one that tells it to the server opens every client's counts. Masks
-    (:class:`MaskedSum`) have no such single key.
-    """
-    tenseal = _tenseal()
-    context = tenseal.context(tenseal.SCHEME_TYPE.BFV, DEGREE, plain_modulus=MODULUS)
-    secret: bytes = context.serialize(save_secret_key=True, save_galois_keys=False, save_relin_keys=False)
-    public: bytes = context.serialize(save_secret_key=False, save_galois_keys=False, save_relin_keys=False)
-    return secret, public
-
-
-def _screen(secret: bytes, message: Message, asked: bytes, name: str, length: int) -> Integers:
-    """Give the numbers below the modulus that hide a client's counts in one sum; only clients can make them.
-
-    The server could hand any ciphertext to a client to be opened. Under screens it learns nothing unless what
-    it hands over is the sum over exactly the clients that it names, all of whom were asked the same.
-    """
-    bound = (hashlib.sha256(secret).digest(), message.run.encode(), str(message.round).encode(), asked)
-    drawn = hashlib.shake_256(b"mahrem-screen-1" + framed(*bound, name.encode()))
-    words = np.frombuffer(drawn.digest(8 * (length + 64)), "<u8")
-    even = words[words < 2**64 - 2**64 % MODULUS]  # all but 1 in 2^24; each remainder is equally likely
-    return (even[:length] % np.uint64(MODULUS)).astype(np.int64)
+__all__ = ["EncryptedClient", "EncryptedSum", "check_public_key"]
 
 
 @dataclass
 class EncryptedClient:
-    """A client that gives counts away encrypted, and opens sums.
+    """A client that gives numbers away encrypted, and opens sums.
 
     Args:
         name: Its name on the grid.
@@ -71,6 +32,7 @@ class EncryptedClient:
         otherwise: Answers other questions; None refuses them.
         least_clients: A sum of fewer is not opened, whatever the server says.
         recount: Whether sums of one run may be over different clients; see :class:`Members`.
+        scheme: Of the numbers: counts by default.
     """
 
     name: str
@@ -79,6 +41,7 @@ class EncryptedClient:
     otherwise: Callable[[Message], Message] | None = None
     least_clients: int = 2
     recount: bool = False
+    scheme: Scheme = field(default_factory=CountsScheme)
     _context: Any = field(default=None, repr=False)
     _members: Members = field(init=False, repr=False)
 
@@ -91,28 +54,26 @@ class EncryptedClient:
         Raises:
             InvalidInput: If the key is wrong, a count does not fit, or the question is none.
         """
-        tenseal = _tenseal()
+        tenseal = need_tenseal()
         if self._context is None:
-            self._context = _opened_key(tenseal, self.secret, private=True)
+            self._context = _opened_key(tenseal, self.secret, self.scheme, private=True)
         if message.kind == "open-sum":
             return message.reply(numbers=self._opened(message, tenseal))
         if message.kind == "encrypted":
             return message.reply(**self._closed(message, tenseal))
         if self.otherwise is None:
-            raise InvalidInput(f"kind={message.kind!r} is refused: this client sends encrypted counts only")
+            raise InvalidInput(f"kind={message.kind!r} is refused: this client sends encrypted numbers only")
         return self.otherwise(message)
 
     def _closed(self, message: Message, tenseal: Any) -> dict[str, Any]:
         body = message.body
         inner = {name.removeprefix("q-"): value for name, value in body.items() if name.startswith("q-")}
         found = self.numbers(body["kind"], inner)
-        if found.size and int(found.max()) >= LARGEST // max(1, int(body["clients"])):
-            raise InvalidInput(f"a count does not fit into sums below {LARGEST}")
         asked = digest_message(Message(body["kind"], message.run, message.round, inner))
-        hidden = (found + _screen(self.secret, message, asked, self.name, len(found))) % MODULUS
+        drawn = Drawn(self.secret, message.run, message.round, asked)
         parts = [
-            tenseal.bfv_vector(self._context, hidden[at : at + DEGREE].tolist()).serialize()
-            for at in range(0, len(hidden), DEGREE)
+            self.scheme.vector(tenseal, self._context, plain).serialize()
+            for plain in self.scheme.closed(found, drawn, self.name, int(body["clients"]))
         ]
         return _listed(parts, len(found))
 
@@ -120,22 +81,19 @@ class EncryptedClient:
         body = message.body
         names, length = sorted(set(body["names"])), int(body["length"])
         self._members.accept(message.run, names)
-        whole = [
-            number
-            for part in _parts(body)
-            for number in tenseal.bfv_vector_from(self._context, part).decrypt()
-        ]
-        total = np.array(whole[:length], np.int64) % MODULUS
-        for name in names:
-            total = (total - _screen(self.secret, message, body["asked"], name, length)) % MODULUS
-        return np.where(total > LARGEST, total - MODULUS, total)
+        parts = [self.scheme.read(tenseal, self._context, part).decrypt() for part in _parts(body)]
+        drawn = Drawn(self.secret, message.run, message.round, body["asked"])
+        return self.scheme.opened(parts, drawn, names, length)
 
 
-def _opened_key(tenseal: Any, key: bytes, *, private: bool) -> Any:
+def _opened_key(tenseal: Any, key: bytes, scheme: Scheme, *, private: bool) -> Any:
     try:
         found = tenseal.context_from(key)
+        scheme.vector(tenseal, found, [0])
     except (ValueError, RuntimeError, TypeError):
-        raise InvalidInput(f"key of homomorphic sums={len(key)} bytes is none") from None
+        raise InvalidInput(
+            f"key of homomorphic sums={len(key)} bytes is none, or one of another kind of sums"
+        ) from None
     if bool(found.is_private()) != private:
         wanted, given = ("secret", "public") if private else ("public", "secret")
         raise InvalidInput(
@@ -144,13 +102,13 @@ def _opened_key(tenseal: Any, key: bytes, *, private: bool) -> Any:
     return found
 
 
-def check_public_key(key: bytes) -> bytes:
+def check_public_key(key: bytes, scheme: Scheme | None = None) -> bytes:
     """Give back the server's key of the sums if it is one; the clients' secret one is refused.
 
     Raises:
         InvalidInput: If it is not.
     """
-    _opened_key(_tenseal(), key, private=False)
+    _opened_key(need_tenseal(), key, scheme or CountsScheme(), private=False)
     return key
 
 
@@ -158,13 +116,16 @@ def check_public_key(key: bytes) -> bytes:
 class EncryptedSum:
     """Adds up ciphertexts of :class:`EncryptedClient`; one client opens the sum, the server never can.
 
-    Exact: whole numbers below 2^39 in all. The server learns the sum from a client, which learns it too.
+    Counts are exact: whole numbers below 2^39 in all. The server learns the sum from a client, which learns
+    it too.
 
     Args:
         public: The server's key of :func:`make_sum_keys`.
+        scheme: Of the numbers: counts by default.
     """
 
     public: bytes = field(repr=False)
+    scheme: Scheme = field(default_factory=CountsScheme)
     hides: ClassVar[bool] = True
 
     def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
@@ -174,13 +135,13 @@ class EncryptedSum:
             Infeasible: If fewer than two clients are left, or none of them opens the sum.
             InvalidInput: If the sum cannot be.
         """
-        tenseal = _tenseal()
-        context = _opened_key(tenseal, self.public, private=False)
+        tenseal = need_tenseal()
+        context = _opened_key(tenseal, self.public, self.scheme, private=False)
         inner = {f"q-{name}": value for name, value in question.body.items()}
         body = {"kind": question.kind, "clients": len(nodes), **inner}
         asked = Message("encrypted", question.run, question.round, body)
         answers, failures = ask_all(grid, nodes, asked)
-        vectors = _vectors(tenseal, context, answers, failures)
+        vectors = self._vectors(tenseal, context, answers, failures)
         kept = sorted(vectors)
         if len(kept) < 2:
             raise Infeasible(f"clients={len(kept)}: a sum of fewer than 2 hides nothing", reached=len(kept))
@@ -202,28 +163,29 @@ class EncryptedSum:
         reasons = "; ".join(f"{node}: {said}" for node, said in sorted(why.items())[:3])
         raise Infeasible(f"clients={len(kept)}: none of them opened the sum ({reasons})", reached=len(kept))
 
-
-def _vectors(
-    tenseal: Any, context: Any, answers: Mapping[str, Message], failures: dict[str, str]
-) -> dict[str, list[Any]]:
-    """Read the ciphertexts; an answer that holds none, or of another length than most, is a failure."""
-    found: dict[str, list[Any]] = {}
-    for node, said in answers.items():
-        try:
-            parts = [tenseal.bfv_vector_from(context, part) for part in _parts(said.body)]
-            sizes = [min(DEGREE, said.body["length"] - at) for at in range(0, said.body["length"], DEGREE)]
-            whole = [part.size() for part in parts] == sizes  # some nonsense can be read, as other vectors
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            whole = False
-        if whole:
-            found[node] = parts
-        else:
-            failures[node] = "an answer that cannot be read"
-    usual = commonest(answers[node].body["length"] for node in found)
-    for node in [node for node in found if answers[node].body["length"] != usual]:
-        del found[node]
-        failures[node] = "another number of counts than the others"
-    return found
+    def _vectors(
+        self, tenseal: Any, context: Any, answers: Mapping[str, Message], failures: dict[str, str]
+    ) -> dict[str, list[Any]]:
+        """Read the ciphertexts; an answer that holds none, or of another length than most, is a failure."""
+        found: dict[str, list[Any]] = {}
+        for node, said in answers.items():
+            try:
+                parts = [self.scheme.read(tenseal, context, part) for part in _parts(said.body)]
+                sizes = self.scheme.sizes(said.body["length"])
+                whole = [
+                    part.size() for part in parts
+                ] == sizes  # some nonsense can be read, as other vectors
+            except (KeyError, TypeError, ValueError, RuntimeError):
+                whole = False
+            if whole:
+                found[node] = parts
+            else:
+                failures[node] = "an answer that cannot be read"
+        usual = commonest(answers[node].body["length"] for node in found)
+        for node in [node for node in found if answers[node].body["length"] != usual]:
+            del found[node]
+            failures[node] = "another number of counts than the others"
+        return found
 
 
 def _listed(parts: Sequence[bytes], length: int) -> dict[str, Any]:

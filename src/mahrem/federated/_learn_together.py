@@ -5,26 +5,28 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
-from mahrem.errors import Infeasible
+from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated._average import enough
 from mahrem.federated._boosting import Forest, SharedBins, grown
+from mahrem.federated._byte_budget import ByteBudgetSpent
 from mahrem.federated._fixed_point import LARGEST_ROWS, from_fixed
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._message import Message
 from mahrem.federated._network import LARGEST, wrong_weights
-from mahrem.federated._shared_model import SharedModel
+from mahrem.federated._shared_model import DISGUISED, SharedModel
 from mahrem.federated._shared_schema import SharedSchema
+from mahrem.federated._sums import Adder
 from mahrem.federated._training_silo import PROTOCOL
+from mahrem.federated._vetting import Verdict, Vetting
 from mahrem.types import Floats, Integers
 
 __all__ = ["Together", "learn_together"]
-
-After = Callable[[int, SharedModel, int], None]  # told the round, the model and how many clients are in it
 
 
 @dataclass
@@ -36,6 +38,11 @@ class Together:
     left_out: dict[str, str] = field(default_factory=dict)
     reports: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: dict[str, dict[int, str]] = field(default_factory=dict)  # answers, by client and round
+    verdicts: list[Verdict] = field(default_factory=list, repr=False)  # on single updates, round by round
+    ended: str | None = None  # why it ended before its last round
+
+
+After: TypeAlias = Callable[[Together, int], None]  # told what was found so far, and by how many in the round
 
 
 def learn_together(
@@ -45,6 +52,9 @@ def learn_together(
     *,
     start: SharedModel | None = None,
     after: After | None = None,
+    vetted: Callable[[Verdict], None] | None = None,
+    held_out: pl.DataFrame | None = None,
+    public: bytes | None = None,
 ) -> Together:
     """Learn one model from silos that keep their tables.
 
@@ -54,15 +64,20 @@ def learn_together(
         plan: What is learnt and how it is protected.
         start: Go on from this model instead of a new one.
         after: Told after each round.
+        vetted: Told each verdict on a client's update.
+        held_out: Rows that no client has, by which the server judges updates; with
+            :attr:`Protections.held_out`.
+        public: The server's key of homomorphic sums (:func:`make_weight_keys`).
 
     Guarantees:
         - A silo whose policy fails, or whose table is smaller than k, is left out and named with the reason.
-        - Weights that are not numbers, huge, or of another shape are refused client by client.
+        - Weights that are not numbers, huge, or of another shape are refused client by client, and so are
+          updates that a defence refuses; every verdict is kept with its reason.
         - A round with fewer than ``least_clients`` answers, or fewer than the aggregation needs, is an error;
           there is no empty model.
 
     Raises:
-        Infeasible: If too few clients are left.
+        Infeasible: If too few clients are left, also if every update was refused.
 
     References:
         McMahan et al.: Communication-efficient learning of deep networks from decentralized data, 2017.
@@ -80,11 +95,19 @@ def learn_together(
     chosen = plan or LearningPlan()
     model = start or SharedModel.fresh(schema, chosen)
     model.refuse_other(schema, chosen)
-    work = _Work(grid, schema, chosen, Together(model), secrets.token_hex(8), after or (lambda *_: None))
-    work.begin()
-    rounds = work.trees() if chosen.model == "boosting" else work.averages()
-    for _ in rounds:
-        pass
+    vetting = Vetting.of(schema, chosen, held_out, vetted)
+    found = Together(model, verdicts=vetting.verdicts)
+    told = after or (lambda *_: None)
+    adder = chosen.adder(public)
+    work = _Work(grid, schema, chosen, found, secrets.token_hex(8), told, vetting, adder)
+    try:
+        work.begin()
+        for _ in work.trees() if chosen.model == "boosting" else work.averages():
+            pass
+    except ByteBudgetSpent as spent:
+        if work.found.model.rounds == 0:
+            raise
+        work.found.ended = str(spent)
     return work.found
 
 
@@ -96,6 +119,8 @@ class _Work:
     found: Together
     run: str
     after: After
+    vetting: Vetting
+    adder: Adder
     nodes: tuple[str, ...] = ()
     asked: set[str] = field(default_factory=set)
 
@@ -111,7 +136,9 @@ class _Work:
         new = [node for node in nodes if node not in self.asked]
         self.asked.update(new)
         agreed = self.plan.fingerprint(self.schema.fingerprint())
-        question = Message("prepare", self.run, 0, {"protocol": PROTOCOL, "agreed": agreed})
+        left = self.plan.rounds - self.found.model.rounds
+        said = {"protocol": PROTOCOL, "agreed": agreed, "rounds": left}
+        question = Message("prepare", self.run, 0, said)
         answers, failures = ask_all(self.grid, new, question)
         for node, reply in answers.items():
             report = reply.body.get("report")
@@ -119,11 +146,13 @@ class _Work:
         self.found.left_out.update(failures)
         return tuple(node for node in nodes if node in self.found.reports)
 
-    def _require(self, clients: int) -> None:
-        reasons = "; ".join(f"{node}: {why}" for node, why in sorted(self.found.left_out.items())[:3])
+    def _require(self, clients: int, failures: Mapping[str, str] | None = None) -> None:
+        told = sorted({**self.found.left_out, **(failures or {})}.items())
+        reasons = "; ".join(f"{node}: {why}" for node, why in told[:3])
         try:
             enough(clients, self.plan.least_clients, "this run")
             self.plan.aggregation().require(clients)
+            self.vetting.require(clients)
         except Infeasible as error:
             raise Infeasible(f"{error}{f' ({reasons})' if reasons else ''}", reached=clients) from None
 
@@ -140,49 +169,65 @@ class _Work:
 
     def averages(self) -> Iterator[None]:
         """Run rounds of averaging."""
+        held = DISGUISED if self.plan.protections.dummies else "weights"
         for number in range(self.found.model.rounds + 1, self.plan.rounds + 1):
             drawn = self._drawn(number)
-            body = {"weights": self.found.model.arrays["weights"], "round": number}
+            body = {"weights": self.found.model.arrays[held], "round": number, "begin": number == 1}
             question = Message("train", self.run, number, body)
-            together = self._masked if self.plan.sum == "masked" else self._compared
+            together = self._compared if self.plan.sum == "plain" else self._summed
             weights, nodes = together(drawn, question)
-            self._keep(number, {"weights": weights.astype(np.float32)}, nodes)
+            self._keep(number, {held: weights.astype(np.float32)}, nodes)
             yield
 
     def _compared(self, drawn: Sequence[str], question: Message) -> tuple[Floats, tuple[str, ...]]:
-        """Look at every client's weights, refuse what cannot be, put the rest together."""
+        """Look at every client's weights, refuse what cannot be or harms, put the rest together."""
         answers, failures = ask_all(self.grid, drawn, question)
-        size = len(question.body["weights"])
-        kept: dict[str, tuple[Floats, int]] = {}
+        number, given = question.round, question.body["weights"]
+        received: dict[str, Floats] = {}
+        rows_of: dict[str, int] = {}
+        wrong: dict[str, str] = {}
         for node, reply in answers.items():
-            weights, rows = reply.body.get("weights"), reply.body.get("rows")
-            wrong = wrong_weights(weights, size)
-            if wrong is None and not (isinstance(rows, int) and 0 < rows <= LARGEST_ROWS):
-                wrong = "a number of rows that cannot be"
-            if wrong is None:
-                kept[node] = np.asarray(weights), int(rows or 0)
-            else:
-                failures[node] = wrong
-        self._refused(question.round, failures)
-        self._require(len(kept))
-        stacked = np.stack([weights for weights, _ in kept.values()])
-        rows_of = np.array([rows for _, rows in kept.values()], np.float64)
-        return self.plan.aggregation()(stacked, rows_of), tuple(kept)
+            try:
+                received[node], rows_of[node] = _read(self.plan, reply.body, given)
+            except InvalidInput as error:
+                wrong[node] = str(error)
+        self.vetting.note(number, wrong)
+        failures |= wrong
+        self._refused(number, failures)
+        self._require(len(received), failures)
+        kept = self.vetting.judge(number, given, received)
+        failures |= self.vetting.refused(number)
+        self._refused(number, failures)
+        self._bar()
+        self._require(len(kept), failures)
+        rows = np.array([rows_of[node] for node in kept], np.float64)
+        return self.plan.aggregation()(np.stack(list(kept.values())), rows), tuple(kept)
 
-    def _masked(self, drawn: Sequence[str], question: Message) -> tuple[Floats, tuple[str, ...]]:
-        """Add weights times rows under masks and divide by the rows of all."""
-        size = len(question.body["weights"])
+    def _bar(self) -> None:
+        """Leave out those who were refused too often."""
+        barred = self.vetting.barred()
+        self.found.left_out.update(barred)
+        self.nodes = tuple(node for node in self.nodes if node not in barred)
+
+    def _summed(self, drawn: Sequence[str], question: Message) -> tuple[Floats, tuple[str, ...]]:
+        """Add updates times rows, whose parts nobody sees, and divide by the rows of all."""
+        given = question.body["weights"]
 
         def fault(total: Integers) -> str | None:
-            if len(total) != size + 1 or not 0 < total[-1] <= LARGEST_ROWS:
+            rows = float(from_fixed(total[-1:]).sum())
+            if len(total) != len(given) + 1 or not 0.5 < rows < LARGEST_ROWS + 0.5:
                 return "another length, or a number of rows that cannot be"
             most = np.abs(from_fixed(total[:-1])).max(initial=0.0)
-            return None if most <= LARGEST * total[-1] else "a sum that no such weights can have"
+            return None if most <= 1.01 * LARGEST * rows else "a sum that no such updates can have"
 
-        summed = self.plan.adder()(self.grid, drawn, question, fault)
+        summed = self.adder(self.grid, drawn, question, fault)
         self._refused(question.round, summed.failures)
-        self._require(len(summed.nodes))
-        return from_fixed(summed.total[:-1]) / summed.total[-1], summed.nodes
+        self._require(len(summed.nodes), summed.failures)
+        weights = given + from_fixed(summed.total[:-1]) / np.rint(from_fixed(summed.total[-1:]))
+        wrong = wrong_weights(weights, len(given))
+        if wrong is not None:
+            raise InvalidInput(f"the clients' sum gives {wrong}; nobody can say who sent it")
+        return weights, summed.nodes
 
     def trees(self) -> Iterator[None]:
         """Grow trees, level by level, from sums over all clients."""
@@ -211,7 +256,7 @@ class _Work:
             good = bool((sums[..., 1] >= -1e-6).all()) and float(np.abs(sums).max(initial=0)) <= LARGEST_ROWS
             return None if good else "sums that no rows can have"
 
-        summed = self.plan.adder()(self.grid, self.nodes, question, fault)
+        summed = self.adder(self.grid, self.nodes, question, fault)
         if summed.failures:
             self._refused(question.round, summed.failures)
             self.found.left_out.update(summed.failures)  # it missed a level and cannot go on
@@ -222,8 +267,25 @@ class _Work:
     def _keep(self, number: int, arrays: Mapping[str, Any], nodes: Sequence[str]) -> None:
         self.found.model = self.found.model.next(number, arrays)
         self.found.nodes = tuple(sorted({*self.found.nodes, *nodes}))
-        self.after(number, self.found.model, len(nodes))
+        self.after(self.found, len(nodes))
 
     def _refused(self, number: int, failures: Mapping[str, str]) -> None:
         for node, why in failures.items():
             self.found.refused.setdefault(node, {})[number] = why
+
+
+def _read(plan: LearningPlan, body: Mapping[str, Any], given: Floats) -> tuple[Floats, int]:
+    """Read one client's answer: its weights, and how much they count.
+
+    Raises:
+        InvalidInput: If they cannot be.
+    """
+    small, rows, weights = plan.compression(), body.get("rows"), body.get("weights")
+    if small is not None:
+        weights = given + small.restore(body, len(given))
+    wrong = wrong_weights(weights, len(given))
+    if wrong is None and not (isinstance(rows, int) and 0 < rows <= LARGEST_ROWS):
+        wrong = "a number of rows that cannot be"
+    if wrong is not None:
+        raise InvalidInput(wrong)
+    return np.asarray(weights), 1 if plan.protections.private else int(rows or 0)

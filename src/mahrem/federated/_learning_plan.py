@@ -5,14 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.federated._average import Aggregation, FedAvg, FedProx
+from mahrem.federated._compression import Compression
+from mahrem.federated._decoys import dummies_among
+from mahrem.federated._encrypted_weights import WeightsScheme
+from mahrem.federated._homomorphic import EncryptedSum
 from mahrem.federated._krum import Krum
 from mahrem.federated._network import Network
+from mahrem.federated._perturbation import Perturbation, perturbation_of
+from mahrem.federated._protections import Protections
 from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._sums import Adder, PlainSum
 from mahrem.federated._trimmed import Median, TrimmedMean
@@ -21,7 +27,7 @@ __all__ = ["AggregationKind", "LearningPlan", "ModelKind", "WeightSum"]
 
 ModelKind: TypeAlias = Literal["mlp", "logistic", "boosting"]
 AggregationKind: TypeAlias = Literal["mean", "median", "trimmed", "krum"]
-WeightSum: TypeAlias = Literal["plain", "masked"]
+WeightSum: TypeAlias = Literal["plain", "masked", "homomorphic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +44,13 @@ class LearningPlan:
         aggregate: ``mean`` (weighted, FedAvg), ``median``, ``trimmed`` or ``krum``.
         malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
-        sum: ``plain`` (the server sees each client's part) or ``masked`` (it sees the sum only).
+        sum: ``plain`` (the server sees each client's part), ``masked`` or ``homomorphic`` (it sees the sum
+            only; extras ``federated`` and ``he``).
         fraction: Share of the clients that take part in a round, drawn anew in each.
         least_clients: A round with fewer answers is an error.
         depth: Of a tree.
-        seed: Of all that is drawn.
+        seed: Of all that is drawn, but noise with a promise.
+        protections: What is done to updates on their way; a table of a plan file will do.
 
     Raises:
         InvalidParameter: If switches contradict each other: a median needs the single parts that a masked sum
@@ -68,8 +76,11 @@ class LearningPlan:
     least_clients: int = 2
     depth: int = 4
     seed: int = 0
+    protections: Protections = field(default_factory=Protections)
 
     def __post_init__(self) -> None:
+        if isinstance(self.protections, Mapping):
+            object.__setattr__(self, "protections", Protections.from_dict(self.protections))
         check.one_of(get_args(ModelKind), model=self.model)
         check.one_of(get_args(AggregationKind), aggregate=self.aggregate)
         check.one_of(get_args(WeightSum), sum=self.sum)
@@ -81,26 +92,9 @@ class LearningPlan:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if self.rate is None:
             object.__setattr__(self, "rate", 0.2 if self.model == "boosting" else 0.01)
-        self._refuse_unsound()
+        self.protections.refuse_unsound(self)
         self.network()
         self.aggregation()
-
-    def _refuse_unsound(self) -> None:
-        robust = self.aggregate != "mean"
-        if robust and self.sum == "masked":
-            raise InvalidParameter(
-                f"aggregate={self.aggregate!r} compares single clients' weights, which sum='masked' hides; "
-                "use aggregate='mean', or sum='plain'"
-            )
-        if robust and self.proximal:
-            raise InvalidParameter(f"proximal={self.proximal:g} goes with aggregate='mean' only (FedProx)")
-        if self.sum == "masked" and self.least_clients < 2:
-            raise InvalidParameter("least_clients=1: a masked sum of one client is that client's own part")
-        if self.model == "boosting" and (robust or self.proximal or self.fraction < 1):
-            raise InvalidParameter(
-                "model='boosting' adds up histograms of all clients: aggregate, proximal and fraction are "
-                "for mlp and logistic"
-            )
 
     def network(self) -> Network:
         """Give the network that clients train."""
@@ -119,18 +113,41 @@ class LearningPlan:
             case _:
                 return FedProx(proximal=self.proximal) if self.proximal else FedAvg()
 
-    def adder(self) -> Adder:
-        """Give how whole numbers are added up."""
+    def adder(self, public: bytes | None = None) -> Adder:
+        """Give how whole numbers are added up; homomorphic sums need the server's public key."""
+        if self.sum == "homomorphic":
+            if public is None:
+                raise InvalidParameter("sum='homomorphic' needs the public key of the sums")
+            return EncryptedSum(public, WeightsScheme())
         return MaskedSum() if self.sum == "masked" else PlainSum()
 
+    def perturbation(self) -> Perturbation | None:
+        """Give the noise on what leaves a client; None without a promise."""
+        return perturbation_of(self)
+
+    def compression(self) -> Compression | None:
+        """Give how updates travel; None as they are."""
+        said = self.protections
+        return Compression(bits=said.quantise, share=said.sparse) if said.compresses else None
+
+    def weights_in(self, width: int, classes: int) -> int:
+        """Say how many numbers travel: weights, and dummies among them."""
+        size = self.network().size(width, classes)
+        return size + dummies_among(size, self.protections.dummies)
+
     def as_dict(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        return {**asdict(self), "hidden": list(self.hidden)}
+        """Give it as plain data, without None: a plan file has no such thing."""
+        return {**asdict(self), "hidden": list(self.hidden), "protections": self.protections.as_dict()}
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> LearningPlan:
-        """Read what :meth:`as_dict` gave."""
-        return cls(**{**said, "hidden": tuple(said["hidden"])})
+        """Read what :meth:`as_dict` gave, or the table of a plan file.
+
+        Raises:
+            InvalidParameter: If a key is none of the plan's.
+        """
+        check.unknown_keys(said, [one.name for one in fields(cls)], where="plan")
+        return cls(**said)
 
     def fingerprint(self, schema: str) -> str:
         """Give a short name of plan and schema: what a run can go on from, whatever its number of rounds."""

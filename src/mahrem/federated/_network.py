@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mahrem import check
+from mahrem.federated._stack import Stack, Weights, cross_entropy_slope, first_weights, shapes_of
 from mahrem.types import Floats, Integers
 
-__all__ = ["LARGEST", "Network", "scores_of", "wrong_weights"]
+__all__ = ["LARGEST", "Network", "client_seed", "scores_of", "wrong_weights"]
 
-Weights: TypeAlias = NDArray[Any]  # floats of 32 bits
 LARGEST = 1_000.0  # a weight beyond this is refused
 
 
@@ -53,8 +51,7 @@ class Network:
 
     def shapes(self, width: int, classes: int) -> list[tuple[int, ...]]:
         """Give the shape of every layer's matrix and offset."""
-        sizes = [width, *self.hidden, classes]
-        return [shape for before, after in pairwise(sizes) for shape in ((after, before), (after,))]
+        return shapes_of([width, *self.hidden, classes])
 
     def size(self, width: int, classes: int) -> int:
         """How many weights there are."""
@@ -62,12 +59,9 @@ class Network:
 
     def start(self, width: int, classes: int, seed: int) -> Floats:
         """Draw the first weights (He's, uniform); logistic regression starts at zero."""
-        rng = np.random.default_rng(seed)
-        parts = []
-        for shape in self.shapes(width, classes):
-            reach = np.sqrt(6 / shape[-1]) if len(shape) == 2 and self.hidden else 0.0
-            parts.append(rng.uniform(-reach, reach, shape).ravel() if reach else np.zeros(shape).ravel())
-        return np.concatenate(parts).astype(np.float32)
+        if not self.hidden:
+            return np.zeros(self.size(width, classes), np.float32)
+        return first_weights(self.shapes(width, classes), np.random.default_rng(seed))
 
     def train(
         self,
@@ -91,7 +85,7 @@ class Network:
         """
         flat = np.array(weights, np.float32)
         given = flat.copy()
-        step = _Step(flat, self.shapes(rows.shape[1], classes))
+        stack = Stack(flat, self.shapes(rows.shape[1], classes))
         right = np.eye(classes, dtype=np.float32)
         rng = np.random.default_rng(seed)
         with _one_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -99,11 +93,11 @@ class Network:
                 order = rng.permutation(len(rows))
                 for at in range(0, len(rows), self.batch):
                     batch = order[at : at + self.batch]
-                    slope = step.slope(rows[batch], right[labels[batch]])
+                    scores = stack.forward(rows[batch])
+                    stack.back(cross_entropy_slope(scores, right[labels[batch]]), further=False)
                     if proximal:
-                        slope += np.float32(proximal) * (flat - given)
-                    slope *= np.float32(-self.rate)
-                    flat += slope
+                        stack.gradient += np.float32(proximal) * (flat - given)
+                    stack.step(self.rate)
         return flat
 
 
@@ -116,48 +110,6 @@ def _one_thread() -> Any:
     return threadpool_limits(1)
 
 
-class _Step:
-    """Gradients of the cross entropy, written out: for small batches a quarter of a recorded graph's time."""
-
-    def __init__(self, flat: Weights, shapes: Sequence[tuple[int, ...]]) -> None:
-        self.gradient = np.empty_like(flat)
-        self.layers = _layers(flat, shapes)
-        self.slopes = _layers(self.gradient, shapes)
-
-    def slope(self, rows: Weights, right: Weights) -> Weights:
-        inputs = [rows]
-        for matrix, offset in self.layers[:-1]:
-            values = inputs[-1] @ matrix.T
-            values += offset
-            inputs.append(np.maximum(values, 0, out=values))
-        matrix, offset = self.layers[-1]
-        back = inputs[-1] @ matrix.T
-        back += offset
-        back -= back.max(axis=1, keepdims=True)
-        np.exp(back, out=back)
-        back /= back.sum(axis=1, keepdims=True)
-        back -= right
-        back /= np.float32(len(rows))
-        for place in range(len(self.layers) - 1, -1, -1):
-            slope, shift = self.slopes[place]
-            np.matmul(back.T, inputs[place], out=slope)
-            np.sum(back, axis=0, out=shift)
-            if place:
-                back = back @ self.layers[place][0]
-                back *= inputs[place] > 0
-        return self.gradient
-
-
-def _layers(flat: Any, shapes: Sequence[tuple[int, ...]]) -> list[tuple[Any, Any]]:
-    """Give matrices and offsets as views into one vector."""
-    found, at = [], 0
-    for shape in shapes:
-        size = int(np.prod(shape))
-        found.append(flat[at : at + size].reshape(shape))
-        at += size
-    return list(zip(found[::2], found[1::2], strict=True))
-
-
 def scores_of(network: Network, weights: Floats, rows: Floats, classes: int) -> Floats:
     """Give ``(n, classes)`` probabilities, without torch.
 
@@ -166,13 +118,14 @@ def scores_of(network: Network, weights: Floats, rows: Floats, classes: int) -> 
         [[0.5, 0.5]]
     """
     values = np.asarray(rows, np.float32)
-    layers = _layers(np.asarray(weights), network.shapes(values.shape[1], classes))
-    for number, (matrix, offset) in enumerate(layers):
-        values = values @ matrix.T + offset
-        if number < len(layers) - 1:
-            values = np.maximum(values, 0)
+    values = Stack(np.asarray(weights), network.shapes(values.shape[1], classes)).forward(values)
     values = np.exp(values - values.max(axis=1, keepdims=True)).astype(np.float64)
     return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+
+def client_seed(seed: int, number: int, name: str) -> int:
+    """Give the seed of a client's draws in a round."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{number}/{name}".encode()).digest()[:8], "little")
 
 
 def wrong_weights(weights: object, size: int) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import json
 import os
@@ -15,17 +14,18 @@ from typing import Any, Protocol
 
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed
 from mahrem.federated._exact import Learnt
-from mahrem.federated._grid import Replies, Traffic
-from mahrem.federated._message import Failure, Message
+from mahrem.federated._exchange_log import ROUNDS, TRAFFIC, VETTING, Counted, ExchangeLog, Watched
+from mahrem.federated._grid import Round
 
-__all__ = ["Round", "RunFolder", "Watched"]
+__all__ = ["CHECKPOINT", "PROGRESS", "RunFolder"]
 
 STATE = "state.json"
 CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
+PROGRESS = "checkpoint.json"  # what was reached in each round
+GOES_ON = (CHECKPOINT, PROGRESS, ROUNDS, TRAFFIC, VETTING)  # what a run that goes on finds
 FILES = (
     STATE,
-    CHECKPOINT,
-    "checkpoint.json",
+    *GOES_ON,
     "clients.svg",
     "learning.csv",
     "learning.svg",
@@ -33,11 +33,9 @@ FILES = (
     "model.npz",
     "model.txt",
     "privacy.json",
-    "rounds.csv",
     "summary.json",
     "traffic.svg",
 )
-MOST_DRAWN = 40  # clients in the picture
 
 
 class Planned(Protocol):
@@ -45,64 +43,6 @@ class Planned(Protocol):
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data."""
-
-
-class Counted(Protocol):
-    """A grid that counts its bytes."""
-
-    traffic: Traffic
-
-    def nodes(self) -> list[str]:
-        """Name the clients."""
-
-    def send(self, messages: Mapping[str, Message]) -> Replies:
-        """Send and wait."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """One exchange: what was asked of how many, and what it cost."""
-
-    round: int
-    what: str
-    clients: int
-    answered: int
-    bytes_down: int  # from the server to all clients
-    bytes_up: int
-    seconds: float
-
-
-@dataclass
-class Watched:
-    """A grid that tells about every exchange."""
-
-    grid: Counted
-    told: Callable[[Round], None]
-    rounds: int = 0
-
-    def nodes(self) -> list[str]:
-        """Name the clients."""
-        return self.grid.nodes()
-
-    def send(self, messages: Mapping[str, Message]) -> Replies:
-        """Send, wait and tell."""
-        traffic = self.grid.traffic
-        down, up = sum(traffic.sent.values()), sum(traffic.received.values())
-        start = time.perf_counter()
-        replies = self.grid.send(messages)
-        self.rounds += 1
-        self.told(
-            Round(
-                self.rounds,
-                next((message.kind for message in messages.values()), "nothing"),
-                len(messages),
-                sum(not isinstance(reply, Failure) for reply in replies.values()),
-                sum(traffic.sent.values()) - down,
-                sum(traffic.received.values()) - up,
-                round(time.perf_counter() - start, 6),
-            )
-        )
-        return replies
 
 
 @dataclass
@@ -117,23 +57,35 @@ class RunFolder:
     path: Path
     plan: Planned
     tell: Callable[[str], None] = field(default=lambda _: None, repr=False)
-    rounds: list[Round] = field(default_factory=list, repr=False)
     begun: float = field(default_factory=time.time)
+    log: ExchangeLog = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.log = ExchangeLog(self.path)
 
     @classmethod
     def create(
-        cls, path: Path, plan: Planned, *, force: bool = False, tell: Callable[[str], None] = lambda _: None
+        cls,
+        path: Path,
+        plan: Planned,
+        *,
+        force: bool = False,
+        goes_on: bool = False,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> RunFolder:
-        """Make the folder, or take over one whose run did not finish."""
+        """Make the folder, or take over one whose run did not finish; if it goes on, with what it has."""
         if path.exists():
             _refuse(path, force=force)
+        made = cls(path, plan, tell)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             for name in FILES:
-                (path / name).unlink(missing_ok=True)
+                if not (goes_on and name in GOES_ON):
+                    (path / name).unlink(missing_ok=True)
         except OSError as error:
             raise OutputFailed(f"output={path.name!r} cannot be made: {error.strerror}") from error
-        made = cls(path, plan, tell)
+        if goes_on:
+            made.log.take_over()
         made._state("running")
         return made
 
@@ -150,25 +102,19 @@ class RunFolder:
 
     def watch(self, grid: Counted) -> Watched:
         """Give the grid with every exchange written down."""
-        return Watched(grid, self._note)
+        return Watched(grid, self.log, self._noted)
 
-    def _note(self, done: Round) -> None:
-        self.rounds.append(done)
-        new = len(self.rounds) == 1
-        with (self.path / "rounds.csv").open("w" if new else "a", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            if new:
-                writer.writerow(vars(done))
-            writer.writerow(vars(done).values())
+    def _noted(self, done: Round) -> None:
         self._state("running")
+        if done.model_round and done.what != "prepare":
+            return  # a round of weights or trees may take many exchanges; it is told when it is over
+        named = done.what if done.model_round else f"round {done.round}: {done.what}"
         self.tell(
-            f"round {done.round}: {done.what}, {done.answered} of {done.clients} clients, "
+            f"{named}, {done.answered} of {done.clients} clients, "
             f"{done.bytes_up:,} bytes up, {done.bytes_down:,} down"
         )
 
-    def finish(
-        self, learnt: Learnt, traffic: Traffic, more: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def finish(self, learnt: Learnt, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, pictures and summary; gives the summary."""
         summary = {
             "state": "finished",
@@ -179,60 +125,27 @@ class RunFolder:
             "clients": list(learnt.nodes),
             "left_out": dict(learnt.left_out),
             "questions": dict(learnt.rounds),
-            "exchanges": len(self.rounds),
+            "exchanges": len(self.log.rounds),
             "sets_counted": learnt.candidates,
             **(more or {}),
         }
         files = {"model.json": learnt.model.to_json(), "model.txt": f"{learnt.model}\n"}
-        return self.complete(summary, files, traffic)
+        return self.complete(summary, files)
 
-    def complete(
-        self, said: Mapping[str, Any], files: Mapping[str, str | bytes], traffic: Traffic
-    ) -> dict[str, Any]:
+    def complete(self, said: Mapping[str, Any], files: Mapping[str, str | bytes]) -> dict[str, Any]:
         """Write files, pictures of the traffic and the summary; gives the summary."""
         summary = {
             **said,
-            "bytes": {
-                "up": sum(traffic.received.values()),
-                "down": sum(traffic.sent.values()),
-                "up_by_client": dict(sorted(traffic.received.items())),
-                "down_by_client": dict(sorted(traffic.sent.items())),
-            },
+            "bytes": self.log.bytes(),
             "seconds": round(time.time() - self.begun, 3),
             "plan": self.plan.as_dict(),
         }
-        for name, held in files.items():
+        for name, held in (*files.items(), *self.log.pictures().items()):
             self.write(name, held)
-        self._draw(traffic)
         self.write("summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-        self._state("finished")
+        ended = {"why": summary["why"]} if "why" in summary else {}
+        self._state(summary["state"], **ended)
         return {"folder": str(self.path), **summary}
-
-    def _draw(self, traffic: Traffic) -> None:
-        from mahrem.report import grouped_svg
-
-        kinds = dict.fromkeys(done.what for done in self.rounds)
-        rows = [
-            {"panel": "kB in all exchanges", "name": kind, "series": series, "value": amount / 1000}
-            for kind in kinds
-            for series, amount in (
-                ("to the server", sum(done.bytes_up for done in self.rounds if done.what == kind)),
-                ("to the clients", sum(done.bytes_down for done in self.rounds if done.what == kind)),
-            )
-        ]
-        self.write("traffic.svg", grouped_svg(rows, title="Traffic by kind of question", amount="kB"))
-        clients = sorted(traffic.sent)[:MOST_DRAWN]
-        rows = [
-            {
-                "panel": "kB by client",
-                "name": client,
-                "series": series,
-                "value": amounts.get(client, 0) / 1000,
-            }
-            for client in clients
-            for series, amounts in (("to the server", traffic.received), ("to the clients", traffic.sent))
-        ]
-        self.write("clients.svg", grouped_svg(rows, title="Traffic by client", amount="kB"))
 
     def _state(self, state: str, **more: Any) -> None:
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
@@ -242,8 +155,8 @@ class RunFolder:
             "process": os.getpid(),
             "begun": begun,
             "changed": now,
-            "exchanges": len(self.rounds),
-            "last": self.rounds[-1].what if self.rounds else None,
+            "exchanges": len(self.log.rounds),
+            "last": self.log.rounds[-1].what if self.log.rounds else None,
             **more,
         }
         self.write(STATE, json.dumps(said, indent=2) + "\n")

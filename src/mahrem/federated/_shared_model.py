@@ -16,12 +16,15 @@ import polars as pl
 
 from mahrem.errors import InvalidInput
 from mahrem.federated._boosting import Forest, SharedBins, shares_of
+from mahrem.federated._decoys import Decoys
 from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._network import scores_of, wrong_weights
 from mahrem.federated._shared_schema import SharedSchema
 from mahrem.types import Floats, Integers
 
-__all__ = ["SharedModel", "figures_of"]
+__all__ = ["DISGUISED", "SharedModel", "figures_of"]
+
+DISGUISED = "disguised"  # weights with dummies among them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +42,8 @@ class SharedModel:
         classes = len(schema.classes)
         if plan.model == "boosting":
             arrays = Forest.empty(0, plan.depth).as_body("forest")
+        elif plan.protections.dummies:  # the clients know where to begin
+            arrays = {DISGUISED: np.zeros(plan.weights_in(schema.encoder.width, classes), np.float32)}
         else:
             arrays = {"weights": plan.network().start(schema.encoder.width, classes, plan.seed)}
         return cls(schema=schema, plan=plan, arrays=arrays)
@@ -71,7 +76,30 @@ class SharedModel:
         if self.plan.model == "boosting":
             forest = Forest.of_body(self.arrays, "forest")
             return shares_of(forest.scores(SharedBins.of(self.schema)(rows), self.outputs))
+        if DISGUISED in self.arrays:
+            raise InvalidInput("the model is disguised by dummies; open it with the clients' key (reveal)")
         return scores_of(self.plan.network(), self.arrays["weights"], rows, len(self.schema.classes))
+
+    def reveal(self, decoys: Decoys) -> SharedModel:
+        """Give the model without dummies; only clients have the key."""
+        size = self.plan.network().size(self.schema.encoder.width, len(self.schema.classes))
+        plan = replace(self.plan, protections=replace(self.plan.protections, dummies=0.0))
+        return replace(self, plan=plan, arrays={"weights": decoys.open(self.arrays[DISGUISED], size)})
+
+    @property
+    def classes_(self) -> tuple[int, ...]:
+        """The classes as numbers, in the order of the scores, as classifiers have it."""
+        return tuple(range(len(self.schema.classes)))
+
+    @property
+    def cost_(self) -> tuple[float, float] | None:
+        """What the plan promises of the rounds so far: epsilon and delta; None without noise."""
+        noise = self.plan.perturbation()
+        return None if noise is None else (noise.epsilon(max(1, self.rounds)), noise.delta)
+
+    def predict_proba(self, rows: Floats) -> Floats:
+        """Give the scores of encoded rows, as classifiers have it; see :meth:`scores_of_rows`."""
+        return self.scores_of_rows(rows)
 
     def predict(self, frame: pl.DataFrame) -> Any:
         """Name the likeliest class of untouched rows."""
@@ -101,8 +129,8 @@ class SharedModel:
         except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InvalidInput(f"model={len(data)} bytes cannot be read ({type(error).__name__})") from None
         if plan.model != "boosting":
-            size = plan.network().size(schema.encoder.width, len(schema.classes))
-            wrong = wrong_weights(arrays.get("weights"), size)
+            size = plan.weights_in(schema.encoder.width, len(schema.classes))
+            wrong = wrong_weights(arrays.get(DISGUISED if plan.protections.dummies else "weights"), size)
             if wrong is not None:
                 raise InvalidInput(f"model: {wrong}")
         return model

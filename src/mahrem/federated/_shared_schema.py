@@ -17,7 +17,7 @@ from mahrem.learning import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.table import Hierarchy, Kind, read_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["SharedSchema", "propose_schema"]
+__all__ = ["SharedSchema", "number_classes", "propose_schema"]
 
 MOST_CLASSES = 50
 MOST_WORDS = 1_000
@@ -70,10 +70,7 @@ class SharedSchema:
         """Number the classes of rows, -1 for one that was not agreed on."""
         if self.target not in frame.columns:
             raise InvalidInput(f"target={self.target!r} is not a column of this table")
-        places = {name: number for number, name in enumerate(self.classes)}
-        series = frame[self.target].cast(pl.String)
-        found: Integers = series.replace_strict(places, default=-1, return_dtype=pl.Int64).to_numpy()
-        return found
+        return number_classes(frame[self.target], self.classes)
 
     def rows(self, frame: pl.DataFrame, cells: Sequence[str] = ()) -> tuple[Floats, Integers]:
         """Give rows as numbers with their classes; those of no agreed class are left out."""
@@ -114,7 +111,15 @@ def _column(known: Mapping[str, Any]) -> DeclaredNumbers | DeclaredWords:
         return DeclaredWords(
             values=tuple(known["values"]), weights=None if weights is None else tuple(weights)
         )
-    return DeclaredNumbers(**{**known, "cuts": tuple(known["cuts"])})
+    return DeclaredNumbers(**known)
+
+
+def number_classes(column: pl.Series, classes: Sequence[str]) -> Integers:
+    """Number the classes of a column, -1 for one that was not agreed on."""
+    places = {name: number for number, name in enumerate(classes)}
+    numbered = column.cast(pl.String).replace_strict(places, default=-1, return_dtype=pl.Int64)
+    found: Integers = numbered.to_numpy()
+    return found
 
 
 def propose_schema(

@@ -13,9 +13,9 @@ from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.federated._answerer import agreed_client
 from mahrem.federated._dirichlet import dirichlet_rows
+from mahrem.federated._encrypted_counts import make_sum_keys
 from mahrem.federated._exact import Learnt
 from mahrem.federated._grid import LocalGrid
-from mahrem.federated._homomorphic import make_sum_keys
 from mahrem.federated._plan import Plan, Schema, learn_plan
 from mahrem.federated._run_folder import RunFolder
 from mahrem.federated._silo import Silo, split_rows
@@ -87,6 +87,7 @@ def simulate(
     clients: int = 3,
     split: Split = "iid",
     by: str | None = None,
+    alpha: float = 0.5,
     bins: Bins = "supervised",
     columns: tuple[str, ...] | None = None,
     test: float = 0.2,
@@ -105,6 +106,7 @@ def simulate(
         clients: How many clients.
         split: How rows are shared, see :func:`split_table`.
         by: A column whose values are the clients.
+        alpha: How even a ``dirichlet`` split is.
         bins: How columns of numbers are cut; the cuts are found on all training rows, which a real
             federation cannot do: there they are agreed on before.
         columns: The columns to learn from; all others by default.
@@ -128,7 +130,7 @@ def simulate(
     held = np.sort(shuffled[: int(test * whole.height)])
     kept = np.sort(shuffled[int(test * whole.height) :])
     learning, judged = _binned(whole[kept], whole[held], names, target, bins)
-    parts = split_table(learning, target, clients=clients, split=split, by=by, seed=seed)
+    parts = split_table(learning, target, clients=clients, split=split, by=by, alpha=alpha, seed=seed)
     schema = Schema(columns=names, target=target)
     run = RunFolder.create(folder, chosen, force=force, tell=tell)
     with run.recording():
@@ -148,7 +150,7 @@ def simulate(
         learnt = learn_plan(run.watch(grid), names, chosen, public)
         more = _judged(learnt, learning, judged, names, target, chosen)
         drawn = {"clients": len(parts), "split": by or split, "seed": seed, "bins": bins}
-        return run.finish(learnt, grid.traffic, {**more, "simulated": drawn})
+        return run.finish(learnt, {**more, "simulated": drawn})
 
 
 def _read(

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput, PrivacyWarning
+from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.federated._boosting import Booster, SharedBins
+from mahrem.federated._compression import Feedback
+from mahrem.federated._decoys import Decoys
+from mahrem.federated._encrypted_weights import WeightsScheme
 from mahrem.federated._fixed_point import LARGEST_ROWS, to_fixed
 from mahrem.federated._grid import Answerer
+from mahrem.federated._homomorphic import EncryptedClient
 from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._masked_client import MaskedClient
 from mahrem.federated._message import Message
 from mahrem.federated._network import LARGEST, wrong_weights
+from mahrem.federated._norm_bound import bound_norms
+from mahrem.federated._perturbation import Payments
+from mahrem.federated._private_training import train_privately
+from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._shared_schema import SharedSchema
 from mahrem.pipeline import Release, anonymize
 from mahrem.release import Policy
 from mahrem.types import Floats, Integers
 
-__all__ = ["ClientPool", "TrainingSilo", "privacy_report", "training_client"]
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
+
+__all__ = ["TrainingSilo", "privacy_report", "training_client"]
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
@@ -43,10 +54,16 @@ class TrainingSilo:
         policy: Its own policy: settings of :func:`mahrem.anonymize` (``quasi``, ``k``, ...). None trains on
             the table as it is, which the report says.
         measure: More figures for its privacy report, from its table and the release.
+        ledger: Pays for noise before anything leaves; None promises for this run alone.
+        decoys: The clients' key of dummies, where the plan has them.
 
     Guarantees:
         - Training sees the verified release and nothing else of the table.
         - A policy that cannot be kept, or a table smaller than k, is refused before anything leaves.
+        - Under noise nothing leaves that was not paid, and its number of rows does not leave at all.
+
+    Raises:
+        InvalidParameter: If a key of dummies is missing, or noise is to hide rows that are anonymised first.
     """
 
     name: str
@@ -55,8 +72,24 @@ class TrainingSilo:
     plan: LearningPlan = field(repr=False)
     policy: Mapping[str, Any] | None = None
     measure: Measure | None = field(default=None, repr=False)
+    ledger: Ledger | None = field(default=None, repr=False)
+    decoys: Decoys | None = field(default=None, repr=False)
     _ready: tuple[Floats, Integers, dict[str, Any]] | None = field(default=None, repr=False)
     _booster: Booster | None = field(default=None, repr=False)
+    _payments: Payments | None = field(default=None, repr=False)
+    _feedback: Feedback | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        wanted = self.plan.protections.dummies
+        if wanted != (0 if self.decoys is None else self.decoys.share):
+            raise InvalidParameter(
+                f"dummies={wanted:g}: each client needs the clients' key of as many dummies"
+            )
+        if self.policy is not None:
+            self.plan.protections.refuse_anonymised()
+        noise, small = self.plan.perturbation(), self.plan.compression()
+        self._payments = None if noise is None else Payments(noise, self.ledger)
+        self._feedback = None if small is None else Feedback(small)
 
     @property
     def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
@@ -101,8 +134,7 @@ class TrainingSilo:
         if message.kind == "prepare":
             return message.reply(**self._prepare(message.body))
         if message.kind == "train":
-            weights = self._train(message.body, message.round)
-            return message.reply(weights=weights, rows=len(self.ready[0]))
+            return message.reply(**self._sent(message.body, message.round))
         return message.reply(numbers=self.numbers(message.kind, message.body))
 
     def _prepare(self, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,14 +145,19 @@ class TrainingSilo:
         if body.get("agreed") != self.plan.fingerprint(self.schema.fingerprint()):
             raise InvalidInput("the server's plan or schema is not the one agreed on here")
         rows, _, report = self.ready
-        return {"rows": len(rows), "report": report}
+        if self._payments is None:
+            return {"rows": len(rows), "report": report}
+        if self.plan.fraction == 1:  # else it pays when it is drawn
+            wanted = body.get("rounds")
+            self._payments.pay(min(wanted, self.plan.rounds) if isinstance(wanted, int) else 1)
+        said = {name: report[name] for name in ("anonymised", "holds") if name in report}
+        return {"report": {**said, "private": self._payments.promise()}}
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
-        """Give whole numbers for a sum: weights times rows and the rows, or a histogram of gradients."""
+        """Give whole numbers for a sum: an update times rows and the rows, or a histogram of gradients."""
         if kind == "train":
-            many = len(self.ready[0])
-            weights = self._train(body, int(body["round"])).astype(np.float64)
-            return np.append(to_fixed(weights, LARGEST) * many, many)
+            update = self._update(body, int(body["round"]))
+            return np.append(to_fixed(update, LARGEST) * self.counts, to_fixed(np.array(self.counts), np.inf))
         if kind != "histogram" or self.plan.model != "boosting":
             raise InvalidInput(f"kind={kind!r} is no question that this client answers")
         if self._booster is None:
@@ -134,23 +171,73 @@ class TrainingSilo:
                 raise
             raise InvalidInput(f"a question that cannot be read ({type(error).__name__})") from None
 
-    def _train(self, body: Mapping[str, Any], number: int) -> Floats:
+    @property
+    def counts(self) -> int:
+        """How much this silo counts in an average: its rows, and 1 where noise hides how many there are."""
+        return len(self.ready[0]) if self._payments is None else 1
+
+    def _sent(self, body: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """Give what is sent in the clear: new weights, or a small update."""
+        update = self._update(body, number)
+        if self._feedback is not None:
+            return {
+                **self._feedback.pack(update, np.random.default_rng(self._seed(number, "/sent"))),
+                "rows": self.counts,
+            }
+        return {"weights": (np.asarray(body["weights"]) + update).astype(np.float32), "rows": self.counts}
+
+    def _update(self, body: Mapping[str, Any], number: int) -> Floats:
+        """Give the protected update, with dummies among its numbers where they were agreed."""
         if self.plan.model == "boosting":
             raise InvalidInput("kind='train' is refused: boosting was agreed")
-        rows, labels, _ = self.ready
-        classes, network = len(self.schema.classes), self.plan.network()
-        weights = body.get("weights")
-        wrong = wrong_weights(weights, network.size(rows.shape[1], classes))
+        given = body.get("weights")
+        wrong = wrong_weights(given, self.plan.weights_in(self.ready[0].shape[1], len(self.schema.classes)))
         if wrong is not None:
             raise InvalidInput(f"the server sent {wrong}")
-        named = hashlib.sha256(f"{self.plan.seed}/{number}/{self.name}".encode()).digest()
-        proximal = self.plan.aggregation().proximal
-        seed = int.from_bytes(named[:8], "little")
-        found = network.train(np.asarray(weights), rows, labels, classes, seed=seed, proximal=proximal)
+        sent = np.asarray(given)
+        if self.decoys is None:
+            return self._protected(sent, number)
+        weights = self._revealed(sent, self.decoys, begin=bool(body.get("begin")))
+        mixed = self.decoys.mix(weights + self._protected(weights, number))
+        return np.asarray(mixed - sent)
+
+    def _revealed(self, sent: Floats, decoys: Decoys, *, begin: bool) -> Floats:
+        """Take dummies out of what the server sent; the first weights only clients know."""
+        width, classes = self.ready[0].shape[1], len(self.schema.classes)
+        if begin:
+            return self.plan.network().start(width, classes, decoys.seed())
+        return decoys.open(sent, self.plan.network().size(width, classes))
+
+    def _protected(self, weights: Floats, number: int) -> Floats:
+        """Train, and give the difference from the weights, clipped and with noise."""
+        release = 0 if self._payments is None else self._payments.take()
+        found = self._trained(weights, number, release)
+        update = found.astype(np.float64) - weights
+        if self._payments is not None and self.plan.protections.unit == "client":
+            update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
+            return self._payments.perturbation.update(update, self._payments.stream, release)
         wrong = wrong_weights(found, len(found))
         if wrong is not None:
             raise InvalidInput(f"training gave {wrong}; a lower rate may help")
-        return found
+        clip = self.plan.protections.clip
+        return update if clip is None or self._payments is not None else bound_norms(update, clip)
+
+    def _trained(self, weights: Floats, number: int, release: int) -> Floats:
+        rows, labels, _ = self.ready
+        classes, network = len(self.schema.classes), self.plan.network()
+        if self._payments is not None and (plan := self._payments.perturbation.training) is not None:
+            steps = self._payments.perturbation.steps
+            taken = range((release - 1) * steps, release * steps)  # none is taken twice
+            return train_privately(
+                network, weights, rows, labels, classes, plan, self._payments.stream, taken
+            )
+        proximal = self.plan.aggregation().proximal
+        return network.train(weights, rows, labels, classes, seed=self._seed(number), proximal=proximal)
+
+    def _seed(self, number: int, purpose: str = "") -> int:
+        """Give the seed of one round; another run of the same plan has the same."""
+        named = hashlib.sha256(f"{self.plan.seed}/{number}/{self.name}{purpose}".encode()).digest()
+        return int.from_bytes(named[:8], "little")
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
@@ -161,57 +248,38 @@ def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
     return {"anonymised": True, **{key: report[key] for key in REPORTED if key in report}}
 
 
-def training_client(silo: TrainingSilo) -> Answerer:
-    """Give a silo as the plan wants it on the grid: under masks, parts in the clear are refused."""
-    if silo.plan.sum == "plain":
+def training_client(
+    silo: TrainingSilo,
+    *,
+    secret: bytes | None = None,
+    sign: Callable[[bytes], bytes] | None = None,
+    verify: Callable[[str, bytes, bytes], bool] | None = None,
+) -> Answerer:
+    """Give a silo as the plan wants it on the grid: under a hidden sum, parts in the clear are refused.
+
+    Args:
+        silo: The silo.
+        secret: The clients' key of homomorphic sums (:func:`make_weight_keys`).
+        sign: Signs keys of masked sums with the client's long-term key.
+        verify: Says whether a named client signed.
+    """
+    plan = silo.plan
+    if plan.sum == "plain":
         return silo
 
     def otherwise(message: Message) -> Message:
         if message.kind != "prepare":
-            raise InvalidInput(f"kind={message.kind!r} is refused: this client sends sums under masks only")
+            how = "under masks" if plan.sum == "masked" else "encrypted"
+            raise InvalidInput(f"kind={message.kind!r} is refused: this client sends sums {how} only")
         return silo.answer(message)
 
-    return MaskedClient(
-        silo.name,
-        silo.numbers,
-        otherwise,
-        least_clients=silo.plan.least_clients,
-        recount=silo.plan.fraction < 1,  # other clients in each round, as drawn
-    )
-
-
-@dataclass
-class ClientPool(Mapping[str, Answerer]):
-    """Many clients of which few are held at once: made when asked, the longest unused is let go.
-
-    Args:
-        names: All of them.
-        make: Makes one.
-        keep: How many are held; with masked sums at least as many as take part in a round.
-    """
-
-    names: tuple[str, ...] = field(repr=False)
-    make: Callable[[str], Answerer] = field(repr=False)
-    keep: int = 64
-    _held: dict[str, Answerer] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self._known = frozenset(self.names)
-
-    def __getitem__(self, name: str) -> Answerer:
-        if name not in self._known:
-            raise KeyError(name)
-        found = self._held.pop(name, None) or self.make(name)
-        self._held[name] = found
-        while len(self._held) > self.keep:
-            del self._held[next(iter(self._held))]
-        return found
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
+    common: dict[str, Any] = {
+        "least_clients": plan.least_clients,
+        "recount": plan.fraction < 1,  # other clients in each round, as drawn
+    }
+    if plan.sum == "masked":
+        common["least_share"] = MaskedSum.threshold
+        return MaskedClient(silo.name, silo.numbers, otherwise, sign, verify, **common)
+    if secret is None:
+        raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
+    return EncryptedClient(silo.name, secret, silo.numbers, otherwise, scheme=WeightsScheme(), **common)

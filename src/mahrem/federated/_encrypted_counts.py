@@ -1,0 +1,77 @@
+"""Sums of encrypted counts (BFV): exact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mahrem.errors import InvalidInput
+from mahrem.federated._sum_scheme import Drawn, need_tenseal, written_keys
+from mahrem.types import Integers
+
+__all__ = ["CountsScheme", "make_sum_keys"]
+
+DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
+MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
+LARGEST = MODULUS // 2
+
+
+def make_sum_keys() -> tuple[bytes, bytes]:
+    """Make a pair of keys: the clients' secret one, and the server's, which can add and not read.
+
+    All clients share the secret key: one that tells it to the server opens every client's counts. Masks
+    (:class:`MaskedSum`) have no such single key.
+    """
+    tenseal = need_tenseal()
+    return written_keys(tenseal.context(tenseal.SCHEME_TYPE.BFV, DEGREE, plain_modulus=MODULUS))
+
+
+@dataclass(frozen=True)
+class CountsScheme:
+    """Whole numbers below 2^39 in all, exact (BFV).
+
+    Screens below the modulus hide each client's counts; who takes those of the named clients off something
+    else than their sum has noise.
+    """
+
+    def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
+        """See :class:`Scheme`."""
+        return tenseal.bfv_vector(context, numbers)
+
+    def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
+        """See :class:`Scheme`."""
+        return tenseal.bfv_vector_from(context, part)
+
+    def closed(self, numbers: Integers, drawn: Drawn, name: str, clients: int) -> list[list[float]]:
+        """See :class:`Scheme`.
+
+        Raises:
+            InvalidInput: If a count does not fit.
+        """
+        if numbers.size and int(numbers.max()) >= LARGEST // max(1, clients):
+            raise InvalidInput(f"a count does not fit into sums below {LARGEST}")
+        hidden = (numbers + _screen(drawn, name, len(numbers))) % MODULUS
+        return [hidden[at : at + DEGREE].tolist() for at in range(0, len(hidden), DEGREE)]
+
+    def opened(
+        self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
+    ) -> Integers:
+        """See :class:`Scheme`."""
+        total = np.array([number for part in parts for number in part][:length], np.int64) % MODULUS
+        for name in names:
+            total = (total - _screen(drawn, name, length)) % MODULUS
+        return np.where(total > LARGEST, total - MODULUS, total)
+
+    def sizes(self, length: int) -> list[int]:
+        """See :class:`Scheme`."""
+        return [min(DEGREE, length - at) for at in range(0, length, DEGREE)]
+
+
+def _screen(drawn: Drawn, name: str, length: int) -> Integers:
+    """Give the numbers below the modulus that hide a client's counts in one sum."""
+    words = drawn.words(name, length + 64)
+    even = words[words < 2**64 - 2**64 % MODULUS]  # all but 1 in 2^24; each remainder is equally likely
+    return (even[:length] % np.uint64(MODULUS)).astype(np.int64)

@@ -1,0 +1,87 @@
+"""Weights and trees over real processes: a silo that anonymises first, and a run that can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.federated._certificates import read_secret
+from mahrem.federated._decoys import Decoys
+from mahrem.federated._federation import Federation
+from mahrem.federated._grid import Answerer
+from mahrem.federated._learning_plan import LearningPlan
+from mahrem.federated._member import Member
+from mahrem.federated._silo_policy import silo_policy
+from mahrem.federated._training_silo import TrainingSilo, training_client
+from mahrem.table import Reading, open_source
+
+__all__ = ["LearningClient", "agreed_columns"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningClient:
+    """What one client does before it trains; see :func:`join_federation`."""
+
+    policy: Mapping[str, Any] | None = None
+    sum_secret: Path | None = None
+    ledger: Path | None = None
+    disguise: Path | None = None
+
+    def answerer(self, member: Member) -> tuple[Answerer, str]:
+        """Make the client of a table, and say what it has; the table is anonymised now.
+
+        A policy that this table cannot keep does not end the client: it takes part, is asked, and says why it
+        must be left out.
+        """
+        schema, plan = member.federation.training()
+        secret = None if self.sum_secret is None else read_secret(self.sum_secret)
+        policy = None if self.policy is None else silo_policy(self.policy, schema)
+        frame = agreed_columns(member.federation, member.source, member.reading)
+        silo = TrainingSilo(
+            member.name, frame, schema, plan, policy, ledger=self._paying(member), decoys=self._decoys(plan)
+        )
+        try:
+            report = silo.ready[2]
+        except Infeasible as error:
+            told = f"{frame.height:,} rows; its policy cannot be kept, so it will be left out: {error}"
+        else:
+            first = "anonymised, every promise holds" if report["anonymised"] else "NOT anonymised: no policy"
+            told = f"{frame.height:,} rows, {first}"
+        return training_client(silo, secret=secret, sign=member.sign, verify=member.verify), told
+
+    def _decoys(self, plan: LearningPlan) -> Decoys | None:
+        if self.disguise is None:
+            return None
+        if not plan.protections.dummies:
+            raise InvalidParameter("disguise: no dummies were agreed in this federation")
+        return Decoys(key=read_secret(self.disguise), share=plan.protections.dummies)
+
+    def _paying(self, member: Member) -> Any:
+        if self.ledger is None:
+            return None
+        from mahrem.dp import Ledger
+
+        book = Ledger.open(self.ledger)
+        columns = open_source(member.source, member.reading).columns
+        book.refuse_other(member.source, member.reading, columns)
+        return book
+
+
+def agreed_columns(federation: Federation, source: object, reading: Reading | None) -> pl.DataFrame:
+    """Read the columns that were agreed on, and rows that have a class.
+
+    Raises:
+        ColumnNotFound: If one is missing.
+        InvalidInput: If no row has a class.
+    """
+    schema, _ = federation.training()
+    frame = open_source(source, reading).take([*schema.columns, schema.target])
+    frame = frame.filter(pl.col(schema.target).is_not_null())
+    if frame.height == 0:
+        raise InvalidInput("rows=0: no row of this table has a class")
+    return frame

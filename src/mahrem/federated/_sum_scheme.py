@@ -1,0 +1,82 @@
+"""What encrypted sums have in common: how numbers are encrypted, and how a client knows what it opens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from mahrem.check import extra
+from mahrem.federated._masks import Words, framed
+from mahrem.types import Integers
+
+__all__ = ["Drawn", "Scheme", "need_tenseal", "written_keys"]
+
+
+def need_tenseal() -> Any:
+    """Load TenSEAL.
+
+    Raises:
+        MissingExtra: If it is not there.
+    """
+    try:
+        import tenseal
+    except ImportError:
+        raise extra("he", needed_for="homomorphic sums") from None
+    return tenseal
+
+
+def written_keys(context: Any) -> tuple[bytes, bytes]:
+    """Write a context as the clients' secret key and the server's public one."""
+    secret: bytes = context.serialize(save_secret_key=True, save_galois_keys=False, save_relin_keys=False)
+    public: bytes = context.serialize(save_secret_key=False, save_galois_keys=False, save_relin_keys=False)
+    return secret, public
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Numbers that clients draw alike for one sum; only they can, and they are bound to what was asked."""
+
+    secret: bytes = field(repr=False)
+    run: str
+    round: int
+    asked: bytes = field(repr=False)
+
+    def words(self, name: str, count: int) -> Words:
+        """Give uniform 64-bit words for a name."""
+        bound = (
+            hashlib.sha256(self.secret).digest(),
+            self.run.encode(),
+            str(self.round).encode(),
+            self.asked,
+        )
+        drawn = hashlib.shake_256(b"mahrem-screen-1" + framed(*bound, name.encode()))
+        return np.frombuffer(drawn.digest(8 * count), "<u8")
+
+
+class Scheme(Protocol):
+    """How numbers are encrypted, and how a client knows that what it opens is the sum it was told of.
+
+    The server could hand any ciphertext to a client to be opened. It must learn nothing unless what it hands
+    over is the sum over exactly the clients that it names, all of whom were asked the same.
+    """
+
+    def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
+        """Encrypt numbers."""
+
+    def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
+        """Read a ciphertext."""
+
+    def closed(self, numbers: Integers, drawn: Drawn, name: str, clients: int) -> list[list[float]]:
+        """Give a client's numbers as they are encrypted, a list for each ciphertext."""
+
+    def opened(
+        self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
+    ) -> Integers:
+        """Give the sum over named clients from what was decrypted; anything else is refused or noise."""
+
+    def sizes(self, length: int) -> list[int]:
+        """Say how many numbers each ciphertext of so many numbers holds."""
