@@ -8,11 +8,10 @@ the attacks find is printed beside the times.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
-from typing import TypedDict
 
+import _timing as timing
 import numpy as np
 import polars as pl
 
@@ -25,16 +24,9 @@ from mahrem.learning import PlainNetwork, PublicInputs
 SIZE = 5000
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float | None
     found: float | None
     area: float
 
@@ -68,9 +60,8 @@ def main() -> None:
     said = parser.parse_args()
     inside, outside = adult(said.size)
     network(0).fit(inside.inputs[:200], inside.labels[:200])  # loads what is loaded once
-    start = time.perf_counter()
-    model = network(99).fit(inside.inputs, inside.labels)
-    once = time.perf_counter() - start
+    model = network(99)
+    once = timing.timed(lambda: model.fit(inside.inputs, inside.labels))
     cases: dict[str, tuple[int, Callable[[], ModelFinding]]] = {
         "loss threshold": (1, lambda: LossThreshold()(model, inside, outside)),
         "few shadows (4)": (4, lambda: FewShadows(shadows=4)(model, inside, outside, make=network)),
@@ -93,7 +84,7 @@ def main() -> None:
             )
         )
     if said.json:
-        print(json.dumps(rows, indent=2))
+        timing.print_json(rows)
         return
     for row in rows:
         print(

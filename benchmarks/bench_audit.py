@@ -15,12 +15,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from _timing import interleaved, print_json
 
 QUASI = ("age", "sex", "zip", "height", "admission", "income")
 SENSITIVE: dict[str, dict[str, object]] = {
@@ -75,17 +74,6 @@ def published(rows: int, seed: int = 3) -> pl.DataFrame:
     )
 
 
-def best_of(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Run all works in turn, several times; gives the shortest time of each."""
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(repeats):
-        for name, work in works.items():
-            began = time.perf_counter()
-            work()
-            best[name] = min(best[name], time.perf_counter() - began)
-    return best
-
-
 def row(
     case: str, rows: int, seconds: float, baseline: str, other: float, **more: object
 ) -> dict[str, object]:
@@ -113,7 +101,7 @@ def full_audit(rows: int, repeats: int) -> dict[str, object]:
         return mh.audit(frame, quasi=QUASI, sensitive=SENSITIVE, k=1, fraction=0.1)
 
     works = {"audit": audit, "group": lambda: frame.group_by(QUASI).len()}
-    best = best_of(works, repeats)
+    best = interleaved(works, repeats)
     told = mh.audit(frame, quasi=QUASI, sensitive=SENSITIVE, k=1, fraction=0.1).report
     models = len(told["promises"])
     assert models == MODELS, models
@@ -163,7 +151,7 @@ def against_pycanon(python: str, repeats: int, values: int) -> dict[str, object]
         told = verify(frame.lazy(), quasi=["a", "b", "c"], promises=[promise], sensitive={"ill": column})
         return told.outcomes[0].reached
 
-    best = best_of({"ours": closeness}, repeats)["ours"]
+    best = interleaved({"ours": closeness}, repeats)["ours"]
     reached = closeness()
     assert reached is not None
     assert abs(reached - found) < 1e-9, (reached, found)
@@ -238,7 +226,7 @@ def main() -> None:
     ]
     kept = [entry for entry in rows if entry is not None]
     if arguments.json:
-        print(json.dumps(kept, indent=2))
+        print_json(kept)
         return
     for entry in kept:
         print(

@@ -20,12 +20,14 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
+import _timing as timing
 import numpy as np
 import polars as pl
 
 from mahrem.arrays import cover_first, pack_bits
+from mahrem.experiments._buyuktanir2022_runs import SETS
 from mahrem.federated import (
     ExactSettings,
     LocalGrid,
@@ -49,27 +51,14 @@ from mahrem.learning import (
 )
 from mahrem.types import Integers
 
-SETS = {
-    "car": ("car_evaluation", "class"),
-    "bank": ("bank_marketing", "y"),
-    "mushroom": ("mushroom", "class"),
-    "nursery": ("nursery", "class"),
-    "adult": ("adult_train", "income"),
-}
 WIDE = CbaSettings(support=0.2, support_of="rule")
 DEEP = CbaSettings(support=0.01, longest=4, support_of="rule")
 CLIENTS = 128
 
 
-class Row(TypedDict):
+class Row(timing.Figure):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
     notes: dict[str, Any]
     repeats: int
 
@@ -338,7 +327,7 @@ def main() -> None:
         return
     rows = [row for case in options.cases.split(",") for row in CASES[case](options)]
     if options.json:
-        print(json.dumps(rows, indent=1))
+        timing.print_json(rows)
     else:
         show(rows)
 

@@ -10,16 +10,15 @@ with hooks, and against a plain step of PyTorch. Repeats are interleaved and the
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import dp_accounting as da
 import duckdb
+from _timing import Row, interleaved, print_json
 
 from mahrem.dp import Ledger, Relation, Spend, answer_query, composed_cost, foreign
 from mahrem.dp import _accounting as accounting
@@ -32,18 +31,6 @@ COUNTS = {
 }
 
 
-class Row(TypedDict):
-    """One figure."""
-
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float | None
-
-
 class Options(argparse.Namespace):
     """What the command line says."""
 
@@ -52,17 +39,10 @@ class Options(argparse.Namespace):
     repeats: int
 
 
-def interleaved(
-    ours: Callable[[], object], theirs: Callable[[], object], repeats: int
-) -> tuple[float, float]:
+def both(ours: Callable[[], object], theirs: Callable[[], object], repeats: int) -> tuple[float, float]:
     """Run both in turn; gives the shortest time of each."""
-    best = [float("inf"), float("inf")]
-    for _ in range(repeats):
-        for place, work in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            work()
-            best[place] = min(best[place], time.perf_counter() - start)
-    return best[0], best[1]
+    best = interleaved({"ours": ours, "theirs": theirs}, repeats)
+    return best["ours"], best["theirs"]
 
 
 def row(case: str, n: int, baseline: str, seconds: tuple[float, float]) -> Row:
@@ -98,7 +78,7 @@ def queries(folder: Path, rows: int, repeats: int) -> list[Row]:
             return answer_query(path, asked, ledger=ledger, epsilon=0.1)
 
         private()
-        times = interleaved(private, lambda said=sql: plain(said), repeats)  # type: ignore[misc]
+        times = both(private, lambda said=sql: plain(said), repeats)  # type: ignore[misc]
         found.append(row(question, rows, "the same, not private", times))
     return found
 
@@ -117,9 +97,7 @@ def training(repeats: int) -> Row:
         accountant = da.pld.PLDAccountant()
         return accountant.compose(event).get_epsilon(1e-5)
 
-    return row(
-        "accounting of 10,000 steps", STEPS, "dp-accounting by hand", interleaved(ours, theirs, repeats)
-    )
+    return row("accounting of 10,000 steps", STEPS, "dp-accounting by hand", both(ours, theirs, repeats))
 
 
 def steps(repeats: int, batch: int = 256) -> list[Row]:
@@ -165,9 +143,9 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
             optimiser.step()
 
     case = f"private step, batch {batch}"
-    times = interleaved(private.take, lambda: step(hooked, noisy), repeats)
+    times = both(private.take, lambda: step(hooked, noisy), repeats)
     found = [row(case, batch, "Opacus PrivacyEngine, hooks", times)]
-    times = interleaved(private.take, lambda: step(plain, descent), repeats)
+    times = both(private.take, lambda: step(plain, descent), repeats)
     return [*found, row(case, batch, "plain PyTorch", times)]
 
 
@@ -182,7 +160,7 @@ def main() -> None:
         found = [*queries(Path(name), options.rows, options.repeats), training(max(3, options.repeats // 2))]
         found += steps(2 * options.repeats)
     if options.json:
-        print(json.dumps(found, indent=2))
+        print_json(found)
         return
     for one in found:
         more = one["seconds"] - one["baseline_seconds"]

@@ -8,14 +8,13 @@ of ``repeats``. The loss is gcp per row and column with nodes as cells.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import TypedDict
 
+import _timing as timing
 import numpy as np
+from _points import TREE, K
 
 from mahrem.arrays import class_extremes
 from mahrem.models import DistinctDiversity, KAnonymity
@@ -23,20 +22,12 @@ from mahrem.partition import Admission, Mondrian, Partition
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Points
 
-K = 5
-TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
 FANS = ((4, 4), (5, 4, 3), (4, 4, 4, 2), (6, 7, 7), (10, 10, 10))  # children at every level from the root
 
 
-class Row(TypedDict):
+class Row(timing.Figure):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
     classes: int
     loss: float
     repeats: int
@@ -80,19 +71,6 @@ def loss(points: Points, trees: tuple[Hierarchy, ...], partition: Partition) -> 
     return total / points.size
 
 
-def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Run all works in turn, several times; gives the shortest time of each."""
-    best = dict.fromkeys(works, np.inf)
-    names = list(works)
-    for _ in range(repeats):
-        for name in names:
-            start = time.perf_counter()
-            works[name]()
-            best[name] = min(best[name], time.perf_counter() - start)
-        names.reverse()  # who comes after whom (and pays for fresh memory) must not decide
-    return best
-
-
 def mondrian_with_trees(rows: int, repeats: int) -> list[Row]:
     """Mondrian with five trees against cKDTree, by how the leaves are spread and how it cuts."""
     from scipy.spatial import cKDTree
@@ -113,7 +91,7 @@ def mondrian_with_trees(rows: int, repeats: int) -> list[Row]:
             partition = call()
             losses[name] = partition.classes, loss(points, trees, partition)
         baseline = partial(cKDTree, points, balanced_tree=True, leafsize=2 * K - 1)
-        best = interleaved({**calls, "tree": baseline}, repeats)
+        best = timing.interleaved({**calls, "tree": baseline}, repeats)
         found += [
             Row(
                 case=f"{spread}, {name}",
@@ -149,7 +127,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = mondrian_with_trees(int(options.rows), options.repeats)
     if options.json:
-        print(json.dumps(rows, indent=1))
+        timing.print_json(rows)
     else:
         show(rows)
 

@@ -13,15 +13,13 @@ import argparse
 import itertools
 import json
 import math
-import os
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
 import polars as pl
+from _points import adult_frame
 from bench_hierarchies import mondrian_with_trees
 from bench_hierarchies import show as show_mondrian
 
@@ -97,15 +95,6 @@ class Row(TypedDict):
     loss: float
     finished: bool
     repeats: int
-
-
-def adult() -> pl.DataFrame | None:
-    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
-    if not path.is_file():
-        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
-        return None
-    table = pl.read_csv(path, infer_schema=False)
-    return table.filter(~pl.any_horizontal(pl.all() == "?"))
 
 
 def tree_of(name: str, column: pl.Series) -> Hierarchy:
@@ -200,7 +189,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--cases", default="", help="which, separated by ';'")
     options = parser.parse_args()
-    table = adult()
+    table = adult_frame()
     if table is None:
         return
     trees = [tree_of(name, table[name]) for name in COLUMNS]

@@ -7,12 +7,9 @@ the minimum counts.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import resource
-import time
-from typing import TypedDict
 
+import _timing as timing
 import numpy as np
 import polars as pl
 
@@ -21,16 +18,9 @@ from mahrem.table import learn_hierarchies
 TARGET = "target"
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float
     repeats: int
 
 
@@ -49,22 +39,20 @@ def table(rows: int) -> pl.DataFrame:
 
 
 def measure(case: str, data: pl.DataFrame, columns: list[str], repeats: int) -> Row:
-    ours = theirs = math.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        learn_hierarchies(data, columns, TARGET)
-        ours = min(ours, time.perf_counter() - start)
-        start = time.perf_counter()
-        for name in columns:
-            data.group_by(name).len()
-        theirs = min(theirs, time.perf_counter() - start)
+    best = timing.interleaved(
+        {
+            "learn": lambda: learn_hierarchies(data, columns, TARGET),
+            "group": lambda: [data.group_by(name).len() for name in columns],
+        },
+        repeats,
+    )
     return Row(
         case=case,
         n=data.height,
-        seconds=ours,
+        seconds=best["learn"],
         baseline="one polars group-by per column",
-        baseline_seconds=theirs,
-        ratio=ours / theirs,
+        baseline_seconds=best["group"],
+        ratio=best["learn"] / best["group"],
         peak_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         repeats=repeats,
     )
@@ -81,7 +69,7 @@ def main() -> None:
     found = [measure("all columns", data, columns, options.repeats)]
     found += [measure(name, data, [name], options.repeats) for name in columns]
     if options.json:
-        print(json.dumps(found, indent=2))
+        timing.print_json(found)
         return
     for row in found:
         seconds = f"{row['seconds']:8.3f} s  {row['baseline_seconds']:8.3f} s"

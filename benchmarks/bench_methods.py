@@ -10,18 +10,18 @@ MAHREM_PEER_ANONYPY); without one, its rows are left out.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
 
+import _timing as timing
 import numpy as np
+from _points import COLUMNS, TREE, K, adult, uniform
 
 from mahrem.arrays import local_outlier_factors
 from mahrem.metrics import information_loss, standardised
@@ -29,22 +29,12 @@ from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Mdav, Mondrian, Mosaic, Partitioner, UtilityAware
 from mahrem.types import Floats, Labels, Points
 
-K = 5
-COLUMNS = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
-TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
 GROUPS, MEMBERS = 4096, 7
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float | None
     repeats: int
 
 
@@ -60,42 +50,8 @@ class Options(argparse.Namespace):
     peak: list[str] | None
 
 
-def uniform(rows: int) -> Points:
-    return np.random.default_rng(0).random((rows, 5))
-
-
-def adult() -> Points | None:
-    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
-    if not path.is_file():
-        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
-        return None
-    with path.open(encoding="utf-8") as file:
-        kept = [row for row in csv.DictReader(file) if "?" not in row.values()]
-    points = np.array([[float(row[name]) for name in COLUMNS] for row in kept])
-    return np.ascontiguousarray((points - points.min(axis=0)) / np.ptp(points, axis=0))
-
-
 def run(method: Partitioner, points: Points) -> object:
     return method(points, Admission(((KAnonymity(K), None),), rows=len(points)))
-
-
-def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Run all works in turn, several times; gives the shortest time of each."""
-    best = dict.fromkeys(works, np.inf)
-    names = list(works)
-    for _ in range(repeats):
-        for name in names:
-            start = time.perf_counter()
-            works[name]()
-            best[name] = min(best[name], time.perf_counter() - start)
-        names.reverse()  # who comes after whom (and pays for fresh memory) must not decide
-    return best
-
-
-def memory(what: str) -> float:
-    """Megabytes this process has now (VmRSS) or had at most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
 
 
 def peak_here(case: str, rows: int) -> float:
@@ -103,16 +59,12 @@ def peak_here(case: str, rows: int) -> float:
     method = METHODS[case]
     run(method, uniform(1000))
     points = uniform(rows)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
-    before = memory("VmRSS")
-    run(method, points)
-    return memory("VmHWM") - before
+    return timing.grown(lambda: run(method, points))
 
 
 def peak(case: str, rows: int) -> float:
     """The same in a fresh process."""
-    command = [sys.executable, __file__, "--peak", case, str(rows)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return float(timing.in_fresh_process(__file__, "--peak", case, str(rows)))
 
 
 # Methods timed against cKDTree at every size; another method is one line here.
@@ -134,7 +86,7 @@ def against_tree(options: Options) -> list[Row]:
         works[TREE] = partial(cKDTree, points, balanced_tree=True, leafsize=2 * K - 1)
         for method in METHODS.values():
             run(method, uniform(1000))
-        best = interleaved(works, repeats)
+        best = timing.interleaved(works, repeats)
         rows += [
             Row(
                 case=case,
@@ -186,7 +138,7 @@ def local_outliers(options: Options) -> list[Row]:
     local_outlier_factors(points, rows, offsets, K - 1)
     seconds, baseline = np.inf, np.inf
     for _ in range(options.repeats):  # interleaved with the peer, which times itself
-        ours = interleaved({"ours": lambda: local_outlier_factors(points, rows, offsets, K - 1)}, 5)
+        ours = timing.interleaved({"ours": lambda: local_outlier_factors(points, rows, offsets, K - 1)}, 5)
         seconds = min(seconds, ours["ours"])
         baseline = min(baseline, peer(options.sklearn, SKLEARN, str(GROUPS), str(MEMBERS)))
     return [
@@ -223,7 +175,7 @@ def mondrian_on_adult(options: Options) -> list[Row]:
         print("Mondrian on Adult: left out, no data or no Python with anonypy is named", file=sys.stderr)
         return []
     run(Mondrian(), points)
-    best = interleaved({"ours": lambda: run(Mondrian(), points)}, 5 * options.repeats)
+    best = timing.interleaved({"ours": lambda: run(Mondrian(), points)}, 5 * options.repeats)
     path = Path(os.environ["MAHREM_DATA"]) / "adult_train.csv"
     baseline = peer(options.anonypy, ANONYPY, str(path), ",".join(COLUMNS), str(K))
     return [
@@ -273,7 +225,7 @@ def mdav_on_adult(options: Options) -> list[Row]:
     points = standardised(points)
     method = Mdav(standardise=False)
     labels = method(points, Admission(((KAnonymity(K), None),), rows=len(points))).labels
-    best = interleaved({"ours": lambda: run(method, points)}, options.repeats)
+    best = timing.interleaved({"ours": lambda: run(method, points)}, options.repeats)
     start = time.perf_counter()
     slow = plain_mdav(points, K)
     baseline = time.perf_counter() - start
@@ -329,7 +281,7 @@ def main() -> None:
     options.repeats = max(5, options.repeats)
     rows = [row for case in options.cases.split(",") for row in CASES[case](options)]
     if options.json:
-        print(json.dumps(rows, indent=1))
+        timing.print_json(rows)
     else:
         show(rows)
 

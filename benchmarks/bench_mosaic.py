@@ -8,27 +8,20 @@ each k, and on uniform points against strict Mondrian. Ablation: the parts switc
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import _timing as timing
 import numpy as np
-import polars as pl
+from _points import TREE, K, adult, uniform
 
 from mahrem import arrays
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, mondrian, mosaic
 from mahrem.types import Labels, Points
 
-K = 5
-COLUMNS = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
-TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
 PUBLISHED = {5: 2505, 10: 4174, 20: 6097, 30: 7406, 40: 8885, 50: 9248}
 LARGE = 5_000_000  # rows from which on fewer repeats must do
 PARTS = {
@@ -40,22 +33,6 @@ PARTS = {
 }
 
 Row = dict[str, Any]
-
-
-def uniform(rows: int) -> Points:
-    return np.random.default_rng(0).random((rows, 5))
-
-
-def adult() -> Points | None:
-    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
-    if not path.is_file():
-        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
-        return None
-    frame = pl.read_csv(path, infer_schema_length=None)
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    kept = frame.filter(~pl.any_horizontal(pl.col(texts).str.strip_chars() == "?"))
-    points = kept.select(pl.col(COLUMNS).cast(pl.Float64)).to_numpy()
-    return np.ascontiguousarray((points - points.min(axis=0)) / np.ptp(points, axis=0))
 
 
 def admission(rows: int, k: int = K) -> Admission:
@@ -76,36 +53,27 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def memory(what: str) -> float:
-    """Megabytes this process has now (VmRSS) or had at most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
-
-
 def peak_here(rows: int) -> float:
     """Megabytes by which this process grows during one call."""
     mosaic(uniform(2000), admission(2000))
     points = uniform(rows)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
-    before = memory("VmRSS")
-    mosaic(points, admission(rows))
-    return memory("VmHWM") - before
+    return timing.grown(lambda: mosaic(points, admission(rows)))
 
 
 def speed(rows: int, repeats: int) -> Row:
     from scipy.spatial import cKDTree
 
     points, admits = uniform(rows), admission(rows)
-    best = {"mosaic": np.inf, "tree": np.inf, "mondrian": np.inf}
-    for _ in range(repeats):
-        seconds, ours = timed(lambda: mosaic(points, admits))
-        best["mosaic"] = min(best["mosaic"], seconds)
-        tree, _ = timed(lambda: cKDTree(points, balanced_tree=True, leafsize=2 * K - 1))
-        best["tree"] = min(best["tree"], tree)
-        seconds, cuts = timed(lambda: mondrian(points, admits))
-        best["mondrian"] = min(best["mondrian"], seconds)
-    command = [sys.executable, __file__, "--peak", str(rows)]
-    peak = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    best = timing.interleaved(
+        {
+            "mosaic": lambda: mosaic(points, admits),
+            "tree": lambda: cKDTree(points, balanced_tree=True, leafsize=2 * K - 1),
+            "mondrian": lambda: mondrian(points, admits),
+        },
+        repeats,
+    )
+    ours, cuts = mosaic(points, admits), mondrian(points, admits)
+    peak = float(timing.in_fresh_process(__file__, "--peak", str(rows)))
     loss = gcp_sum(points, ours.labels, ours.classes)
     return {
         "case": "mosaic uniform x5 k=5",
@@ -185,7 +153,7 @@ def main() -> None:
             rows += ablation("adult", census, 5, 256, 10) + ablation("adult", census, 50, 800, 10)
         rows += ablation("uniform", uniform(1_000_000), K, 128, 2)
     if options.json:
-        print(json.dumps(rows, indent=1))
+        timing.print_json(rows)
         return
     for row in rows:
         print(

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
-from bench_mosaic import Row, admission, adult, gcp_sum, uniform
+from _points import adult, uniform
+from bench_mosaic import Row, admission, gcp_sum
 
 from mahrem.metrics import information_loss, standardised
 from mahrem.partition import mdav, mondrian, mosaic, ona_star

@@ -8,59 +8,27 @@ memory is what a fresh process grows by during the call.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import TypedDict
 
+import _timing as timing
 import numpy as np
-import polars as pl
+from _points import TREE, K, adult, uniform
 
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
 from mahrem.partition import Admission, mondrian
 from mahrem.table import Values
 from mahrem.types import Points
 
-K = 5
-COLUMNS = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
-TREE = f"cKDTree(balanced_tree=True, leafsize={2 * K - 1})"
 MODELS: dict[str, PrivacyModel] = {"l=3": DistinctDiversity(3), "t=0.2": EqualCloseness(0.2)}
 LARGE = 5_000_000  # rows from which on fewer repeats must do
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
     strategy: str
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float
     points_mb: float
     repeats: int
-
-
-def uniform(rows: int) -> Points:
-    return np.random.default_rng(0).random((rows, 5))
-
-
-def adult() -> Points | None:
-    path = Path(os.environ.get("MAHREM_DATA", "nowhere")) / "adult_train.csv"
-    if not path.is_file():
-        print("adult: left out, MAHREM_DATA names no folder with adult_train.csv", file=sys.stderr)
-        return None
-    frame = pl.read_csv(path, infer_schema_length=None)
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    kept = frame.filter(~pl.any_horizontal(pl.col(texts).str.strip_chars() == "?"))
-    points = kept.select(pl.col(COLUMNS).cast(pl.Float64)).to_numpy()
-    return np.ascontiguousarray((points - points.min(axis=0)) / np.ptp(points, axis=0))
 
 
 def points_of(case: str, rows: int) -> Points:
@@ -83,40 +51,17 @@ def warm_up() -> None:
             mondrian(uniform(1000), admission(1000, model), strict=strict)
 
 
-def interleaved(works: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Run all works in turn, several times; gives the shortest time of each."""
-    best = dict.fromkeys(works, np.inf)
-    names = list(works)
-    for _ in range(repeats):
-        for name in names:
-            start = time.perf_counter()
-            works[name]()
-            best[name] = min(best[name], time.perf_counter() - start)
-        names.reverse()  # who comes after whom (and pays for fresh memory) must not decide
-    return best
-
-
-def memory(what: str) -> float:
-    """Megabytes this process has now (VmRSS) or had at most (VmHWM)."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
-
-
 def peak_here(case: str, rows: int, strategy: str, condition: str) -> float:
     """Megabytes by which this process grows during one call."""
     warm_up()
     points = points_of(case, rows)
     admits = admission(len(points), MODELS.get(condition))
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the highest so far
-    before = memory("VmRSS")
-    mondrian(points, admits, strict=strategy == "strict")
-    return memory("VmHWM") - before
+    return timing.grown(lambda: mondrian(points, admits, strict=strategy == "strict"))
 
 
 def peak(case: str, rows: int, strategy: str, condition: str = "") -> float:
     """The same in a fresh process."""
-    command = [sys.executable, __file__, "--peak", case, str(rows), strategy, condition]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return float(timing.in_fresh_process(__file__, "--peak", case, str(rows), strategy, condition))
 
 
 def against_tree(case: str, rows: int, repeats: int) -> list[Row]:
@@ -124,7 +69,7 @@ def against_tree(case: str, rows: int, repeats: int) -> list[Row]:
 
     points = points_of(case, rows)
     admits = admission(len(points))
-    best = interleaved(
+    best = timing.interleaved(
         {
             "strict": lambda: mondrian(points, admits, strict=True),
             "relaxed": lambda: mondrian(points, admits, strict=False),
@@ -155,7 +100,7 @@ def with_models(rows: int, repeats: int) -> list[Row]:
     for condition, model in MODELS.items():
         admits = admission(rows, model)
         works[condition] = lambda admits=admits: mondrian(points, admits)  # type: ignore[misc]
-    best = interleaved(works, repeats)
+    best = timing.interleaved(works, repeats)
     return [
         Row(
             case=f"uniform, {condition}",
@@ -205,7 +150,7 @@ def main() -> None:
         if size == 1_000_000:
             rows += with_models(size, repeats)
     if options.json:
-        print(json.dumps(rows, indent=1))
+        timing.print_json(rows)
     else:
         show(rows)
 

@@ -9,7 +9,6 @@ minimum counts. ``python benchmarks/bench_web.py --json``; ``--cases first,uploa
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -20,8 +19,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
+import _timing as timing
 import httpx
 import numpy as np
 
@@ -30,16 +30,9 @@ CLIENTS = 50
 FINISHED = ("done", "failed", "cancelled", "interrupted")
 
 
-class Row(TypedDict):
+class Row(timing.Row):
     """One figure."""
 
-    case: str
-    n: int
-    seconds: float
-    baseline: str
-    baseline_seconds: float
-    ratio: float
-    peak_mb: float | None
     repeats: int
 
 
@@ -70,8 +63,7 @@ class Server:
 
     def memory(self, what: str) -> float:
         """Megabytes the server has now (VmRSS) or had at most (VmHWM)."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii").splitlines()
-        return float(next(line.split()[1] for line in lines if line.startswith(what))) / 1024
+        return timing.memory(what, self.process.pid)
 
     def open(self, path: Path) -> str:
         """Send a file and wait until its columns are known."""
@@ -173,7 +165,7 @@ def anonymize(server: Server, folder: Path, rows: int, repeats: int) -> Row:
         "page": lambda: server.anonymize(project),
         "command": lambda: subprocess.run(command, check=True, env=environment(folder)),
     }
-    best = interleaved(works, repeats)
+    best = timing.interleaved(works, repeats)
     return row("anonymise through the API", rows, best["page"], "mahrem anonymize", best["command"], repeats)
 
 
@@ -183,7 +175,7 @@ def pollers(server: Server, folder: Path, rows: int, repeats: int) -> Row:
         "alone": lambda: server.anonymize(project),
         "asked": lambda: watched(server, project),
     }
-    best = interleaved(works, repeats)
+    best = timing.interleaved(works, repeats)
     return row(
         f"a job with {CLIENTS} clients asking", rows, best["asked"], "the job alone", best["alone"], repeats
     )
@@ -225,19 +217,6 @@ def asking(server: Server, project: str) -> Iterator[None]:
             thread.join()
 
 
-def interleaved(works: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Run all works in turn, several times; gives the shortest time of each."""
-    best = dict.fromkeys(works, np.inf)
-    names = list(works)
-    for _ in range(repeats):
-        for name in names:
-            start = time.perf_counter()
-            works[name]()
-            best[name] = min(best[name], time.perf_counter() - start)
-        names.reverse()
-    return best
-
-
 def row(case: str, n: int, seconds: float, baseline: str, against: float, repeats: int) -> Row:
     return {
         "case": case,
@@ -273,7 +252,7 @@ def main() -> None:
         finally:
             server.stop()
     if said.json:
-        print(json.dumps(rows, indent=2))
+        timing.print_json(rows)
         return
     for one in rows:
         peak = "" if one["peak_mb"] is None else f", the server grew by {one['peak_mb']} MB"

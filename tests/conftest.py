@@ -35,6 +35,19 @@ def missing_part() -> Callable[[str], None]:
     return stop
 
 
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in this process; gives its exit code and what it said on both channels."""
+    from mahrem.cli._app import _run
+
+    def runs(*arguments: object) -> tuple[int, str, str]:
+        code = _run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return runs
+
+
 @pytest.fixture(scope="session")
 def benchmark_data(missing_part: Callable[[str], None]) -> Path:
     """The folder with benchmark files."""

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from mahrem.errors import ColumnNotFound, InvalidParameter, MissingExtra, shorten
 
-__all__ = ["at_least", "between", "columns_exist", "extra", "finite", "one_of", "unknown_keys", "whole"]
+__all__ = [
+    "above_zero",
+    "at_least",
+    "between",
+    "columns_exist",
+    "extra",
+    "finite",
+    "one_of",
+    "under_one_name",
+    "unknown_keys",
+    "whole",
+]
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -28,6 +39,15 @@ def at_least(low: float, /, **named: float) -> float:
     if number < low:
         raise InvalidParameter(f"{name}={value!r} must be at least {low}")
     return value
+
+
+def above_zero(**named: object) -> float:
+    """Give back the one named value if it is a finite number above zero."""
+    ((name, value),) = named.items()
+    number = finite(**{name: value})
+    if number <= 0:
+        raise InvalidParameter(f"{name}={value!r} must be above 0")
+    return number
 
 
 def between(low: float, high: float, /, **named: float) -> float:
@@ -76,3 +96,10 @@ def unknown_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> N
     strange = [key for key in given if key not in known]
     if strange:
         raise InvalidParameter(f"{where}={strange[0]!r} is not known; the keys are {shorten(known, 40)}")
+
+
+def under_one_name(given: Mapping[str, Any], word: str, name: str) -> dict[str, Any]:
+    """Give what was said, with ``word`` as another word for ``name``; both at once are refused."""
+    if word in given and name in given:
+        raise InvalidParameter(f"{name} and {word} were both given; they mean the same")
+    return {name if key == word else key: value for key, value in given.items()}

@@ -59,7 +59,8 @@ def test_threads_do_not_change_factors() -> None:
     assert (arrays.local_outlier_factors(points, rows, offsets, 4, threads=3) == once).all()
 
 
-def reference_by_hand(part: Points, k: int, rule: int, neighbours: int) -> int:
+def references_by_hand(part: Points, k: int, rule: int, neighbours: int) -> list[int]:
+    """Give every record with the lowest score: sums in another order may decide between them."""
     squares = ((part[:, None] - part) ** 2).sum(axis=2)
     nearest = np.argsort(squares, axis=1, kind="stable")
     if rule == TIGHTEST:
@@ -69,7 +70,7 @@ def reference_by_hand(part: Points, k: int, rule: int, neighbours: int) -> int:
     else:
         count = len(part) if rule == DISTANCE else min(neighbours + 1, len(part))
         scores = np.sort(np.sqrt(squares), axis=1)[:, :count].sum(axis=1)
-    return int(np.argmin(scores.round(9)))  # sums in another order must not decide a tie
+    return np.flatnonzero(scores <= scores.min() + 1e-9).tolist()
 
 
 @given(seed=SEEDS, rows=st.integers(1, 90), k=st.integers(1, 6), rule=st.integers(0, 3), sort=st.booleans())
@@ -91,15 +92,17 @@ def test_normal_records_are_the_reference_and_its_nearest(
         taken = min(k, len(old))
         assert sorted(order[start:stop]) == sorted(before[start:stop])
         assert widths[part] == pytest.approx([np.ptp(new[:taken], axis=0).sum(), np.ptp(old, axis=0).sum()])
-        squares = ((old - old[reference_by_hand(old, taken, rule, neighbours)]) ** 2).sum(axis=1)
-        nearest = np.argsort(squares, kind="stable")
-        chosen = {tuple(point) for point in new[:taken]}
-        if rule == TIGHTEST:  # two references may share the very same set
-            assert widths[part, 0] == pytest.approx(np.ptp(old[nearest[:taken]], axis=0).sum())
-        else:
-            assert chosen == {tuple(point) for point in old[nearest[:taken]]} or taken == len(old)
-        if sort and rule in {LOF, KNN} and taken < len(old):
-            assert (new == old[nearest]).all()
+        possible = [
+            old[np.argsort(((old - old[one]) ** 2).sum(axis=1), kind="stable")]
+            for one in references_by_hand(old, taken, rule, neighbours)
+        ]
+        if rule == TIGHTEST:  # sets of several references may be as tight
+            assert widths[part, 0] == pytest.approx(np.ptp(possible[0][:taken], axis=0).sum())
+        elif taken < len(old):
+            chosen = {tuple(point) for point in new[:taken]}
+            assert any(chosen == {tuple(point) for point in nearest[:taken]} for nearest in possible)
+            if sort and rule in {LOF, KNN}:
+                assert any((new == nearest).all() for nearest in possible)
 
 
 @pytest.mark.parametrize("rule", [TIGHTEST, LOF, DISTANCE, KNN])

@@ -53,3 +53,28 @@ def test_a_query_of_a_duckdb_file_is_anonymised(tmp_path: Path, capsys: pytest.C
     with duckdb.connect(str(tmp_path / "public.duckdb"), read_only=True) as connection:
         assert connection.execute("select count(*) from anonymised").fetchone() == (rows,)
     assert pl.read_parquet(tmp_path / "out" / "data.parquet").height == rows
+
+
+@pytest.mark.parametrize("word", ["query", "sql"])
+def test_a_ledger_and_its_answers_may_be_about_a_query(
+    word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, ledger = str(tmp_path / "hospital.duckdb"), str(tmp_path / "L")
+    write_database(mh.demo_patients(300), path, "patients")
+    asked = "select age from patients where age >= 18"
+    new = ["ledger", "new", ledger, "--data", path, "--epsilon", "1", f"--{word}", asked]
+    assert _run([*new, "--quiet"]) == 0
+    question = ["query", path, "count()", "--ledger", ledger, "--epsilon", "0.25", "--json"]
+    assert _run([*question, f"--{word}", asked]) == 0
+    assert json.loads(capsys.readouterr().out)["spent"]
+    assert mh.query(path, "count()", ledger=ledger, epsilon=0.25, **{word: asked}).spent
+    assert _run([*question, f"--{word}", "select age from patients"]) == 2  # another data set
+
+
+def test_two_words_for_one_query_are_refused() -> None:
+    ledger = mh.Ledger.temporary(epsilon=1)
+    with pytest.raises(mh.errors.InvalidParameter, match="query and sql were both given"):
+        mh.query("nothing.duckdb", "count()", ledger=ledger, epsilon=1, sql="select 1", query="select 1")
+    with pytest.raises(mh.errors.InvalidParameter, match="setting='separator' is not known"):
+        mh.query("nothing.csv", "count()", ledger=ledger, epsilon=1, separator=";")
+    assert ledger.remaining().epsilon == 1

@@ -89,7 +89,7 @@ def test_every_way_makes_a_hierarchy_that_fits(run: Run, how: list[str], first: 
         (["table.csv", "-c", "nothing"], "is not in the table"),
         (["table.csv", "-c", "age", "--rho", "5"], "need a target"),
         (["table.csv", "-c", "age", "--auto", "age"], "is the column itself"),
-        (["table.csv", "-c", "age", "--auto", "grade", "--rho", "a"], "rho='a' must be numbers"),
+        (["table.csv", "-c", "age", "--auto", "grade", "--rho", "a"], "rho='a' must be a number"),
         (["table.csv", "-c", "age", "--auto", "grade", "--sample", "0"], "at least 1 row"),
         (["nowhere.csv", "-c", "age"], "does not exist"),
         (["empty.csv", "-c", "age"], "has no values"),

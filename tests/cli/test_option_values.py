@@ -2,14 +2,44 @@ from __future__ import annotations
 
 import pytest
 
-from mahrem.cli._options import _value
+from mahrem.cli._options import _settings
+from mahrem.cli._typed import listed, number, pair, pairs, sizes, value
+from mahrem.errors import InvalidParameter
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    ("text", "meant"),
     [("false", False), ("True", True), ("5", 5), ("0.5", 0.5), ("1e3", 1000.0), ("no", "no"), ("lof", "lof")],
 )
-def test_an_option_is_read_as_what_it_looks_like(text: str, value: object) -> None:
-    read = _value(text)
-    assert read == value
-    assert type(read) is type(value)
+def test_an_option_is_read_as_what_it_looks_like(text: str, meant: object) -> None:
+    read = value(text)
+    assert read == meant
+    assert type(read) is type(meant)
+
+
+def test_names_are_split_at_commas_and_pairs_at_the_first_equals_sign() -> None:
+    assert listed(["a, b", "c", ","]) == ["a", "b", "c"]
+    assert listed(None) == []
+    assert pairs("kind", ["age=numeric", "rule=a=b"]) == {"age": "numeric", "rule": "a=b"}
+    assert sizes("shape", "1x28x28") == sizes("shape", "1,28,28") == [1, 28, 28]
+
+
+@pytest.mark.parametrize(
+    ("read", "text"), [(pair, "age"), (pair, "=5"), (pair, "age="), (number, "ten"), (sizes, "64,many")]
+)
+def test_what_cannot_be_read_is_refused_by_the_name_of_its_option(read: object, text: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"^weight='"):
+        read("weight", text)  # type: ignore[operator]
+
+
+def test_promises_of_a_sensitive_column_stay_with_it() -> None:
+    assert _settings({"sensitive": ["disease:l=3,t=0.2,wage"]}) == {
+        "sensitive": ["disease:l=3,t=0.2", "wage"]
+    }
+    assert _settings({"sensitive": [",l=3"]}) == {"sensitive": ["l=3"]}  # a column nobody has, not a crash
+
+
+def test_sql_is_another_word_for_query() -> None:
+    assert _settings({"sql": "select 1", "query": None}) == {"query": "select 1"}
+    with pytest.raises(InvalidParameter, match="query and sql were both given"):
+        _settings({"sql": "select 1", "query": "select 2"})

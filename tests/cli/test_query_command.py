@@ -90,7 +90,7 @@ def test_gaussian_answers_as_json(run: Runs) -> None:
         ([*NEW], 2, "there already"),
         ([*NEW[:2], "M", *NEW[3:], "--bounds", "age=7"], 2, "LOW:HIGH"),
         ([*NEW[:2], "M", *NEW[3:], "--bounds", "age=9:1"], 2, "below"),
-        ([*NEW[:2], "M", *NEW[3:], "--bounds", "age=a:1"], 2, "no number"),
+        ([*NEW[:2], "M", *NEW[3:], "--bounds", "age=a:1"], 2, "must be a number"),
         ([*NEW[:2], "M", *NEW[3:], "--categories", "sex"], 2, "sex=f,m"),
         ([*NEW[:2], "M", *NEW[3:], "--relation", "near"], 2, "relation"),
     ],

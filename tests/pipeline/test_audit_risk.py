@@ -10,6 +10,7 @@ import pytest
 import mahrem as mh
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._risk import guarded_risk, people_behind
+from mahrem.table import write_database
 
 QUASI = ["age", "workclass", "education", "sex", "hours-per-week"]
 
@@ -110,3 +111,16 @@ def test_little_memory_gives_the_same_risk() -> None:
     for part in ("journalist", "population_uniques"):
         assert free.pop(part) == pytest.approx(tight.pop(part), nan_ok=True)
     assert free == pytest.approx(tight)
+
+
+def test_a_query_is_for_the_table_and_not_for_its_population(tmp_path: Path) -> None:
+    shown, everyone = pl.DataFrame({"age": [30, 30]}), pl.DataFrame({"age": [30, 30, 30, 40]})
+    write_database(shown, str(tmp_path / "shown.duckdb"), "people")
+    everyone.write_csv(tmp_path / "everyone.csv")
+    found = mh.audit(
+        tmp_path / "shown.duckdb",
+        query="select age from people",
+        quasi="age",
+        population=tmp_path / "everyone.csv",
+    )
+    assert found.report["risk"]["population_uniques"]["population"] == 4

@@ -12,7 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import mahrem as mh  # noqa: E402 - after the extra was found
+import ill_patients  # noqa: E402 - after the extra was found
+import mahrem as mh  # noqa: E402
 from mahrem.attacks import OneRunAudit  # noqa: E402
 from mahrem.cli._app import _run  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
@@ -20,31 +21,15 @@ from mahrem.learning import TrainingPlan  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 600
-FACTS: dict[str, dict[str, Any]] = {
-    "age": {"lower": 0, "upper": 100},
-    "sex": {"categories": ["f", "m"]},
-    "ill": {"categories": ["no", "yes"]},
-    "cost": {"lower": 0, "upper": 1000},
-}
 FAST: dict[str, Any] = {"epochs": 6, "batch": 200, "learning_rate": 1.0, "device": "cpu"}
 
 
 def table() -> pl.DataFrame:
-    rng = np.random.default_rng(3)
-    age = rng.integers(0, 100, ROWS)
-    return pl.DataFrame(
-        {
-            "age": age,
-            "sex": rng.choice(["f", "m"], ROWS),
-            "ill": np.where(age + rng.normal(0, 10, ROWS) > 50, "yes", "no"),
-            "cost": 10.0 * age,
-            "who": np.arange(ROWS) // 2,
-        }
-    )
+    return ill_patients.ill_patients(ROWS).with_columns(who=np.arange(ROWS) // 2)
 
 
 def book(**said: Any) -> mh.Ledger:
-    return mh.Ledger.temporary(**{"epsilon": 10.0, "delta": 1e-5, "rows": ROWS, "columns": FACTS, **said})
+    return ill_patients.book(**{"rows": ROWS, **said})
 
 
 def trained(ledger: mh.Ledger | None = None, **said: Any) -> mh.Trained:
@@ -134,7 +119,9 @@ def test_what_cannot_be_audited_is_refused_and_nothing_is_spent() -> None:
 
 def test_the_command_prints_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table().write_csv(tmp_path / "t.csv")
-    mh.Ledger.create(tmp_path / "L", tmp_path / "t.csv", epsilon=3, delta=1e-5, rows=ROWS, columns=FACTS)
+    mh.Ledger.create(
+        tmp_path / "L", tmp_path / "t.csv", epsilon=3, delta=1e-5, rows=ROWS, columns=ill_patients.FACTS
+    )
     asked = ["train", str(tmp_path / "t.csv"), "--ledger", str(tmp_path / "L"), "--target", "ill"]
     asked += ["--model", "logistic", "--epsilon", "1", "--epochs", "2", "--device", "cpu", "--audit"]
     assert _run(asked) == 0

@@ -12,37 +12,27 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import mahrem as mh  # noqa: E402 - after the extra was found
+import ill_patients  # noqa: E402 - after the extra was found
+import mahrem as mh  # noqa: E402
 from mahrem.dp import assert_dp  # noqa: E402
 from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 1500
 FACTS: dict[str, dict[str, Any]] = {
-    "age": {"lower": 0, "upper": 100},
-    "sex": {"categories": ["f", "m"]},
-    "ill": {"categories": ["no", "yes"]},
+    **ill_patients.FACTS,
     "cost": {"lower": 0, "upper": 1000, "missing": 0},
 }
 FAST: dict[str, Any] = {"epochs": 3, "batch": 300, "learning_rate": 2.0, "device": "cpu"}
 
 
 def table() -> pl.DataFrame:
-    rng = np.random.default_rng(3)
-    age = rng.integers(0, 100, ROWS)
-    return pl.DataFrame(
-        {
-            "age": age,
-            "sex": rng.choice(["f", "m"], ROWS),
-            "ill": np.where(age + rng.normal(0, 10, ROWS) > 50, "yes", "no"),
-            "cost": 10.0 * age,
-            "secret": rng.integers(0, 10**9, ROWS),
-        }
-    )
+    secret = np.random.default_rng(4).integers(0, 10**9, ROWS)
+    return ill_patients.ill_patients(ROWS).with_columns(secret=secret)
 
 
 def book(**said: Any) -> mh.Ledger:
-    return mh.Ledger.temporary(**{"epsilon": 10.0, "delta": 1e-5, "rows": ROWS, "columns": FACTS, **said})
+    return ill_patients.book(**{"rows": ROWS, "columns": FACTS, **said})
 
 
 def test_a_model_is_trained_kept_and_read_again(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import socket
 import stat
 import subprocess
@@ -182,16 +184,16 @@ def test_other_machines_are_let_in_only_with_tls_and_a_password(host: str) -> No
         ServeSettings(host=host)
 
 
-def test_the_command_refuses_other_machines_too() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mahrem", "serve", "--host", "0.0.0.0", "--no-open"],  # noqa: S104 - refused
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+def refused(*options: str) -> str:
+    """What the command says when it does not even start a server."""
+    command = [sys.executable, "-m", "mahrem", "serve", "--no-open", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 2
-    assert "127.0.0.1" in done.stderr
+    return done.stderr
+
+
+def test_the_command_refuses_other_machines_too() -> None:
+    assert "127.0.0.1" in refused("--host", "0.0.0.0")  # noqa: S104 - refused
 
 
 def test_it_listens_on_the_loopback_address_alone(server: Server) -> None:
@@ -241,40 +243,32 @@ def test_a_password_file_others_can_read_is_refused(tmp_path: Path) -> None:
         read_password(path)
 
 
+def test_a_script_reads_the_first_address_as_json(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mahrem", "serve", "--no-open", "--port", "0", "--json", "--state"]
+    environment = {**os.environ, "MAHREM_STATE": str(tmp_path / "own"), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        [*command, str(tmp_path / "state")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdout is not None
+        said = b"".join(iter(process.stdout.readline, b"}\n")) + b"}"
+        address = json.loads(said)["address"]
+        came = httpx.get(address, headers={"accept": "text/html"})
+        process.terminate()
+        rest, errors = process.communicate(timeout=20)
+    assert came.status_code in {200, 303}
+    assert rest == b""
+    assert b"for another browser" in errors
+    assert address.encode() not in errors
+
+
 def test_a_port_in_use_is_said_in_words(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "mahrem",
-                "serve",
-                "--no-open",
-                "--port",
-                port,
-                "--state",
-                str(tmp_path / "s"),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-    assert done.returncode == 2
-    assert "port=" in done.stderr
+        assert "port=" in refused("--port", port, "--state", str(tmp_path / "s"))
 
 
 def test_two_servers_do_not_share_a_folder(server: Server) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mahrem", "serve", "--no-open", "--port", "0", "--state", str(server.state)],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "in use by another" in done.stderr
+    assert "in use by another" in refused("--port", "0", "--state", str(server.state))
 
 
 def make_certificate(folder: Path) -> tuple[str, str]:

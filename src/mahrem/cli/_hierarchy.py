@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_reading
+from mahrem.cli._options import (
+    JSON,
+    QUIET,
+    READING_ROWS,
+    SOURCE,
+    Row,
+    option,
+    shared_rows,
+    speaks,
+    speaks_reading,
+)
 from mahrem.cli._print import print_json, print_table
+from mahrem.cli._typed import listed, number, sizes
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -27,61 +39,40 @@ hierarchy = typer.Typer(
 )
 
 FILE = Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy in ARX's CSV form.")]
-_WAY, _AUTO = "How (say one; without one the kind of the column decides)", "Learning (with --auto)"
+_TEXT = str | None
+_WAYS: Sequence[Row] = (
+    ("intervals", _TEXT, "--intervals", "5,10,20", "Widths; each must divide the next."),
+    ("cuts", _TEXT, "--cuts", "18,30,65/30", "Points to cut numbers at; / between levels."),
+    ("groups", _TEXT, "--groups", "2,4", "Sizes of groups of neighbours; needs --order."),
+    ("dates", _TEXT, "--dates", "month,year", "day, week, month, quarter, year, decade."),
+    ("mask", _TEXT, "--mask", "SIDE", "Stars for characters, one by one, from right or left."),
+    ("prefix", _TEXT, "--prefix", "3,2,1", "How many characters of a code to keep."),
+    ("auto", _TEXT, "--auto", "TARGET", "Group values that foretell this column alike."),
+)
+_LEARNING: Sequence[Row] = (
+    *shared_rows("rho", "smoothing", "minimum_count", "learn_from"),
+    ("sample", int | None, "--sample", "N", "Learn from so many rows drawn at random."),
+    ("seed", int | None, "--seed", "N", "Seed of the draw."),
+)
 
 
-def _option(spelling: str, metavar: str, means: str, panel: str | None = None) -> Any:
-    return typer.Option(
-        *spelling.split(), metavar=metavar, help=means, rich_help_panel=panel, show_default=False
-    )
+def _speaks_ways(verb: Callable[..., None]) -> Callable[..., None]:
+    panels = {
+        "How (say one; without one the kind of the column decides)": _WAYS,
+        "Learning (with --auto)": _LEARNING,
+        "Table": READING_ROWS,
+    }
+    return speaks(verb, panels)
 
 
 @hierarchy.command("make")
-@speaks_reading
+@_speaks_ways
 def make(
     source: SOURCE,
-    column: Annotated[str, _option("--column -c", "NAME", "The column.")],
+    column: Annotated[str, option("--column -c", "NAME", "The column.")],
     output: Annotated[
-        Path | None, _option("-o --output", "FILE", "Where to write it; without it, it is printed.")
+        Path | None, option("-o --output", "FILE", "Where to write it; without it, it is printed.")
     ] = None,
-    intervals: Annotated[
-        str | None, _option("--intervals", "5,10,20", "Widths; each must divide the next.", _WAY)
-    ] = None,
-    cuts: Annotated[
-        str | None, _option("--cuts", "18,30,65/30", "Points to cut numbers at; / between levels.", _WAY)
-    ] = None,
-    groups: Annotated[
-        str | None, _option("--groups", "2,4", "Sizes of groups of neighbours; needs --order.", _WAY)
-    ] = None,
-    dates: Annotated[
-        str | None, _option("--dates", "month,year", "day, week, month, quarter, year, decade.", _WAY)
-    ] = None,
-    mask: Annotated[
-        str | None, _option("--mask", "SIDE", "Stars for characters, one by one, from right or left.", _WAY)
-    ] = None,
-    prefix: Annotated[
-        str | None, _option("--prefix", "3,2,1", "How many characters of a code to keep.", _WAY)
-    ] = None,
-    auto: Annotated[
-        str | None, _option("--auto", "TARGET", "Group values that foretell this column alike.", _WAY)
-    ] = None,
-    rho: Annotated[
-        str | None,
-        _option("--rho", "5,10,25", "Widths in percent; 100/rho whole. Default 5,10,20,50.", _AUTO),
-    ] = None,
-    smoothing: Annotated[
-        float | None, _option("--smoothing", "X", "So many average rows are added to each value.", _AUTO)
-    ] = None,
-    minimum_count: Annotated[
-        int | None, _option("--minimum-count", "N", "Values with fewer rows do not decide.", _AUTO)
-    ] = None,
-    learn_from: Annotated[
-        str | None, _option("--learn-from", "FILE", "Learn from this table, best a public one.", _AUTO)
-    ] = None,
-    sample: Annotated[
-        int | None, _option("--sample", "N", "Learn from so many rows drawn at random.", _AUTO)
-    ] = None,
-    seed: Annotated[int | None, _option("--seed", "N", "Seed of the draw.", _AUTO)] = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     json: JSON = False,
@@ -104,24 +95,9 @@ def make(
 
     if output is not None and output.exists() and not force:
         raise InvalidParameter(f"output={str(output)!r} is there already; say --force to write over it")
-    if seed is not None:
-        settings["seed"] = seed
-    tree = make_hierarchy(
-        source,
-        column,
-        intervals=_listed(intervals),
-        cuts=None if cuts is None else [_listed(level) or [] for level in cuts.split("/")],
-        groups=_numbers("groups", groups),
-        dates=_listed(dates),
-        mask=mask,
-        prefix=_numbers("prefix", prefix),
-        auto=auto,
-        learnt=_learnt(rho, smoothing, minimum_count),
-        learn_from=learn_from,
-        sample=sample,
-        policy=policy,
-        **settings,
-    )
+    ways = {name: read(name, settings.pop(name)) for name, read in _READERS.items() if name in settings}
+    learnt = _learnt(**{name: settings.pop(name, None) for name in ("rho", "smoothing", "minimum_count")})
+    tree = make_hierarchy(source, column, learnt=learnt, policy=policy, **ways, **settings)
     if output is not None:
         tree.write(output)
     facts = check_hierarchy(tree)
@@ -164,8 +140,8 @@ def show(
 @speaks_reading
 def check(
     file: FILE,
-    data: Annotated[str | None, _option("--data", "SOURCE", "The table the hierarchy is for.")] = None,
-    column: Annotated[str | None, _option("--column -c", "NAME", "The column the hierarchy is for.")] = None,
+    data: Annotated[str | None, option("--data", "SOURCE", "The table the hierarchy is for.")] = None,
+    column: Annotated[str | None, option("--column -c", "NAME", "The column the hierarchy is for.")] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -211,10 +187,7 @@ def _learnt(rho: str | None, smoothing: float | None, minimum_count: int | None)
 
     said: dict[str, Any] = {"smoothing": smoothing, "minimum_count": minimum_count}
     if rho is not None:
-        try:
-            said["rho"] = tuple(float(part) for part in rho.split(","))
-        except ValueError as error:
-            raise InvalidParameter(f"rho={rho!r} must be numbers: 5,10,25") from error
+        said["rho"] = tuple(number("rho", part) for part in rho.split(","))
     given = {name: value for name, value in said.items() if value is not None}
     return LearntGroups(**given) if given else None
 
@@ -235,12 +208,18 @@ def _draw(node: dict[str, Any], onto: Tree | None = None) -> Tree:
     return branch
 
 
-def _listed(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+def _words(_: str, text: str) -> list[str]:
+    return listed([text])
 
 
-def _numbers(option: str, text: str | None) -> list[int] | None:
-    try:
-        return None if text is None else [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InvalidParameter(f"{option}={text!r} must be whole numbers: 4,2") from error
+def _levels(name: str, text: str) -> list[list[str]]:
+    return [_words(name, level) for level in text.split("/")]
+
+
+_READERS: Mapping[str, Callable[[str, str], Any]] = {
+    "intervals": _words,
+    "cuts": _levels,
+    "groups": sizes,
+    "dates": _words,
+    "prefix": sizes,
+}

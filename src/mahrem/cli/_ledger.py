@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._options import JSON, QUIET, option, speaks_source
 from mahrem.cli._print import print_json, print_table, while_read
-from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
+from mahrem.cli._typed import number, pairs
 from mahrem.errors import InvalidParameter
 
 __all__ = ["ledger"]
@@ -26,45 +26,37 @@ LEDGER = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the 
 _MANY = list[str] | None
 
 
-def _option(spelling: str, metavar: str, means: str) -> Any:
-    return typer.Option(spelling, metavar=metavar, help=means, show_default=False)
-
-
 @ledger.command("new")
+@speaks_source
 def new(
     file: LEDGER,
     source: Annotated[
-        str, _option("--data", "SOURCE", "The table: CSV, Parquet, Arrow, DuckDB or postgresql://.")
+        str, option("--data", "SOURCE", "The table: CSV, Parquet, Arrow, DuckDB or postgresql://.")
     ],
-    epsilon: Annotated[float, _option("--epsilon", "X", "The total budget.")],
-    delta: Annotated[float, _option("--delta", "X", "The total delta; 0 allows only Laplace noise.")] = 0.0,
+    epsilon: Annotated[float, option("--epsilon", "X", "The total budget.")],
+    delta: Annotated[float, option("--delta", "X", "The total delta; 0 allows only Laplace noise.")] = 0.0,
     relation: Annotated[
         str, typer.Option("--relation", help="Neighbours: add-remove, or replace (n is public).")
     ] = "add-remove",
     subject: Annotated[
-        str | None, _option("--subject", "COL", "Says whose row it is: people are protected, not rows.")
+        str | None, option("--subject", "COL", "Says whose row it is: people are protected, not rows.")
     ] = None,
     rows_per_person: Annotated[
         int, typer.Option("--rows-per-person", min=1, help="Rows of a person used at most.")
     ] = 1,
-    bounds: Annotated[_MANY, _option("--bounds", "COL=LOW:HIGH", "Public bounds; repeatable.")] = None,
+    bounds: Annotated[_MANY, option("--bounds", "COL=LOW:HIGH", "Public bounds; repeatable.")] = None,
     missing: Annotated[
-        _MANY, _option("--missing", "COL=X", "What an empty cell counts as; else such rows are left out.")
+        _MANY, option("--missing", "COL=X", "What an empty cell counts as; else such rows are left out.")
     ] = None,
-    categories: Annotated[_MANY, _option("--categories", "COL=A,B,C", "Declared values; repeatable.")] = None,
+    categories: Annotated[_MANY, option("--categories", "COL=A,B,C", "Declared values; repeatable.")] = None,
     composition: Annotated[
         str, typer.Option("--composition", help="pld; zcdp or sum if answers decide about later costs.")
     ] = "pld",
-    rows: Annotated[int | None, _option("--rows", "N", "The number of rows, if it is public.")] = None,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
+    rows: Annotated[int | None, option("--rows", "N", "The number of rows, if it is public.")] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Make a ledger for a data set. Everything declared here must be known without looking at the data.
 
@@ -87,14 +79,7 @@ def new(
         columns=_columns(bounds or (), missing or (), categories or ()),
         rows=rows,
         composition=composition,
-        reading=Reading(
-            delimiter=delimiter,
-            encoding=encoding,
-            decimal=decimal,  # type: ignore[arg-type]
-            null=null or (),
-            table=table,
-            query=sql,
-        ),
+        reading=Reading(**settings),
     )
     if json:
         print_json(made.data_sheet())
@@ -182,30 +167,13 @@ def _columns(
     bounds: Iterable[str], missing: Iterable[str], categories: Iterable[str]
 ) -> dict[str, dict[str, Any]]:
     columns: dict[str, dict[str, Any]] = {}
-    for text in bounds:
-        column, value = _pair("bounds", text, "cost=0:10000")
-        low, mark, high = value.partition(":")
+    for column, said in pairs("bounds", bounds, "like cost=0:10000").items():
+        low, mark, high = said.partition(":")
         if not mark:
-            raise InvalidParameter(f"bounds={text!r} must read COL=LOW:HIGH")
-        columns.setdefault(column, {}).update(lower=_number(text, low), upper=_number(text, high))
-    for text in missing:
-        column, value = _pair("missing", text, "cost=0")
-        columns.setdefault(column, {})["missing"] = _number(text, value)
-    for text in categories:
-        column, value = _pair("categories", text, "sex=f,m")
-        columns.setdefault(column, {})["categories"] = [part.strip() for part in value.split(",")]
+            raise InvalidParameter(f"bounds='{column}={said}' must read COL=LOW:HIGH")
+        columns.setdefault(column, {}).update(lower=number("bounds", low), upper=number("bounds", high))
+    for column, said in pairs("missing", missing, "like cost=0").items():
+        columns.setdefault(column, {})["missing"] = number("missing", said)
+    for column, said in pairs("categories", categories, "like sex=f,m").items():
+        columns.setdefault(column, {})["categories"] = [part.strip() for part in said.split(",")]
     return columns
-
-
-def _pair(option: str, text: str, example: str) -> tuple[str, str]:
-    column, mark, value = text.partition("=")
-    if not mark or not column or not value:
-        raise InvalidParameter(f"{option}={text!r} must read like {example}")
-    return column, value
-
-
-def _number(said: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidParameter(f"{said!r}: {text!r} is no number") from None

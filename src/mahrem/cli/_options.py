@@ -1,7 +1,7 @@
 """Options that several verbs share, each spelled once.
 
-A verb is decorated with :func:`speaks_policy`; it then takes every option below besides its own and
-receives what the person said as ``settings``, ready for the Python verb of the same name.
+A verb is decorated with :func:`speaks_policy` or one of its narrower kin; it then takes those options besides
+its own and receives what the person said as ``settings``, ready for the Python verb of the same name.
 """
 
 from __future__ import annotations
@@ -13,16 +13,24 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.errors import InvalidParameter
+from mahrem import check
+from mahrem.cli._typed import listed, number, pairs, sizes, value
 
 __all__ = [
     "JSON",
     "QUIET",
+    "READING_ROWS",
     "SOURCE",
+    "SOURCE_ROWS",
+    "Row",
+    "option",
+    "shared_rows",
+    "speaks",
     "speaks_batch",
     "speaks_policy",
     "speaks_published",
     "speaks_reading",
+    "speaks_source",
 ]
 
 SOURCE = Annotated[
@@ -32,14 +40,20 @@ SOURCE = Annotated[
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
 
+
+def option(spelling: str, metavar: str | None, means: str) -> Any:
+    """Declare an option of one verb; spellings are separated by spaces."""
+    return typer.Option(*spelling.split(), metavar=metavar, help=means, show_default=False)
+
+
 _MANY = list[str] | None
 _TEXT = str | None
 _NUMBER = float | None
 
-# name of the setting, type, spelling, what stands for its value, what it means
-_Row = tuple[str, Any, str, str | None, str]
+# name of the setting, type, spelling, what stands for its value, what it means (None: taken, but not shown)
+Row = tuple[str, Any, str, str | None, str | None]
 
-_ROLES: Sequence[_Row] = (
+_ROLES: Sequence[Row] = (
     ("quasi", _MANY, "--qi --quasi", "A,B", "Columns others may know; repeat, or separate by commas."),
     ("sensitive", _MANY, "--sensitive", "A,B", "Columns not to be learnt; own promises: disease:l=3,t=0.2."),
     ("identifier", _MANY, "--identifier", "A,B", "Columns that name a person; they are dropped."),
@@ -49,7 +63,7 @@ _ROLES: Sequence[_Row] = (
     ("subject", _TEXT, "--subject", "COL", "Says whose row it is: k then counts people, not rows."),
     ("pseudonym", _MANY, "--pseudonym", "COL=KEYFILE", "Replace an identifier by keyed pseudonyms."),
 )
-_PROMISES: Sequence[_Row] = (
+_PROMISES: Sequence[Row] = (
     ("k", int | None, "-k", "N", "At least k rows share every combination of quasi-identifiers."),
     ("l", _NUMBER, "-l", "N", "Every class shows at least l sensitive values (see --l-kind)."),
     ("l_kind", _TEXT, "--l-kind", "KIND", "distinct (default), entropy or recursive (needs --c)."),
@@ -76,7 +90,17 @@ _PROMISES: Sequence[_Row] = (
         "Share of the population in the table, for the risk figures.",
     ),
 )
-_TABLE: Sequence[_Row] = (
+# How the rows of a file or a database are read, for every verb that reads one.
+SOURCE_ROWS: Sequence[Row] = (
+    ("null", _MANY, "--null", "TOKEN", "Text that means missing, besides the empty cell; repeatable."),
+    ("delimiter", _TEXT, "--delimiter", "CHAR", "Field separator of a CSV; found out if not given."),
+    ("encoding", _TEXT, "--encoding", "NAME", "Encoding of a CSV that is not UTF-8: cp1254, latin-1 …"),
+    ("decimal", _TEXT, "--decimal", "CHAR", "Decimal mark of a CSV: '.' or ','."),
+    ("query", _TEXT, "--query", "SQL", "What to ask a database."),
+    ("sql", _TEXT, "--sql", "SQL", None),  # another word for --query
+    ("table", _TEXT, "--table", "NAME", "Table to read from a database."),
+)
+_TABLE: Sequence[Row] = (
     ("kind", _MANY, "--kind", "COL=KIND", "numeric, ordinal, categorical, date or code."),
     ("order", _MANY, "--order", "COL=A,B,C", "Order of an ordinal column, lowest first."),
     ("hierarchy", _MANY, "--hierarchy", "COL=FILE", "Hierarchy of a column in ARX's CSV form."),
@@ -85,13 +109,8 @@ _TABLE: Sequence[_Row] = (
     ("smoothing", _NUMBER, "--smoothing", "X", "Learnt groups: rows of the whole table added to each value."),
     ("minimum_count", int | None, "--minimum-count", "N", "Learnt groups: rarer values do not decide."),
     ("learn_from", _TEXT, "--learn-from", "FILE", "Learn groups from this table, best a public one."),
-    ("null", _MANY, "--null", "TOKEN", "Text that means missing, besides the empty cell; repeatable."),
     ("missing", _TEXT, "--missing", "POLICY", "category (default), suppress, drop, drop-any or refuse."),
-    ("delimiter", _TEXT, "--delimiter", "CHAR", "Field separator of a CSV; found out if not given."),
-    ("encoding", _TEXT, "--encoding", "NAME", "Encoding of a CSV that is not UTF-8: cp1254, latin-1 …"),
-    ("decimal", _TEXT, "--decimal", "CHAR", "Decimal mark of a CSV: '.' or ','."),
-    ("query", _TEXT, "--query", "SQL", "What to ask a database."),
-    ("table", _TEXT, "--table", "NAME", "Table to read from a database."),
+    *SOURCE_ROWS,
 )
 # Spelled out, because asking the room that knows them would load every kernel for a line of help.
 _METHODS = (
@@ -99,7 +118,7 @@ _METHODS = (
     "ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen; auto "
     "chooses by size, kinds and time (--option seconds=10)."
 )
-_HOW: Sequence[_Row] = (
+_HOW: Sequence[Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML) or a ready one: see mahrem policies."),
     ("method", _TEXT, "--method", "NAME", _METHODS),
     ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
@@ -121,40 +140,38 @@ _HOW: Sequence[_Row] = (
     ("language", _TEXT, "--language", "NAME", "Language of the report: en, tr or de."),
 )
 _PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
+_BY_NAME = {row[0]: row for rows in _PANELS.values() for row in rows}
 
 
-_NOT_READING = {"hierarchy", "missing", "automatic", "rho", "smoothing", "minimum_count", "learn_from"}
-_READING = {
-    "Table": (*(row for row in _TABLE if row[0] not in _NOT_READING), *_HOW[:1]),
-}
+def shared_rows(*names: str) -> tuple[Row, ...]:
+    """Give options by the names of their settings, for a verb that takes a few of them."""
+    return tuple(_BY_NAME[name] for name in names)
 
 
+READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, *shared_rows("policy"))
 _PUBLISHED = {
     "Table": (
-        *(row for row in _ROLES if row[0] in {"quasi", "sensitive"}),
-        *(row for row in _PROMISES if row[0] in {"k", "l", "population"}),
-        *(row for row in _TABLE if row[0] == "hierarchy" or row[0] not in {*_NOT_READING, "order"}),
-        *(row for row in _HOW if row[0] in {"policy", "seed"}),
+        *shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy"),
+        *SOURCE_ROWS,
+        *shared_rows("policy", "seed"),
     ),
 }
 _BATCH = {
-    "Table": tuple(
-        row for row in _TABLE if row[0] in {"null", "delimiter", "encoding", "decimal", "query", "table"}
-    )
-    + tuple(row for row in _TABLE if row[0] == "hierarchy"),
-    "Output": tuple(
-        row
-        for row in (*_ROLES, *_HOW)
-        if row[0] in {"pseudonym", "suppression_limit", "format", "shuffle", "language"}
-    ),
+    "Table": (*SOURCE_ROWS, *shared_rows("hierarchy")),
+    "Output": shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language"),
 }
 
 
-def _declared(panels: Mapping[str, Sequence[_Row]]) -> Iterator[inspect.Parameter]:
+def _declared(panels: Mapping[str, Sequence[Row]]) -> Iterator[inspect.Parameter]:
     for panel, rows in panels.items():
         for name, kind, spelling, metavar, means in rows:
             option = typer.Option(
-                *spelling.split(), help=means, rich_help_panel=panel, metavar=metavar, show_default=False
+                *spelling.split(),
+                help=means,
+                rich_help_panel=panel,
+                metavar=metavar,
+                show_default=False,
+                hidden=means is None,
             )
             declared: Any = Annotated.__class_getitem__((kind, option))  # type: ignore[attr-defined]
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
@@ -162,25 +179,31 @@ def _declared(panels: Mapping[str, Sequence[_Row]]) -> Iterator[inspect.Paramete
 
 def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command every shared option; the verb gets them as ``policy`` and ``settings``."""
-    return _speaks(verb, _PANELS)
+    return speaks(verb, _PANELS)
 
 
 def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command only the options that say how a table is read, and the policy."""
-    return _speaks(verb, _READING)
+    return speaks(verb, {"Table": READING_ROWS})
 
 
 def speaks_published(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what a published table is."""
-    return _speaks(verb, _PUBLISHED)
+    return speaks(verb, _PUBLISHED)
 
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for a table whose policy lies in a recipe."""
-    return _speaks(verb, _BATCH)
+    return speaks(verb, _BATCH)
 
 
-def _speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[_Row]]) -> Callable[..., None]:
+def speaks_source(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a command only the options that say how rows are read: those of ``Reading``."""
+    return speaks(verb, {"Table": SOURCE_ROWS})
+
+
+def speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[Row]]) -> Callable[..., None]:
+    """Give a command options by rows; the verb gets what was said as ``settings``."""
     shared = list(_declared(panels))
     passed = {"policy", "settings"}
     parameters = inspect.signature(verb, eval_str=True).parameters.values()
@@ -199,69 +222,47 @@ def _speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[_Row]]) -> 
 
 def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
     """Turn what was typed into what the Python verbs take."""
-    settings = {name: value for name, value in said.items() if value is not None and value != []}
-    for name in ("quasi", "sensitive", "identifier", "insensitive", "suppress"):
-        if name in settings:
-            settings[name] = _split(settings[name], promises=name == "sensitive")
-    pairs = (
-        "kind",
-        "order",
-        "hierarchy",
-        "grid",
-        "pseudonym",
-        "weights",
-        "options",
-        "roles",
-        "top",
-        "bottom",
-    )
-    for name in pairs:
-        if name in settings:
-            settings[name] = dict(_pair(name, text) for text in settings[name])
-    for name in ("weights", "top", "bottom"):
-        if name in settings:
-            settings[name] = {column: _number(name, text) for column, text in settings[name].items()}
-    for name in ("grid", "options"):
-        if name in settings:
-            settings[name] = {key: _value(text) for key, text in settings[name].items()}
-    if "l" in settings and float(settings["l"]).is_integer():
-        settings["l"] = int(settings["l"])
-    return settings
+    given = {name: typed for name, typed in said.items() if typed is not None and typed != []}
+    settings = check.under_one_name(given, "sql", "query")
+    return {
+        name: _READERS[name](name, typed) if name in _READERS else typed for name, typed in settings.items()
+    }
 
 
-def _split(texts: Sequence[str], *, promises: bool) -> list[str]:
+def _names(_: str, texts: Sequence[str]) -> list[str]:
+    return listed(texts)
+
+
+def _sensitive(_: str, texts: Sequence[str]) -> list[str]:
     """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
     names: list[str] = []
     for text in texts:
-        for number, part in enumerate(text.split(",")):
-            if promises and number and "=" in part and ":" not in part and ":" in names[-1]:
+        for place, part in enumerate(text.split(",")):
+            if place and names and "=" in part and ":" not in part and ":" in names[-1]:
                 names[-1] += "," + part
             elif part.strip():
                 names.append(part.strip())
     return names
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
-    column, mark, value = text.partition("=")
-    if not mark or not column or not value:
-        raise InvalidParameter(f"{option}={text!r} must read NAME=VALUE")
-    return column, value
+def _numbers(name: str, texts: Sequence[str]) -> dict[str, float]:
+    return {column: number(name, text) for column, text in pairs(name, texts).items()}
 
 
-def _number(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InvalidParameter(f"{name}={text!r} must be a number") from error
+def _values(name: str, texts: Sequence[str]) -> dict[str, float | str]:
+    return {key: value(text) for key, text in pairs(name, texts).items()}
 
 
-def _value(text: str) -> float | str:
-    """Read true or false, a whole number, a number, or leave the text as it is."""
-    if text.lower() in {"true", "false"}:
-        return text.lower() == "true"
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    return text
+def _whole_if_it_is(_: str, typed: float) -> float:
+    return int(typed) if typed.is_integer() else typed
+
+
+_READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("quasi", "identifier", "insensitive", "suppress", "features"), _names),
+    "sensitive": _sensitive,
+    **dict.fromkeys(("kind", "order", "hierarchy", "pseudonym", "roles"), pairs),
+    **dict.fromkeys(("weights", "top", "bottom"), _numbers),
+    **dict.fromkeys(("grid", "options"), _values),
+    **dict.fromkeys(("hidden", "shape"), sizes),
+    "l": _whole_if_it_is,
+}

@@ -7,21 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_source
 from mahrem.cli._print import print_json, print_table, while_read
 
-__all__ = ["DECIMAL", "DELIMITER", "ENCODING", "NULL", "SQL", "TABLE", "query"]
-
-NULL = Annotated[
-    list[str] | None, typer.Option("--null", metavar="TOKEN", help="Text that means missing; repeatable.")
-]
-DELIMITER = Annotated[str | None, typer.Option("--delimiter", help="Field separator of a CSV.")]
-ENCODING = Annotated[str | None, typer.Option("--encoding", help="Encoding of a CSV that is not UTF-8.")]
-DECIMAL = Annotated[str | None, typer.Option("--decimal", help="Decimal mark of a CSV: '.' or ','.")]
-TABLE = Annotated[str | None, typer.Option("--table", help="Table to read from a database.")]
-SQL = Annotated[str | None, typer.Option("--sql", help="What to ask a database instead of a table.")]
+__all__ = ["query"]
 
 
+@speaks_source
 def query(
     source: SOURCE,
     question: Annotated[
@@ -36,18 +28,13 @@ def query(
     confidence: Annotated[
         float, typer.Option("--confidence", help="How likely each error bar holds.")
     ] = 0.95,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
     *,
     plan: Annotated[
         bool, typer.Option("--plan", help="Only say how far off it would be; nothing is spent.")
     ] = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Answer a question privately; the ledger pays before any value is looked at.
 
@@ -67,12 +54,7 @@ def query(
         mechanism=mechanism,
         confidence=confidence,
         plan=plan,
-        delimiter=delimiter,
-        encoding=encoding,
-        decimal=decimal,  # type: ignore[arg-type]
-        null=null or (),
-        table=table,
-        sql=sql,
+        **settings,
     )
     with while_read():
         if json:

@@ -23,8 +23,9 @@ def reproduce(
         typer.Argument(
             metavar="PAPER",
             help=(
-                "buyuktanir2022, canbay2019, dp-adult, dp-load, dp-mnist, dp-pate, dp-synthesis, saleh or "
-                "stoldt2019."
+                "buyuktanir2022, canbay2019, dp-adult, dp-audit, dp-load, dp-mnist, dp-pairs, dp-pate, "
+                "dp-series, dp-synthesis, dp-synthetic-images, federated-attacks, "
+                "federated-shapes, saleh or stoldt2019."
             ),
         ),
     ],

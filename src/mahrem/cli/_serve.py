@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from mahrem.cli._audit import read_size
-from mahrem.cli._options import QUIET
+from mahrem.cli._options import JSON, QUIET
+from mahrem.cli._print import print_json
 
 __all__ = ["serve"]
 
@@ -53,6 +54,7 @@ def serve(
     demo: Annotated[bool, _option("--demo", None, "Have fictional patients ready.")] = False,
     no_open: Annotated[bool, _option("--no-open", None, "Do not open a browser.")] = False,
     log: Annotated[bool, _option("--log", None, "Note every request, never what was sent.")] = False,
+    json: JSON = False,
     quiet: QUIET = False,
 ) -> None:
     """Anonymise, compare and audit in the browser, on this machine alone. Stop with ctrl-C.
@@ -89,16 +91,21 @@ def serve(
     opened = threading.Event()
 
     def ready(address: str) -> None:
-        if not quiet and not opened.is_set():
-            typer.echo("mahrem is ready. Open this address; it works once:")
-        typer.echo(f"  {address}" if not opened.is_set() else f"for another browser:\n  {address}")
-        if not opened.is_set() and not no_open:
-            _open(settings.state, address)
+        if opened.is_set():
+            typer.echo(f"for another browser:\n  {address}", err=json)
+            return
         opened.set()
+        if json:
+            print_json({"address": address})
+        else:
+            words = "" if quiet else "mahrem is ready. Open this address; it works once:\n"
+            typer.echo(f"{words}  {address}")
+        if not no_open:
+            _open(settings.state, address)
 
     verb(settings, ready=ready, log=log)
     if not quiet:
-        typer.echo("\nstopped")
+        typer.echo("\nstopped", err=json)
 
 
 def _open(state: Path, address: str) -> None:

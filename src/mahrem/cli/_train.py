@@ -2,86 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, speaks
 from mahrem.cli._print import print_json, print_table, stages, while_read
-from mahrem.cli._query import DECIMAL, DELIMITER, ENCODING, NULL, SQL, TABLE
-from mahrem.errors import InvalidParameter
 
 __all__ = ["train"]
 
+_TEXT = str | None
+_NUMBER = float | None
+_FLAG = bool | None
+_LEARNING: Sequence[Row] = (
+    ("target", _TEXT, "--target", "COL", "The column to learn."),
+    ("model", _TEXT, "--model", "NAME", "dnn (default), logistic, cnn, lstm, autoencoder, svm or linear."),
+    ("how", _TEXT, "--how", "NAME", "Noise on gradients (default), objective, output or functional."),
+    ("features", list[str] | None, "--features", "A,B", "Columns to learn from; default: all declared ones."),
+    ("batch", _NUMBER, "--batch", "N", "Expected size of a batch."),
+    ("epochs", _NUMBER, "--epochs", "N", "How often each row is seen."),
+    ("clip", _NUMBER, "--clip", "X", "Largest norm of a gradient."),
+    ("noise", _TEXT, "--noise", "KIND", "gaussian (default) or laplace."),
+    ("learning_rate", _NUMBER, "--learning-rate", "X", "Size of a step."),
+    ("optimiser", _TEXT, "--optimiser", "NAME", "sgd (default) or adam."),
+    ("hidden", _TEXT, "--hidden", "64,32", "Sizes of hidden layers."),
+    ("shape", _TEXT, "--shape", "1,28,28", "Shape of a row, for cnn and lstm."),
+    ("device", _TEXT, "--device", "NAME", "auto (default), cpu, cuda …"),
+    ("checkpoint", Path | None, "--checkpoint", "FILE", "Private file to go on from after an interruption."),
+    (
+        "accept_no_amplification",
+        _FLAG,
+        "--accept-no-amplification",
+        None,
+        "Accept that an epoch costs a step over all rows.",
+    ),
+)
+_MEASURING: Sequence[Row] = (
+    ("holdout", _NUMBER, "--holdout", "0..1", "Share of the rows kept away from training, to measure on."),
+    ("evaluate_epsilon", _NUMBER, "--evaluate-epsilon", "X", "Measure on them privately, for this much."),
+    ("evaluate_openly", _FLAG, "--evaluate-openly", None, "Measure without noise: NOT a private figure."),
+    ("audit", _FLAG, "--audit", None, "Also say what epsilon is at least, by canaries in the training."),
+    ("canaries", int | None, "--canaries", "N", "Made-up rows for --audit; default: a 20th of the rows."),
+)
 
-def _option(spelling: str, metavar: str | None, means: str) -> Any:
-    return typer.Option(*spelling.split(), metavar=metavar, help=means, show_default=False)
+
+def _speaks_training(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks(verb, {"Model": _LEARNING, "Measuring": _MEASURING, "Table": SOURCE_ROWS})
 
 
+@_speaks_training
 def train(
     source: SOURCE,
     ledger: Annotated[Path, typer.Option("--ledger", help="The ledger that pays.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the training may cost.")],
-    delta: Annotated[float | None, _option("--delta", "X", "The same; by default the ledger's.")] = None,
-    target: Annotated[str | None, _option("--target", "COL", "The column to learn.")] = None,
-    model: Annotated[
-        str, typer.Option("--model", help="logistic, dnn, cnn, lstm, autoencoder, svm or linear.")
-    ] = "dnn",
-    how: Annotated[
-        str, typer.Option("--how", help="Where noise goes: gradients, objective, output or functional.")
-    ] = "gradients",
-    features: Annotated[
-        list[str] | None, _option("--features", "A,B", "Columns to learn from; default: all declared ones.")
-    ] = None,
-    output: Annotated[Path | None, _option("-o --output", "DIR", "Folder for the model.")] = None,
-    holdout: Annotated[
-        float, typer.Option("--holdout", help="Share of the rows kept away from training, to measure on.")
-    ] = 0.0,
-    evaluate_epsilon: Annotated[
-        float | None, _option("--evaluate-epsilon", "X", "Measure on them privately, for this much.")
-    ] = None,
-    batch: Annotated[float | None, _option("--batch", "N", "Expected size of a batch.")] = None,
-    epochs: Annotated[float | None, _option("--epochs", "N", "How often each row is seen.")] = None,
-    clip: Annotated[float | None, _option("--clip", "X", "Largest norm of a gradient.")] = None,
-    noise: Annotated[str | None, _option("--noise", "KIND", "gaussian (default) or laplace.")] = None,
-    learning_rate: Annotated[float | None, _option("--learning-rate", "X", "Size of a step.")] = None,
-    optimiser: Annotated[str | None, _option("--optimiser", "NAME", "sgd (default) or adam.")] = None,
-    hidden: Annotated[str | None, _option("--hidden", "64,32", "Sizes of hidden layers.")] = None,
-    shape: Annotated[str | None, _option("--shape", "1,28,28", "Shape of a row, for cnn and lstm.")] = None,
-    device: Annotated[str | None, _option("--device", "NAME", "auto (default), cpu, cuda …")] = None,
-    checkpoint: Annotated[
-        Path | None, _option("--checkpoint", "FILE", "Private file to go on from after an interruption.")
-    ] = None,
-    canaries: Annotated[
-        int | None, _option("--canaries", "N", "Made-up rows for --audit; default: a 20th of the rows.")
-    ] = None,
-    null: NULL = None,
-    delimiter: DELIMITER = None,
-    encoding: ENCODING = None,
-    decimal: DECIMAL = None,
-    table: TABLE = None,
-    sql: SQL = None,
+    delta: Annotated[float | None, option("--delta", "X", "The same; by default the ledger's.")] = None,
+    output: Annotated[Path | None, option("-o --output", "DIR", "Folder for the model.")] = None,
     *,
-    evaluate_openly: Annotated[
-        bool, typer.Option("--evaluate-openly", help="Measure without noise; that figure is not private.")
-    ] = False,
     no_poisson: Annotated[
-        bool, typer.Option("--no-poisson", help="Batches that are no Poisson samples; see the next option.")
-    ] = False,
-    accept_no_amplification: Annotated[
-        bool,
-        typer.Option("--accept-no-amplification", help="Accept that an epoch costs a step over all rows."),
+        bool, typer.Option("--no-poisson", help="No Poisson samples; needs --accept-no-amplification.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier model in the folder.")] = False,
-    audit: Annotated[
-        bool, typer.Option("--audit", help="Also say what epsilon is at least, by canaries in the training.")
-    ] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Only say what it would cost and whether it fits.")
     ] = False,
     json: JSON = False,
     quiet: QUIET = False,
+    settings: dict[str, Any],
 ) -> None:
     """Train a private model; the ledger pays for every step before the first one.
 
@@ -98,37 +86,12 @@ def train(
             ledger=ledger,
             epsilon=epsilon,
             delta=delta,
-            target=target,
-            model=model,
-            how=how,
-            features=None if not features else [name for text in features for name in text.split(",")],
             output=output,
             force=force,
-            holdout=holdout,
-            evaluate_epsilon=evaluate_epsilon,
-            evaluate_openly=evaluate_openly,
-            batch=batch,
-            epochs=epochs,
-            clip=clip,
-            noise=noise,
-            learning_rate=learning_rate,
-            optimiser=optimiser,
-            hidden=_sizes("hidden", hidden),
-            shape=_sizes("shape", shape),
-            device=device,
-            checkpoint=checkpoint,
             poisson=not no_poisson,
-            accept_no_amplification=accept_no_amplification,
-            audit=audit,
-            canaries=canaries,
             plan=plan,
             progress=progress,
-            delimiter=delimiter,
-            encoding=encoding,
-            decimal=decimal,  # type: ignore[arg-type]
-            null=null or (),
-            table=table,
-            sql=sql,
+            **settings,
         )
     found = trained.as_dict()
     with while_read():
@@ -173,12 +136,3 @@ def _show(found: dict[str, Any], *, quiet: bool) -> None:
         typer.echo(f"\n{found['guarantee']}")
         if found["folder"] is not None:
             typer.echo(f"written: {found['folder']}")
-
-
-def _sizes(name: str, text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    try:
-        return [int(part) for part in text.replace("x", ",").split(",")]
-    except ValueError:
-        raise InvalidParameter(f"{name}={text!r} must be whole numbers, separated by commas") from None

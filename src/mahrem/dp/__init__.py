@@ -11,12 +11,14 @@ from mahrem.dp._calibrate import (
     discrete_gaussian_delta,
     discrete_gaussian_sigma,
     gaussian_delta,
+    gaussian_epsilon,
     gaussian_multiplier,
     laplace_scale,
     rho_for,
     zcdp_delta,
     zcdp_epsilon,
 )
+from mahrem.dp._declaration import warn_of_large_delta
 from mahrem.dp._events import (
     Approximate,
     Composed,
@@ -31,6 +33,7 @@ from mahrem.dp._events import (
     event_from_dict,
     event_to_dict,
     foreign,
+    promise_event,
 )
 from mahrem.dp._facts import Facts, PublicColumn
 from mahrem.dp._grammar import parse_query
@@ -45,7 +48,8 @@ from mahrem.dp._mechanisms import (
     laplace_integers,
 )
 from mahrem.dp._neighbours import Evidence, NotPrivate, assert_dp
-from mahrem.dp._plan import Plan, plan_query
+from mahrem.dp._plan import Plan
+from mahrem.dp._planning import plan_query
 from mahrem.dp._public_cells import cells_of, public_cells, refuse_undeclared
 from mahrem.dp._queries import (
     Bounds,
@@ -128,6 +132,7 @@ __all__ = [
     "foreign",
     "foretell_query",
     "gaussian_delta",
+    "gaussian_epsilon",
     "gaussian_integers",
     "gaussian_multiplier",
     "global_sensitivity",
@@ -139,10 +144,12 @@ __all__ = [
     "noised",
     "parse_query",
     "plan_query",
+    "promise_event",
     "public_cells",
     "refuse_undeclared",
     "rho_for",
     "smooth_median",
+    "warn_of_large_delta",
     "zcdp_delta",
     "zcdp_epsilon",
 ]

@@ -14,6 +14,7 @@ __all__ = [
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",
     "gaussian_delta",
+    "gaussian_epsilon",
     "gaussian_multiplier",
     "laplace_scale",
     "rho_for",
@@ -53,6 +54,21 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
         3.7306
     """
     return _smallest(lambda sigma: gaussian_delta(epsilon, sigma) <= delta, 1.0)
+
+
+@lru_cache(maxsize=256)
+def gaussian_epsilon(noise_multiplier: float, delta: float) -> float:
+    """Give the smallest epsilon that Gaussian noise has at this delta, by the exact formula.
+
+    So many releases of the same noise cost as much as one with the root of that number less.
+
+    Example:
+        >>> round(gaussian_epsilon(3.7306, 1e-5), 4)
+        1.0
+    """
+    if gaussian_delta(0.0, noise_multiplier) <= delta:
+        return 0.0
+    return _smallest(lambda epsilon: gaussian_delta(epsilon, noise_multiplier) <= delta, 1.0)
 
 
 def discrete_gaussian_delta(epsilon: float, sigma: float, sensitivity: int) -> float:

@@ -29,13 +29,8 @@ __all__ = [
     "event_from_dict",
     "event_to_dict",
     "foreign",
+    "promise_event",
 ]
-
-
-def _positive(**named: float) -> None:
-    ((name, value),) = named.items()
-    if check.finite(**{name: value}) <= 0:
-        raise InvalidParameter(f"{name}={value!r} must be above 0")
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Pure:
     epsilon: float
 
     def __post_init__(self) -> None:
-        _positive(epsilon=self.epsilon)
+        check.above_zero(epsilon=self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -56,9 +51,14 @@ class Approximate:
     delta: float
 
     def __post_init__(self) -> None:
-        _positive(epsilon=self.epsilon)
+        check.above_zero(epsilon=self.epsilon)
         if not 0 < self.delta < 1:
             raise InvalidParameter(f"delta={self.delta!r} must lie between 0 and 1, both outside")
+
+
+def promise_event(epsilon: float, delta: float) -> Pure | Approximate:
+    """Give the event of a mechanism that is known to be ``(epsilon, delta)``-DP and no more."""
+    return Pure(epsilon) if delta == 0 else Approximate(epsilon, delta)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Laplace:
     noise_multiplier: float
 
     def __post_init__(self) -> None:
-        _positive(noise_multiplier=self.noise_multiplier)
+        check.above_zero(noise_multiplier=self.noise_multiplier)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Gaussian:
     noise_multiplier: float
 
     def __post_init__(self) -> None:
-        _positive(noise_multiplier=self.noise_multiplier)
+        check.above_zero(noise_multiplier=self.noise_multiplier)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class DiscreteLaplace:
     sensitivity: int
 
     def __post_init__(self) -> None:
-        _positive(scale=self.scale)
+        check.above_zero(scale=self.scale)
         check.at_least(1, sensitivity=check.whole(sensitivity=self.sensitivity))
 
 
@@ -101,7 +101,7 @@ class DiscreteGaussian:
     sensitivity: int
 
     def __post_init__(self) -> None:
-        _positive(sigma=self.sigma)
+        check.above_zero(sigma=self.sigma)
         check.at_least(1, sensitivity=check.whole(sensitivity=self.sensitivity))
 
 

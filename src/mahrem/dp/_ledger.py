@@ -10,7 +10,8 @@ from typing import Any
 
 from mahrem import check
 from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum, proves
-from mahrem.dp._composition import COMPOSITIONS, total_cost
+from mahrem.dp._composition import total_cost
+from mahrem.dp._declaration import header_of
 from mahrem.dp._events import Event, event_to_dict, pure_epsilon
 from mahrem.dp._facts import Facts, PublicColumn
 from mahrem.dp._fingerprint import fingerprint, place_of, refuse_other
@@ -23,21 +24,9 @@ from mahrem.dp._tape import paid
 from mahrem.errors import BudgetExceeded, InvalidParameter, PrivacyWarning
 from mahrem.table import Reading
 
-__all__ = ["Ledger", "check_budget"]
+__all__ = ["Ledger"]
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
-LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
-
-
-def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
-    """Refuse an epsilon or delta that promises nothing."""
-    if check.finite(epsilon=epsilon) <= 0:
-        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
-    if check.finite(delta=delta) < 0 or delta >= 1:
-        raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
-    if 0 < delta < LEAST_DELTA:
-        raise InvalidParameter(f"delta={delta!r} is as good as 0: take 0, or {LEAST_DELTA:g} and more")
-    return float(epsilon), float(delta)
 
 
 class Ledger:
@@ -108,7 +97,7 @@ class Ledger:
         """
         from mahrem.dp._sources import column_names
 
-        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
+        header = header_of(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
         how = reading or Reading()
         names = column_names(source, how)
         public = header["facts"]["columns"]
@@ -132,6 +121,11 @@ class Ledger:
         return cls(open_store(Path(path)))
 
     @classmethod
+    def of(cls, ledger: str | Path | Ledger) -> Ledger:
+        """Give a ledger as it is, or open the one that lies there."""
+        return ledger if isinstance(ledger, Ledger) else cls.open(ledger)
+
+    @classmethod
     def temporary(
         cls,
         *,
@@ -145,7 +139,7 @@ class Ledger:
         composition: str = "pld",
     ) -> Ledger:
         """Make a ledger in memory, for tests and simulations: it forgets, and it takes any data."""
-        header = _header(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
+        header = header_of(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
         return cls(MemoryStore({**header, "data": None}))
 
     @property
@@ -275,50 +269,3 @@ class Ledger:
 def _names(event: Event) -> set[str]:
     inner = getattr(event, "events", None) or ((event.event,) if hasattr(event, "event") else ())
     return {name for one in inner for name in _names(one)} or {type(event).__name__}
-
-
-def _header(
-    epsilon: float,
-    delta: float,
-    relation: str,
-    subject: str | None,
-    rows_per_person: int,
-    columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None,
-    rows: int | None,
-    composition: str,
-) -> dict[str, Any]:
-    epsilon, delta = check_budget(epsilon, delta)
-    kind = check.one_of([str(one) for one in Relation], relation=relation)
-    unit = Unit(subject=subject, rows=rows_per_person)
-    facts = Facts(columns={name: _column(name, said) for name, said in (columns or {}).items()}, rows=rows)
-    if rows is not None and delta >= 1 / rows:
-        warnings.warn(
-            f"delta={delta:g} is not below 1/rows={1 / rows:.2g}: publishing one person's row outright would "
-            f"be allowed; choose a far smaller delta",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    if not math.isfinite(epsilon) or epsilon > 20:
-        warnings.warn(
-            f"epsilon={epsilon:g} promises next to nothing; 1 is common, 10 is weak",
-            PrivacyWarning,
-            stacklevel=3,
-        )
-    return {
-        "relation": kind,
-        "unit": unit.as_dict(),
-        "epsilon": epsilon,
-        "delta": delta,
-        "composition": check.one_of(COMPOSITIONS, composition=composition),
-        "facts": facts.as_dict(),
-    }
-
-
-def _column(name: str, said: PublicColumn | Mapping[str, Any]) -> PublicColumn:
-    if isinstance(said, PublicColumn):
-        return said
-    check.unknown_keys(said, ("lower", "upper", "missing", "categories"), where=f"columns.{name}")
-    try:
-        return PublicColumn(**said)
-    except InvalidParameter as error:
-        raise InvalidParameter(f"column={name!r}: {error}") from None

@@ -143,7 +143,7 @@ class LaplaceNoise:
     sensitivity: float | None = None
 
     def __post_init__(self) -> None:
-        _above_zero(scale=self.scale)
+        check.above_zero(scale=self.scale)
 
     def event(self, sensitivity: float | None = None) -> Event:
         """Say what a call costs if one unit moves the value by at most ``sensitivity``."""
@@ -171,7 +171,7 @@ class GaussianNoise:
     sensitivity: float | None = None
 
     def __post_init__(self) -> None:
-        _above_zero(sigma=self.sigma)
+        check.above_zero(sigma=self.sigma)
 
     def event(self, sensitivity: float | None = None) -> Event:
         """Say what a call costs if one unit moves the value by at most ``sensitivity``."""
@@ -183,18 +183,11 @@ class GaussianNoise:
         return _float_noise("gaussian", self.sigma, value, self.sensitivity, event)
 
 
-def _above_zero(**named: float) -> float:
-    ((name, value),) = named.items()
-    if check.finite(**{name: value}) <= 0:
-        raise InvalidParameter(f"{name}={value!r} must be above 0")
-    return float(value)
-
-
 def _reach(own: float | None, said: float | None) -> float:
     known = own if said is None else said
     if known is None:
         raise InvalidParameter("sensitivity=None: say how far one unit can move the value")
-    return _above_zero(sensitivity=known)
+    return check.above_zero(sensitivity=known)
 
 
 def _float_noise(kind: str, scale: float, value: float, reach: float | None, event: Event | None) -> float:

@@ -78,7 +78,23 @@ def _uniform(most: int, count: int) -> Integers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomisedResponse:
+class _Asked:
+    """One question that everybody answers at random."""
+
+    epsilon: float
+    values: int
+
+    def __post_init__(self) -> None:
+        check.above_zero(epsilon=self.epsilon)
+        check.at_least(2, values=check.whole(values=self.values))
+
+    def event(self) -> Event:
+        """What one answer of a record costs."""
+        return Pure(self.epsilon)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomisedResponse(_Asked):
     """k-ary randomised response: the truth with one probability, else any other value.
 
     Args:
@@ -99,12 +115,6 @@ class RandomisedResponse:
         [[0.75, 0.25], [0.25, 0.75]]
     """
 
-    epsilon: float
-    values: int
-
-    def __post_init__(self) -> None:
-        _check(self.epsilon, self.values)
-
     @property
     def keep(self) -> float:
         """The probability of the truth, rounded down to a multiple of ``2**-53``."""
@@ -119,10 +129,6 @@ class RandomisedResponse:
         """Give the probability of each answer (column) for each truth (row)."""
         other = (1.0 - self.keep) / (self.values - 1)
         return np.full((self.values, self.values), other) + np.eye(self.values) * (self.keep - other)
-
-    def event(self) -> Event:
-        """What one answer of a record costs."""
-        return Pure(self.epsilon)
 
     def __call__(self, codes: Sequence[int] | Integers) -> Integers:
         """Answer for each record; this belongs on the side of the person asked."""
@@ -139,7 +145,7 @@ class RandomisedResponse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnaryEncoding:
+class UnaryEncoding(_Asked):
     """Optimised unary encoding: one noisy flag per value; better than k-ary answers for many values.
 
     Args:
@@ -158,20 +164,10 @@ class UnaryEncoding:
         (2, 50)
     """
 
-    epsilon: float
-    values: int
-
-    def __post_init__(self) -> None:
-        _check(self.epsilon, self.values)
-
     @property
     def _lit(self) -> int:
         """How often, of ``2**53``, a flag that should be dark is lit: rounded up."""
         return min(WHOLE // 2, math.ceil(WHOLE / (1.0 + math.exp(self.epsilon)) * (1 + 2.0**-50)))
-
-    def event(self) -> Event:
-        """What one answer of a record costs."""
-        return Pure(self.epsilon)
 
     def __call__(self, codes: Sequence[int] | Integers) -> Mask:
         """Answer for each record: ``(n, values)`` flags."""
@@ -186,12 +182,6 @@ class UnaryEncoding:
         if flags.ndim != 2 or flags.shape[1] != self.values:
             raise InvalidInput(f"answers must be (n, {self.values}) flags; they have {flags.shape}")
         return _frequencies(flags.sum(axis=0), len(flags), 0.5, self._lit / WHOLE, confidence)
-
-
-def _check(epsilon: float, values: int) -> None:
-    if check.finite(epsilon=epsilon) <= 0:
-        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
-    check.at_least(2, values=check.whole(values=values))
 
 
 def _codes(codes: Sequence[int] | Integers, values: int) -> Integers:

@@ -25,6 +25,11 @@ class Relation(StrEnum):
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
 
+    @property
+    def moves(self) -> int:
+        """How many units neighbours differ in: one comes or goes, or one goes and another comes."""
+        return 1 if self is Relation.ADD_REMOVE else 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:

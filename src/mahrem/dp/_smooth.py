@@ -1,4 +1,4 @@
-"""A median with noise fitted to its own table: smooth sensitivity, on an integer lattice."""
+"""Noise fitted to the very table: smooth sensitivity, on an integer lattice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem.dp._events import Approximate, Event
 from mahrem.dp._mechanisms import integer_sampler
-from mahrem.dp._sensitivity import smooth_median
+from mahrem.dp._sensitivity import SmoothSensitivity, smooth_median
 from mahrem.dp._tape import noised
 from mahrem.types import Integers
 
@@ -20,10 +20,11 @@ LEAST = 1e-3  # of a step; the maximum with a constant is as smooth, and a scale
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothLaplace:
-    r"""Discrete Laplace noise of scale ``2 S / epsilon``, S the smooth sensitivity of the median.
+    r"""Discrete Laplace noise of scale ``2 S / epsilon``, S the smooth sensitivity of a whole number.
 
     Guarantees:
-        - ``(epsilon, delta)``-DP under replacement of one value.
+        - ``(epsilon, delta)``-DP under the relation that the smooth sensitivity holds for; of a median, that
+          is replacement of one value.
 
     Why: let ``S, S'`` belong to neighbours, ``t = 2 S / epsilon``. Shifting by at most S costs a factor
     ``exp(epsilon / 2)``. Going from t to a larger t' costs at most ``t'/t <= exp(beta) <= exp(epsilon / 2)``;
@@ -56,7 +57,11 @@ class SmoothLaplace:
         top = len(counts) - 1
         found = smooth_median(values, 0, top, self.beta, least=LEAST)
         middle = int(np.sort(values)[(len(values) - 1) // 2]) if len(values) else top // 2
+        return min(max(self.release(middle, found), 0), top)
+
+    def release(self, value: int, found: SmoothSensitivity) -> int:
+        """Release a whole number whose smooth sensitivity, at this ``beta``, was found."""
         scale = math.nextafter(2 * found.value / self.epsilon, math.inf)
         draw = integer_sampler("laplace", scale)
-        (noisy,) = noised("smooth-laplace", [middle], found, self.event, lambda: draw([middle]))
-        return min(max(int(noisy), 0), top)
+        (noisy,) = noised("smooth-laplace", [value], found, self.event, lambda: draw([value]))
+        return int(noisy)

@@ -20,7 +20,7 @@ from mahrem.engines._spark_plan import Plan
 from mahrem.engines._spark_tally import Count, Piece, Survey, merge
 from mahrem.types import Floats, Points
 
-__all__ = ["Axes", "Packed", "Scatter", "opened", "packed_rows"]
+__all__ = ["Axes", "Packed", "Scatter", "opened", "packed_rows", "shipped_columns"]
 
 _ROWS = 100_000  # of a piece
 _BYTES = 4 << 20  # of a piece: what Spark keeps together when it keeps a table

@@ -10,8 +10,8 @@ the left side. The printed deviations are corrupt in parts and are not compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any, Literal
+from functools import cache, partial
+from typing import Literal
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from mahrem.learning import CbaSettings, cba
 __all__ = ["TABLES", "rows_of"]
 
 PAPER = "buyuktanir2022"
+_row = partial(Row.rounded, PAPER)
 TABLES = ("3.2", "left", "bytes", "times")
 CLAIM = 70.0  # percent of the training time saved, "about"
 _FULL = Effort()
@@ -90,10 +91,17 @@ def _figures(name: str, effort: Effort, step: Step) -> Iterator[Row]:
             for metric in metrics:
                 printed = float(line[f"{side}_{metric}"])
                 yield _row(
-                    name, dataset, setting, method, metric, np.mean(held[metric]), printed, _NOTES[method]
+                    name,
+                    dataset,
+                    setting,
+                    method,
+                    metric,
+                    float(np.mean(held[metric])),
+                    printed,
+                    _NOTES[method],
                 )
                 if name == "3.2":
-                    spread = np.std(held[metric], ddof=1)
+                    spread = float(np.std(held[metric], ddof=1))
                     yield _row(
                         name, dataset, setting, method, f"{metric}_std", spread, note="over the repeats"
                     )
@@ -169,26 +177,3 @@ def _times(effort: Effort, step: Step) -> Iterator[Row]:
         said = {"clients": some[0]} if len(some) == 1 else {}
         saved = 100 * (1 - merged / again)
         yield _row("times", "all sets", said, ALL, "saved_percent", saved, CLAIM, note)
-
-
-def _row(
-    table: str,
-    dataset: str,
-    setting: Mapping[str, Any],
-    method: str,
-    metric: str,
-    ours: Any,
-    published: float | None = None,
-    note: str = "",
-) -> Row:
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset=dataset,
-        setting=dict(setting),
-        method=method,
-        metric=metric,
-        published=published,
-        ours=ours if ours is None or isinstance(ours, int) else round(float(ours), 4),
-        note=note,
-    )

@@ -11,6 +11,16 @@ __all__ = ["ducba_pictures", "ducba_table"]
 
 _EXACT = "exact du-cba (ours)"
 _PRINTED = {"cba": "cba, printed", "du-cba": "du-cba, printed"}
+_COSTS = (
+    (
+        "bytes",
+        "bytes_from_clients",
+        "Bytes from all clients together: models, counts, and the rows as CSV",
+        "bytes",
+        _EXACT,
+    ),
+    ("times", "seconds", "Time to a model after each arriving client", "seconds", "du-cba"),
+)
 _HEAD = ("printed du-CBA", "du-CBA, all", "du-CBA, senders", "exact", "central", "printed CBA")
 
 
@@ -33,26 +43,11 @@ def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
                 names=("clients", "accuracy"),
                 best=_EXACT,
             )
-    sent = [row for row in rows if row["metric"] == "bytes_from_clients"]
-    if sent:
-        drawn["bytes"] = lines_svg(
-            sent,
-            across="clients",
-            title="Bytes from all clients together: models, counts, and the rows as CSV",
-            names=("clients", "bytes"),
-            best=_EXACT,
-            ratios=True,
-        )
-    spent = [row for row in rows if row["metric"] == "seconds"]
-    if spent:
-        drawn["times"] = lines_svg(
-            spent,
-            across="clients",
-            title="Time to a model after each arriving client",
-            names=("clients", "seconds"),
-            best="du-cba",
-            ratios=True,
-        )
+    for name, metric, title, unit, best in _COSTS:
+        spent = [row for row in rows if row["metric"] == metric]
+        if spent:
+            names = ("clients", unit)
+            drawn[name] = lines_svg(spent, across="clients", title=title, names=names, best=best, ratios=True)
     return drawn
 
 

@@ -11,11 +11,17 @@ from mahrem.experiments import (
     _buyuktanir2022,
     _canbay2019,
     _dp_adult,
+    _dp_audit,
     _dp_last_layer,
     _dp_load,
     _dp_mnist,
+    _dp_pairs,
     _dp_pate,
+    _dp_series,
     _dp_synthesis,
+    _dp_synthetic_images,
+    _federated_attacks,
+    _federated_shapes,
     _saleh,
     _stoldt2019,
 )
@@ -51,17 +57,43 @@ PAPERS: Mapping[str, Paper] = {
     "dp-adult": Paper(
         "Private logistic regression on Adult, beside published figures", _dp_adult.TABLES, _dp_adult.rows_of
     ),
+    "dp-audit": Paper(
+        "Adult attacked and audited: an overfitted network, its private twin, true and false claims",
+        _dp_audit.TABLES,
+        _dp_audit.rows_of,
+    ),
     "dp-load": Paper("Load forecasting, private and not", _dp_load.TABLES, _dp_load.rows_of),
     "dp-mnist": Paper(
         "Private training on MNIST, beside published figures",
         (*_dp_mnist.TABLES, *_dp_last_layer.TABLES),
         _dp_last_layer.rows_of,
     ),
+    "dp-pairs": Paper(
+        "Siamese and triplet networks on MNIST, private and not", _dp_pairs.TABLES, _dp_pairs.rows_of
+    ),
     "dp-pate": Paper("PATE on MNIST at its data-independent cost", _dp_pate.TABLES, _dp_pate.rows_of),
+    "dp-series": Paper(
+        "Synthetic days of a household by an LSTM, private and not", _dp_series.TABLES, _dp_series.rows_of
+    ),
     "dp-synthesis": Paper(
         "Synthetic Adult at epsilon 1: train on made-up rows, test on real ones",
         _dp_synthesis.TABLES,
         _dp_synthesis.rows_of,
+    ),
+    "dp-synthetic-images": Paper(
+        "Synthetic digits: train on made-up images, test on real ones",
+        _dp_synthetic_images.TABLES,
+        _dp_synthetic_images.rows_of,
+    ),
+    "federated-attacks": Paper(
+        "Hostile clients and curious servers against a federation on Adult; nothing printed to compare with",
+        _federated_attacks.TABLES,
+        _federated_attacks.rows_of,
+    ),
+    "federated-shapes": Paper(
+        "Vertical, split, U-shaped, gossip and transfer learning on Adult, beside one place",
+        _federated_shapes.TABLES,
+        _federated_shapes.rows_of,
     ),
     "saleh": Paper(
         "Saleh: automatic generalisation and its effect on learning", _saleh.TABLES, _saleh.rows_of

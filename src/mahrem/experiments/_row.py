@@ -40,6 +40,34 @@ class Row:
     ours: float | None = None
     note: str = ""
 
+    @classmethod
+    def rounded(
+        cls,
+        paper: str,
+        table: str,
+        dataset: str,
+        setting: Mapping[str, Any],
+        method: str,
+        metric: str,
+        ours: float | None,
+        published: float | None = None,
+        note: str = "",
+        *,
+        digits: int = 4,
+    ) -> Row:
+        """Make a row whose figure of ours is rounded, unless it is a count; minus zero is zero."""
+        return cls(
+            paper=paper,
+            table=table,
+            dataset=dataset,
+            setting=dict(setting),
+            method=method,
+            metric=metric,
+            published=published,
+            ours=ours if ours is None or isinstance(ours, int) else round(float(ours), digits) + 0.0,
+            note=note,
+        )
+
     @property
     def difference(self) -> float | None:
         """Ours less the published figure; None when one of them is not there."""

@@ -228,14 +228,4 @@ def _row(
     note: str = "",
 ) -> Row:
     digits = 5 if metric in {"share", "u", "u_spread"} else 4
-    return Row(
-        paper=PAPER,
-        table=name,
-        dataset=dataset,
-        setting=dict(setting),
-        method=method,
-        metric=metric,
-        published=published,
-        ours=ours if ours is None or isinstance(ours, int) else round(ours, digits) + 0.0,
-        note=note,
-    )
+    return Row.rounded(PAPER, name, dataset, setting, method, metric, ours, published, note, digits=digits)

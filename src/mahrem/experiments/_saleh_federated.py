@@ -192,14 +192,4 @@ def _row(
     ours: float,
     note: str,
 ) -> Row:
-    return Row(
-        paper="saleh",
-        table=name,
-        dataset="adult",
-        setting=dict(setting),
-        method=method,
-        metric=metric,
-        published=published,
-        ours=round(ours, 4) + 0.0,
-        note=note,
-    )
+    return Row.rounded("saleh", name, "adult", setting, method, metric, ours, published, note)

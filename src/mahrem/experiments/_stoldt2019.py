@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from mahrem.partition import build_method
 __all__ = ["TABLES", "rows_of"]
 
 PAPER = "stoldt2019"
+_row = partial(Row.rounded, PAPER)
 TABLES = ("losses", "ratios", "histogram", "over-k", "runs")
 SETS = (*PUBLIC, *MADE)
 PRINTED, BEST = "kanonymeans*", "kanonymeans* (ours)"
@@ -180,27 +181,3 @@ def _loss(dataset: str, k: int, method: str, evaluations: int, seed: int = SEED)
 @cache
 def _pool(dataset: str, k: int, runs: int) -> Any:
     return np.array([_loss(dataset, k, "kanonymeans", 0, seed) for seed in range(runs)])
-
-
-def _row(
-    table: str,
-    dataset: str,
-    setting: Mapping[str, Any],
-    method: str,
-    metric: str,
-    ours: float,
-    published: float | None = None,
-    *,
-    note: str = "",
-) -> Row:
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset=dataset,
-        setting=setting,
-        method=method,
-        metric=metric,
-        published=published,
-        ours=ours if isinstance(ours, int) else round(ours, 4),
-        note=note,
-    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import TOLERANCE, above_zero, by_class, whole_at_least
+from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
@@ -47,7 +47,7 @@ class AlphaK(PrivacyModel):
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        above_zero(alpha=self.alpha)
+        check.above_zero(alpha=self.alpha)
         check.between(0, 1, alpha=self.alpha)
         whole_at_least(1, k=self.k)
 

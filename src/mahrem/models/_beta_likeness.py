@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import TOLERANCE, above_zero, by_class, inverse, logarithm, shares
+from mahrem.models._shares import TOLERANCE, by_class, inverse, logarithm, shares
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Levels, Mask
@@ -42,7 +43,7 @@ class BasicLikeness(PrivacyModel):
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        above_zero(beta=self.beta)
+        check.above_zero(beta=self.beta)
 
     @property
     def wanted(self) -> float:
@@ -88,7 +89,7 @@ class EnhancedLikeness(PrivacyModel):
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        above_zero(beta=self.beta)
+        check.above_zero(beta=self.beta)
 
     @property
     def wanted(self) -> float:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import above_zero, by_class, logarithm, shares
+from mahrem.models._shares import by_class, logarithm, shares
 
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
@@ -49,7 +50,7 @@ class DeltaDisclosure(PrivacyModel):
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        above_zero(delta=self.delta)
+        check.above_zero(delta=self.delta)
 
     @property
     def wanted(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import TOLERANCE, above_zero, by_class, whole_at_least
+from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 
 if TYPE_CHECKING:
     from mahrem.types import Integers, Levels, Mask
@@ -145,7 +145,7 @@ class RecursiveDiversity(PrivacyModel):
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        above_zero(c=self.c)
+        check.above_zero(c=self.c)
         whole_at_least(1, l=self.l)
 
     @property

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from mahrem.models._counts import Counts
     from mahrem.types import Floats, Integers, Levels
 
-__all__ = ["TOLERANCE", "above_zero", "by_class", "inverse", "logarithm", "shares", "whole_at_least"]
+__all__ = ["TOLERANCE", "by_class", "inverse", "logarithm", "shares", "whole_at_least"]
 
 TOLERANCE: Final = 1e-9  # sums of shares round; a bound met exactly must not fail for it
 
@@ -42,15 +41,6 @@ def logarithm(table: Floats) -> Floats:
     """Give ``ln(share)``, minus infinity for values the table does not show."""
     with np.errstate(divide="ignore"):
         return np.log(table)
-
-
-def above_zero(**named: object) -> float:
-    """Give back the one named value if it is a number above zero."""
-    ((name, value),) = named.items()
-    number = check.finite(**{name: value})
-    if number <= 0:
-        raise InvalidParameter(f"{name}={value!r} must be above 0")
-    return number
 
 
 def whole_at_least(low: int, **named: object) -> None:

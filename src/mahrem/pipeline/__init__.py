@@ -6,11 +6,13 @@ from mahrem.pipeline._attack import RedTeam, attack
 from mahrem.pipeline._attack_model import attack_model, is_model
 from mahrem.pipeline._attack_synthetic import attack_synthetic
 from mahrem.pipeline._audit import Audit, audit
+from mahrem.pipeline._canaries import Canaries
 from mahrem.pipeline._compare import Comparison, compare
 from mahrem.pipeline._dry_run import DryRun, dry_run
 from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
 from mahrem.pipeline._inspect import Inspection, inspect
 from mahrem.pipeline._query import query
+from mahrem.pipeline._reading import ReadingSettings
 from mahrem.pipeline._report import redraw
 from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
 from mahrem.pipeline._train import train
@@ -18,9 +20,11 @@ from mahrem.pipeline._trained import Trained, load_model
 
 __all__ = [
     "Audit",
+    "Canaries",
     "Comparison",
     "DryRun",
     "Inspection",
+    "ReadingSettings",
     "RedTeam",
     "Release",
     "SyntheticRelease",

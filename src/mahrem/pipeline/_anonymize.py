@@ -17,8 +17,9 @@ from mahrem import check
 from mahrem.engines import in_parallel
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft, draft
-from mahrem.pipeline._prepare import prepare, reading_of
+from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
+from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, recipe_of
 from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import summarise

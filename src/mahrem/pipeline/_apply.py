@@ -16,8 +16,10 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.partition import Partition
 from mahrem.pipeline._anonymize import Progress, Release, publish
 from mahrem.pipeline._assign import assign, recipe_cells
-from mahrem.pipeline._draft import Draft, admission, beside
-from mahrem.pipeline._prepare import Prepared, hierarchy_of, plain_text, prepare, reading_of
+from mahrem.pipeline._draft import Draft, beside
+from mahrem.pipeline._method import admission
+from mahrem.pipeline._prepare import Prepared, hierarchy_of, plain_text, prepare
+from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import BY_RECIPE, Recipe, read_recipe
 from mahrem.recode import default_recoding
 from mahrem.release import Policy

@@ -20,14 +20,15 @@ from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
 from mahrem.partition import FULL_DOMAIN
 from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._prepare import column_of, hierarchy_of, reading_of, subjects_of
+from mahrem.pipeline._prepare import column_of, hierarchy_of, subjects_of
+from mahrem.pipeline._reading import reading_beside, reading_of
 from mahrem.pipeline._recipe import BY_RECIPE
 from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
 from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins
-from mahrem.table import Column, Missing, Role, Source, open_source, restored_cells, scan_sparingly
+from mahrem.table import Column, Missing, Role, Source, open_source, restore_cells, scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Verdict, verify
 
@@ -104,8 +105,8 @@ def audit(
     passes = 0 if subjects is not None or said.population is not None else _passes(table, said, memory)
     # What fits is read once: what follows looks at it many times.
     table = scan_sparingly(opened, [*quasi, *said.sensitive]) if passes else table.collect().lazy()
-    table = _restored(table)
-    everyone = None if said.population is None else open_source(said.population, reading_of(said))
+    table = restore_cells(table)
+    everyone = None if said.population is None else open_source(said.population, reading_beside(said))
     verdict = verify(
         table,
         quasi=quasi,
@@ -123,13 +124,6 @@ def audit(
     report["risk"] = _risk(verdict, said, table, everyone, threshold)
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
-
-
-def _restored(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Undo what disarmed formulas, in columns where a cell begins with an apostrophe at all."""
-    found = table.select(pl.col(pl.String).str.starts_with("'").any()).collect(engine="streaming")
-    quoted = {name: pl.String() for name in found.columns if found[name].item()}
-    return table.with_columns(restored_cells(quoted)) if quoted else table
 
 
 def _release_or_file(

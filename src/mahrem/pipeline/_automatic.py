@@ -13,6 +13,7 @@ from mahrem import arrays, check
 from mahrem.engines import in_parallel
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.metrics import measure_entropy
+from mahrem.pipeline._reading import reading_beside
 from mahrem.recode import Nodes
 from mahrem.release import Policy
 from mahrem.table import (
@@ -22,7 +23,6 @@ from mahrem.table import (
     Leaves,
     Moments,
     Numbers,
-    Reading,
     Source,
     Target,
     Words,
@@ -161,9 +161,7 @@ def _teacher(
             stacklevel=4,
         )
         return number_target(source.take([name])[name].filter(pl.Series(rows))), None
-    teacher = open_source(
-        policy.learn_from, Reading(null=policy.null, delimiter=policy.delimiter, encoding=policy.encoding)
-    )
+    teacher = open_source(policy.learn_from, reading_beside(policy))
     grouped = [one for one in policy.quasi if columns[one].hierarchy is None]
     check.columns_exist([*grouped, name], teacher.columns)
     try:

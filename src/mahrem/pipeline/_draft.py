@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping
@@ -13,20 +12,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines import Local, in_parallel
+from mahrem.engines import in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
-from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
 from mahrem.partition import (
     FULL_DOMAIN,
-    Admission,
-    Jittered,
     Levels,
     Partition,
-    Partitioner,
-    build_method,
 )
-from mahrem.pipeline._auto import LIGHT, Evidence, choose
 from mahrem.pipeline._automatic import best_groups, with_groups
+from mahrem.pipeline._method import chosen_method, partition_rows, refuse_for_levels
 from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
@@ -34,9 +28,6 @@ from mahrem.table import (
     SPREADSHEETS,
     Axis,
     Cells,
-    Leaves,
-    Values,
-    Words,
     as_polars,
     pruned,
     pseudonyms,
@@ -46,9 +37,7 @@ from mahrem.table import (
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED
 
-__all__ = ["Draft", "admission", "beside", "draft", "recoding_of"]
-
-_ROUNDING = 1e-9
+__all__ = ["Draft", "beside", "draft", "recoding_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,12 +151,12 @@ class Draft:
 
 def draft(prepared: Prepared, policy: Policy) -> Draft:
     """Partition, recode, and render what each row shows."""
-    name, reason, options = _chosen(prepared, policy)
+    name, reason, options = chosen_method(prepared, policy)
     if name in FULL_DOMAIN:
-        _refuse_for_levels(policy, name)
+        refuse_for_levels(policy, name)
         axes = with_groups(prepared.automatic, prepared.axes)
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
-    partition = _partition(prepared, policy, _method(prepared, policy, name, options))
+    partition = partition_rows(prepared, policy, name, options)
     if prepared.automatic is not None and name not in FULL_DOMAIN:
         axes = best_groups(
             prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part
@@ -199,15 +188,6 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     return made
 
 
-def _refuse_for_levels(policy: Policy, method: str) -> None:
-    for said in ("jitter", "top", "bottom"):
-        if getattr(policy, said):
-            raise InvalidParameter(
-                f"{said} is for methods that cut; method={method!r} lifts whole columns to levels: "
-                f"choose another method, or say it in a hierarchy"
-            )
-
-
 def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
     """Give how a column is written; with a level, as the nodes of that level."""
     if axis.name in policy.suppress:
@@ -219,84 +199,6 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
     inner = default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
     ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
     return inner if ends == (None, None) else OpenEnded(inner, *ends)
-
-
-def admission(prepared: Prepared, policy: Policy) -> Admission:
-    """Give the judge of candidate classes for what the policy promises."""
-    promises: list[tuple[PrivacyModel, Values | None]] = []
-    for promise in policy.promises():
-        if promise.model.name == "delta-presence":
-            promises.append((promise.model, prepared.membership()))
-        else:
-            promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
-    return Admission(
-        tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
-    )
-
-
-def _partition(prepared: Prepared, policy: Policy, method: Partitioner) -> Partition:
-    if policy.jitter is not None:
-        trees = tuple(isinstance(axis.domain, Leaves) for axis in prepared.axes)
-        method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    admits = admission(prepared, policy)
-    return Local().partition(method, prepared.points(), prepared.absent(), admits)
-
-
-def _chosen(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[str, Any]]:
-    """Give the method, why it was chosen if it was, and its own options."""
-    options = dict(policy.options)
-    if policy.method != "auto":
-        return policy.method, None, options
-    evidence = Evidence(
-        rows=prepared.taking_part,
-        columns=len(prepared.axes),
-        unordered=len(_unordered(prepared)),
-        k=policy.k or 1,
-        apart=policy.delta_presence is not None,
-        demanding=_demanding(policy),
-        seconds=options.pop("seconds", None),
-    )
-    return *choose(evidence), options
-
-
-def _demanding(policy: Policy) -> bool:
-    """Say whether the promises are such that many small classes will be refused."""
-    light = LIGHT * (policy.k or 1)
-    beyond = [promise.model for promise in policy.promises() if not isinstance(promise.model, KAnonymity)]
-    return policy.subject is not None or not all(
-        isinstance(model, DistinctDiversity) and model.l <= light for model in beyond
-    )
-
-
-def _unordered(prepared: Prepared) -> tuple[int, ...]:
-    """Give the places of quasi-identifiers whose values have no order."""
-    return tuple(
-        place
-        for place, axis in enumerate(prepared.axes)
-        if isinstance(axis.domain, Leaves) or (isinstance(axis.domain, Words) and not axis.domain.ordered)
-    )
-
-
-def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
-    return build_method(
-        name,
-        strict=policy.strategy == "strict",
-        seed=policy.seed,
-        categorical=_unordered(prepared),
-        hierarchies=tuple(
-            axis.domain.hierarchy if isinstance(axis.domain, Leaves) else None for axis in prepared.axes
-        ),
-        suppression_limit=_limit(prepared, policy),
-        options=options,
-    )
-
-
-def _limit(prepared: Prepared, policy: Policy) -> float:
-    """Give the share of the rows taking part that a method may suppress, after those that miss values."""
-    if policy.suppression_limit is None:
-        return 0.0
-    left = math.floor(policy.suppression_limit * prepared.rows + _ROUNDING) - int(prepared.suppress.sum())
-    return min(1.0, max(0, left) / prepared.taking_part)
 
 
 def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:

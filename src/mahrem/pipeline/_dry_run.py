@@ -16,8 +16,9 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare, reading_of
+from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._publish import checked_frame
+from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
 from mahrem.release import Policy, Settings
 from mahrem.table import Source, open_source

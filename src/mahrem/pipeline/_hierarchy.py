@@ -12,7 +12,8 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.pipeline._anonymize import policy_from
-from mahrem.pipeline._prepare import hierarchy_of, reading_of
+from mahrem.pipeline._prepare import hierarchy_of
+from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy, Settings
 from mahrem.table import (
     Hierarchy,

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from mahrem.pipeline._anonymize import policy_from
-from mahrem.pipeline._prepare import reading_of
+from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy, Settings
 from mahrem.table import Kind, Role, infer_kind, open_source
 

@@ -35,8 +35,8 @@ class Measure:
     def __post_init__(self) -> None:
         if not 0 <= check.finite(holdout=self.holdout) < 1:
             raise InvalidParameter(f"holdout={self.holdout!r} must be at least 0 and below 1")
-        if self.epsilon is not None and check.finite(evaluate_epsilon=self.epsilon) <= 0:
-            raise InvalidParameter(f"evaluate_epsilon={self.epsilon!r} must be above 0")
+        if self.epsilon is not None:
+            check.above_zero(evaluate_epsilon=self.epsilon)
         if (self.holdout > 0) != ((self.epsilon is not None) or self.openly):
             raise InvalidParameter(
                 f"holdout={self.holdout:g} goes with evaluate_epsilon (a private figure) or evaluate_openly "

@@ -15,6 +15,8 @@ from mahrem.engines import in_parallel
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
 from mahrem.pipeline._automatic import Automatic, learn_groups
+from mahrem.pipeline._population import others_of, population_of
+from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy
 from mahrem.table import (
     Axis,
@@ -23,7 +25,6 @@ from mahrem.table import (
     Kind,
     Missing,
     Numbers,
-    Reading,
     Role,
     Source,
     Values,
@@ -43,7 +44,6 @@ __all__ = [
     "hierarchy_of",
     "plain_text",
     "prepare",
-    "reading_of",
     "roles_of",
     "subjects_of",
 ]
@@ -104,18 +104,6 @@ class Prepared:
         return Values("membership", inside.astype(np.int32), 2)
 
 
-def reading_of(policy: Policy) -> Reading:
-    """Give how the policy says a source is to be read."""
-    return Reading(
-        delimiter=policy.delimiter,
-        encoding=policy.encoding,
-        decimal=policy.decimal,
-        null=policy.null,
-        query=policy.query,
-        table=policy.table,
-    )
-
-
 def column_of(
     policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Column, pl.Series]:
@@ -153,8 +141,8 @@ def prepare(given: object, policy: Policy) -> Prepared:
 
     if policy.population is not None and policy.delta_presence is None:
         raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
-    population = None if policy.population is None else _population(policy, part.select(quasi))
-    beside = None if population is None else _others(part.select(quasi), population)
+    population = None if policy.population is None else population_of(policy, part.select(quasi))
+    beside = None if population is None else others_of(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
     axes = tuple(_coded_ends(axis, policy) for axis in axes)
     prepared = Prepared(
@@ -281,37 +269,6 @@ def subjects_of(source: Source, policy: Policy) -> Codes | None:
 def _subjects(source: Source, policy: Policy, part: Mask, extra: int) -> Codes | None:
     people = subjects_of(source, policy)
     return None if people is None else np.concatenate([people[part], np.full(extra, -1, np.int32)])
-
-
-def _population(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
-    source = open_source(
-        policy.population, Reading(null=policy.null, delimiter=policy.delimiter, encoding=policy.encoding)
-    )
-    check.columns_exist(quasi.columns, source.columns)
-    everyone = source.take(quasi.columns)
-    if everyone.schema != quasi.schema:
-        try:
-            everyone = everyone.cast(quasi.schema)
-        except pl.exceptions.PolarsError:
-            raise InvalidInput(
-                "population has other kinds of values than the table in a quasi-identifier"
-            ) from None  # polars would show the value
-    return everyone
-
-
-def _others(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:
-    """Give the people of the population who are not in the table, one for one."""
-    quasi = members.columns
-    turn = "turn" + "_" * max(len(name) for name in quasi)
-    numbered = [
-        frame.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn)) for frame in (members, everyone)
-    ]
-    strangers = numbered[0].join(numbered[1], on=[*quasi, turn], how="anti", nulls_equal=True).height
-    if strangers:
-        raise InvalidInput(
-            f"population lacks {strangers} of the {members.height} rows of the table: it must hold them all"
-        )
-    return numbered[1].join(numbered[0], on=[*quasi, turn], how="anti", nulls_equal=True).select(quasi)
 
 
 def _padded(values: Values, extra: int) -> Values:

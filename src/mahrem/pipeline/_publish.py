@@ -18,7 +18,7 @@ from mahrem.table import (
     excel_texts,
     exported_names,
     open_source,
-    restored_cells,
+    restore_cells,
     write_database,
     write_table,
 )
@@ -43,16 +43,11 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     published = read_back(path, draft.columns, policy.format)
     wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
     if policy.format in SPREADSHEETS:
-        quoted = _true(wanted.select(pl.col(pl.String).str.starts_with("'").any()))
-        wanted = wanted.with_columns(restored_cells({name: pl.String() for name in quoted}))
+        wanted = restore_cells(wanted.lazy()).collect()
     if policy.null:
         told = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]
         wanted = wanted.with_columns(pl.when(~one.is_in(policy.null)).then(one).name.keep() for one in told)
     return _check(draft, wanted.lazy(), draft.columns, order)
-
-
-def _true(answers: pl.DataFrame) -> list[str]:
-    return [name for name in answers.columns if answers[name].item()]
 
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Unpack
 
 from mahrem.dp import Answer, Ledger, Query, answer_query, foretell_query
-from mahrem.table import Reading
+from mahrem.pipeline._reading import ReadingSettings, reading_from
 
 __all__ = ["query"]
 
@@ -22,12 +21,7 @@ def query(
     mechanism: str | None = None,
     confidence: float = 0.95,
     plan: bool = False,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    null: Sequence[str] = (),
-    table: str | None = None,
-    sql: str | None = None,
+    **reading: Unpack[ReadingSettings],
 ) -> Answer:
     """Answer a question about a table with differential privacy.
 
@@ -40,12 +34,7 @@ def query(
         mechanism: ``laplace`` or ``gaussian``; by default ``gaussian`` where a delta is given.
         confidence: How likely each error bar holds.
         plan: Only say how far off the answer would be and whether it fits; nothing is spent.
-        delimiter: Field separator of a CSV file.
-        encoding: Encoding of a CSV file.
-        decimal: Decimal sign of numbers in text.
-        null: Texts that mean missing.
-        table: Which table of a database.
-        sql: What to ask a database instead of a table.
+        **reading: How the source is read: every name of :class:`~mahrem.pipeline.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy.
@@ -59,14 +48,12 @@ def query(
         >>> [row["sex"] for row in answer.rows]
         ['f', 'm']
     """
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    how = reading_from(reading)
+    book = Ledger.of(ledger)
     if plan:
         return foretell_query(
             question, ledger=book, epsilon=epsilon, delta=delta, mechanism=mechanism, confidence=confidence
         )
-    reading = Reading(
-        delimiter=delimiter, encoding=encoding, decimal=decimal, null=null, table=table, query=sql
-    )
     return answer_query(
         source,
         question,
@@ -75,5 +62,5 @@ def query(
         delta=delta,
         mechanism=mechanism,
         confidence=confidence,
-        reading=reading,
+        reading=how,
     )

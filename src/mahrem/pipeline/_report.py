@@ -21,7 +21,7 @@ def data_sheet(ledger: str | Path | Ledger) -> dict[str, Any]:
     """Give everything that may be published about a ledger."""
     from mahrem.dp import Ledger
 
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    book = Ledger.of(ledger)
     return book.data_sheet()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from mahrem.learning import (
 )
 from mahrem.pipeline._canaries import Canaries, canary_count
 from mahrem.pipeline._model_score import Measure
+from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._train_models import GRADIENTS, MODELS, Wish, model_name, wish_for
 from mahrem.pipeline._trained import Trained
 from mahrem.release import is_release
@@ -62,12 +63,7 @@ def train(
     canaries: int | None = None,
     plan: bool = False,
     progress: Callable[[str], None] | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    null: Sequence[str] = (),
-    table: str | None = None,
-    sql: str | None = None,
+    **reading: Unpack[ReadingSettings],
 ) -> Trained:
     """Train a model on a table with differential privacy.
 
@@ -104,12 +100,7 @@ def train(
         canaries: How many such rows; by default a twentieth of the public number of rows, at most 1000.
         plan: Only say what would be done, what it costs and whether it fits; nothing is read or spent.
         progress: Called with a sentence now and then.
-        delimiter: Field separator of a CSV file.
-        encoding: Encoding of a CSV file.
-        decimal: Decimal sign of numbers in text.
-        null: Texts that mean missing.
-        table: Which table of a database.
-        sql: What to ask a database instead of a table.
+        **reading: How the source is read: every name of :class:`~mahrem.pipeline.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy; measuring costs extra.
@@ -126,7 +117,8 @@ def train(
         (True, 600)
     """
     start = time.perf_counter()
-    book = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+    book = Ledger.of(ledger)
+    way = reading_from(reading)
     measure = Measure(holdout=holdout, epsilon=evaluate_epsilon, openly=evaluate_openly)
     settings = {
         "batch": batch,
@@ -141,17 +133,42 @@ def train(
         "descent": _descent(learning_rate, optimiser),
         "progress": None if progress is None else _reports(progress),
     }
-    share = 1.0 if how == GRADIENTS else 0.1
-    own = book.delta * share if delta is None else delta
-    if noise == "laplace" and delta is None:
-        own = 0.0
+    own = _own_delta(book, how, noise) if delta is None else delta
     wish = wish_for(book, model, target, epsilon, own, holdout, hidden, settings)
     wanted = _wanted_canaries(book, canaries, audit=audit)
+    made = _untrained(book, wish, how, target, features)
+    resumed = checkpoint is not None and Path(checkpoint).exists()  # then training is paid for already
+    made.fits = measure.fits(book, None if resumed else made.event, epsilon, wish.delta)
+    if plan:
+        return made
+    _refuse_unpayable(made, epsilon)
+    if output is not None:
+        _refuse_occupied(Path(output), force=force)  # before anything is paid
+    _fit(made, measure, source, way, wish, wanted)
+    made.seconds = time.perf_counter() - start
+    if output is not None:
+        made.save(output, force=force)
+    if isinstance(made.estimator, PrivateNetwork):
+        made.estimator.forget()
+    return made
+
+
+def _own_delta(book: Ledger, how: str, noise: str | None) -> float:
+    """Give the delta of a training for which none was named."""
+    if noise == "laplace":
+        return 0.0
+    return book.delta if how == GRADIENTS else book.delta * 0.1  # an event of its own uses its delta up
+
+
+def _untrained(
+    book: Ledger, wish: Wish, how: str, target: str | None, features: Sequence[str] | None
+) -> Trained:
+    """Give the model that was wished for with what its training will cost."""
     made = Trained(
-        model=model,
+        model=wish.network,
         how=how,
         target=target,
-        estimator=MODELS[model_name(model, how)](wish),
+        estimator=MODELS[model_name(wish.network, how)](wish),
         inputs=PublicInputs(
             facts=book.facts,
             features=declared_features(book.facts, target, features),
@@ -159,28 +176,16 @@ def train(
         ),
         ledger=book,
     )
-    made.event = made.planned_event(epsilon, wish.delta)
-    resumed = checkpoint is not None and Path(checkpoint).exists()  # then training is paid for already
-    made.fits = measure.fits(book, None if resumed else made.event, epsilon, wish.delta)
-    if plan:
-        return made
+    made.event = made.planned_event(wish.epsilon, wish.delta)
+    return made
+
+
+def _refuse_unpayable(made: Trained, epsilon: float) -> None:
     if not made.fits:
         raise BudgetExceeded(
-            f"epsilon={epsilon:g} and measuring do not fit the ledger ({book.remaining().epsilon:.4g} is "
-            f"left); nothing was computed"
+            f"epsilon={epsilon:g} and measuring do not fit the ledger "
+            f"({made.ledger.remaining().epsilon:.4g} is left); nothing was computed"
         )
-    if output is not None:
-        _refuse_occupied(Path(output), force=force)  # before anything is paid
-    reading = Reading(
-        delimiter=delimiter, encoding=encoding, decimal=decimal, null=null, table=table, query=sql
-    )
-    _fit(made, measure, source, reading, wish, wanted)
-    made.seconds = time.perf_counter() - start
-    if output is not None:
-        made.save(output, force=force)
-    if isinstance(made.estimator, PrivateNetwork):
-        made.estimator.forget()
-    return made
 
 
 def _wanted_canaries(book: Ledger, canaries: int | None, *, audit: bool) -> int:

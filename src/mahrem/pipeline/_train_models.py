@@ -118,8 +118,7 @@ def wish_for(
     known = facts.columns.get(target) if target is not None else None
     if target is not None:
         refuse_undeclared(facts, [target])
-    if check.finite(epsilon=epsilon) <= 0:
-        raise InvalidParameter(f"epsilon={epsilon!r} must be above 0")
+    check.above_zero(epsilon=epsilon)
     bounded = known is not None and known.categories is None
     return Wish(
         network=model,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.attacks import AuditedBound
-from mahrem.dp import Approximate, Event, Ledger, Pure
+from mahrem.dp import Event, Ledger, promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning import (
     NETWORKS,
@@ -89,14 +89,14 @@ class Trained:
         """The promise in words."""
         if self.fitted:
             return str(self.estimator.guarantee_)
-        plan = self.estimator.plan(self.ledger) if isinstance(self.estimator, PrivateNetwork) else None
+        plan = self._plan()
         return f"would be ({self.epsilon:.4g}, {self.delta:g})-DP" if plan is None else plan.guarantee()
 
     def planned_event(self, epsilon: float, delta: float) -> Event:
         """Give what training will reveal, before anything is read."""
         if isinstance(self.estimator, PrivateNetwork):
             return self.estimator.plan(self.ledger).event
-        return Pure(epsilon) if delta == 0 else Approximate(epsilon, delta)
+        return promise_event(epsilon, delta)
 
     def predict(self, table: object, reading: Reading | None = None) -> Any:
         """Foretell the target of every row of a table; costs nothing."""
@@ -123,7 +123,7 @@ class Trained:
             "spent": self.fitted,
             "fits": self.fits,
             "metrics": self.metrics,
-            "audit": None if self.audit is None else {"claimed": self.epsilon, **self.audit.as_dict()},
+            "audit": self._audited(),
             "remaining": {"epsilon": self.ledger.remaining().epsilon},
             "folder": None if self.folder is None else str(self.folder),
             "seconds": self.seconds,
@@ -138,7 +138,7 @@ class Trained:
         with staged_release(target, force=force) as stage:
             _write_model(self.estimator, stage)
             _write(stage / "plan.json", self._settings())
-            _write(stage / "sheet.json", self.ledger.data_sheet())
+            _write(stage / "sheet.json", {**self.ledger.data_sheet(), "audit": self._audited()})
             # How long it took and what was measured openly depend on the rows, without noise: they stay here.
             told = {"seconds", "folder"}
             if self.metrics is not None and not self.metrics["private"]:
@@ -148,11 +148,13 @@ class Trained:
             (stage / "guarantee.txt").write_text(self.guarantee + "\n", encoding="utf-8")
         return target
 
+    def _audited(self) -> dict[str, Any] | None:
+        """Put the claim and what an audit shows of it side by side."""
+        return None if self.audit is None else {"claimed": self.epsilon, **self.audit.as_dict()}
+
     def _planned(self) -> tuple[float, float]:
-        if isinstance(self.estimator, PrivateNetwork):
-            plan = self.estimator.plan(self.ledger)
-            return plan.epsilon, plan.delta
-        return self.estimator.epsilon, self.estimator.delta
+        promise = self._plan() or self.estimator
+        return promise.epsilon, promise.delta
 
     def _plan(self) -> Any:
         if not isinstance(self.estimator, PrivateNetwork):
@@ -220,21 +222,30 @@ def load_model(folder: str | Path) -> LoadedModel:
     with np.load(home / "model.npz", allow_pickle=False) as kept:
         weights = {name: kept[name] for name in kept.files}
     return LoadedModel(
+        target=said["target"],
         inputs=PublicInputs.from_dict(said["inputs"]),
         estimator=_rebuilt(said, weights),
         guarantee=said["guarantee"],
         cost=(said["cost"][0], said["cost"][1]),
+        audit=_read_audit(home),
     )
+
+
+def _read_audit(home: Path) -> AuditedBound | None:
+    kept = json.loads((home / "report.json").read_text(encoding="utf-8"))["audit"]
+    return None if kept is None else AuditedBound(**{key: kept[key] for key in kept if key != "claimed"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """A private model read from its folder: it foretells, and says what it promises."""
+    """A private model read from its folder: it foretells, says what it promises and what an audit showed."""
 
+    target: str | None
     inputs: PublicInputs = field(repr=False)
     estimator: Any = field(repr=False)
     guarantee: str
     cost: tuple[float, float]
+    audit: AuditedBound | None = None
 
     def predict(self, table: object, reading: Reading | None = None) -> Any:
         """Foretell the target of every row of a table; costs nothing."""
@@ -246,8 +257,19 @@ class LoadedModel:
 
 
 def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    if said["kind"] in LINEAR:
-        return _rebuilt_linear(said, weights)
+    model = (_rebuilt_linear if said["kind"] in LINEAR else _rebuilt_network)(said, weights)
+    model._encoder = None  # noqa: SLF001 - built by hand, as fit would
+    model.classes_, model.cost_, model.guarantee_ = (
+        tuple(said["classes"]),
+        tuple(said["cost"]),
+        said["guarantee"],
+    )
+    if said["bounds"] is not None:
+        model.bounds_ = tuple(said["bounds"])
+    return model
+
+
+def _rebuilt_network(said: dict[str, Any], weights: dict[str, Any]) -> Any:
     model: Any = KINDS[said["kind"]](network=said["model"], options=said["options"], shape=said["shape"])
     import torch
 
@@ -256,14 +278,7 @@ def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
     )
     module = NETWORKS[said["model"]](tuple(said["shape"]), outputs, **said["options"])
     module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    model.model_, model._encoder = module.eval(), None  # noqa: SLF001 - built by hand, as fit would
-    model.classes_, model.cost_, model.guarantee_ = (
-        tuple(said["classes"]),
-        tuple(said["cost"]),
-        said["guarantee"],
-    )
-    if said["bounds"] is not None:
-        model.bounds_ = tuple(said["bounds"])
+    model.model_ = module.eval()
     return model
 
 
@@ -277,8 +292,5 @@ def _rebuilt_linear(said: dict[str, Any], weights: dict[str, Any]) -> Any:
     model = kind(
         epsilon=said["cost"][0], delta=said["cost"][1], norm=said["norm"], intercept=said["intercept"], **own
     )
-    model.coef_, model.classes_, model._encoder = weights["coef_"], tuple(said["classes"]), None  # noqa: SLF001
-    model.cost_, model.guarantee_ = tuple(said["cost"]), said["guarantee"]
-    if said["bounds"] is not None:
-        model.bounds_ = tuple(said["bounds"])
+    model.coef_ = weights["coef_"]
     return model

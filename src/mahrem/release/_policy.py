@@ -9,14 +9,14 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.release._settings import read_settings
-from mahrem.table import Kind, Missing
+from mahrem.table import Format, Kind, Missing
 
 __all__ = ["Policy", "read_policy"]
 
@@ -70,7 +70,7 @@ class Policy:
     decimal: Literal[".", ","] | None = None
     query: str | None = None
     table: str | None = None
-    format: Literal["csv", "tsv", "parquet", "arrow", "xlsx"] = "csv"
+    format: Format = "csv"
     shuffle: bool | None = None
     language: str = "en"
     look_for: tuple[Mapping[str, Any], ...] = ()  # what columns with such names are, where there are any
@@ -95,7 +95,7 @@ class Policy:
         check.one_of(("strict", "relaxed"), strategy=self.strategy)
         check.one_of(("grid", "exact"), bounds=self.bounds)
         check.one_of(("text", "pairs", "midpoint", "centroid"), cells=self.cells)
-        check.one_of(("csv", "tsv", "parquet", "arrow", "xlsx"), format=self.format)
+        check.one_of(get_args(Format), format=self.format)
         check.one_of(("local", "spark"), engine=self.engine)
         check.one_of((".", ","), decimal=self.decimal or ".")
         if self.suppression_limit is not None:

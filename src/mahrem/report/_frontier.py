@@ -6,16 +6,12 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mahrem.report._advice import Line, best_of, frontier_advice, lines_of, percent, ranked, total
 from mahrem.report._catalogue import load_catalogue
 from mahrem.report._pictures import AFTER, INK, QUIET, _draw
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from mahrem.report._template import load_template
 
 __all__ = ["frontier_page", "frontier_svg", "over_k", "standing_alone"]
 
@@ -44,7 +40,7 @@ def frontier_page(found: Mapping[str, Any]) -> str:
     lines = lines_of(found["results"])
     ks = sorted({k for line in lines for k in line.loss})
     middle = ks[len(ks) // 2] if ks else 0
-    return _template().render(
+    return load_template("comparison").render(
         found=found,
         advice=frontier_advice(found["results"]),
         over_k=_over_k(lines) if lines else "",
@@ -276,14 +272,3 @@ def standing_alone(svg: str) -> str:
     opening, _, body = fixed.partition(">")
     name = ' xmlns="http://www.w3.org/2000/svg"' if "xmlns=" not in opening else ""
     return f'{opening}{name}><rect width="100%" height="100%" fill="#fff"/>{body}'
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    text = files("mahrem.report").joinpath("templates", "comparison.html.jinja").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(text)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report import _pictures, _sections
 from mahrem.report._budget import budget
 from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
 from mahrem.report._synthetic import synthetic
+from mahrem.report._template import load_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from jinja2 import Template
 
 __all__ = ["render_html", "summary_parts"]
 
@@ -45,7 +43,7 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         - Every text of the report is escaped.
     """
     catalogue = load_catalogue(language)
-    return _template().render(
+    return load_template("report").render(
         **summary_parts(report, language),
         t=catalogue,
         report=report,
@@ -77,17 +75,6 @@ def summary_parts(report: Mapping[str, Any], language: str = "en") -> dict[str, 
         "red_team": _sections.red_team(report, quasi, catalogue),
         "warnings": [_sections.same_in(catalogue, "warning", text) for text in report.get("warnings", ())],
     }
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    text = files("mahrem.report").joinpath("templates", "report.html.jinja").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(text)
 
 
 def _quasi(report: Mapping[str, Any]) -> list[str]:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mahrem.report._grouped import grouped_svg
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from mahrem.report._template import load_template
 
 __all__ = ["quality_page"]
 
@@ -23,7 +19,7 @@ def quality_page(found: Mapping[str, Any]) -> str:
     Args:
         found: What its ``as_dict`` gives.
     """
-    return _template().render(
+    return load_template("quality").render(
         found=found, rows=list(_rows(found)), learning=_learnt(found), pictures=list(_pictures(found))
     )
 
@@ -96,14 +92,3 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         low = max(0.0, min(float(row["value"]) for row in rows) - 0.1)
         title = "Right answers about real rows"
         yield title, grouped_svg(rows, title=title, amount="accuracy", domain=(low, 1.0))
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    text = files("mahrem.report").joinpath("templates", "quality.html.jinja").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(text)

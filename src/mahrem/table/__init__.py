@@ -15,11 +15,12 @@ from mahrem.table._builders import (
     prefix_hierarchy,
 )
 from mahrem.table._cells import Cells
-from mahrem.table._databases import is_postgresql, quoted
+from mahrem.table._databases import is_postgresql, quoted, read_alone
 from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
 from mahrem.table._encode import encode_quasi, encode_sensitive
 from mahrem.table._excel import excel_texts, fits_excel
-from mahrem.table._formulas import neutralise_formulas, restore_formulas, restored_cells
+from mahrem.table._files import is_duckdb
+from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
 from mahrem.table._frames import as_polars, pruned
 from mahrem.table._grammar import (
     Cell,
@@ -106,6 +107,7 @@ __all__ = [
     "hierarchy_from_nested",
     "infer_kind",
     "interval_hierarchy",
+    "is_duckdb",
     "is_postgresql",
     "is_role_word",
     "learn_hierarchies",
@@ -121,11 +123,13 @@ __all__ = [
     "pruned",
     "pseudonyms",
     "quoted",
+    "read_alone",
     "read_cell",
     "read_hierarchy",
     "read_key",
     "read_kind",
     "read_ranges",
+    "restore_cells",
     "restore_formulas",
     "restored_cells",
     "role_from_word",

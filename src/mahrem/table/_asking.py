@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mahrem.check import extra
-from mahrem.errors import InvalidInput
 from mahrem.table._databases import (
     LISTING,
     choose_table,
+    duckdb_reader,
     is_postgresql,
     postgresql_driver,
     postgresql_reader,
@@ -66,36 +65,20 @@ def asking(source: object, reading: Reading) -> Iterator[Database | None]:
 
 @contextmanager
 def _asking_duckdb(path: Path, reading: Reading) -> Iterator[Database]:
-    try:
-        import duckdb
-    except ImportError:
-        raise extra("sql", needed_for="DuckDB files") from None
-    label = f"DuckDB file {path.name!r}"
-    try:
-        connection = duckdb.connect(str(path), read_only=True)
-    except duckdb.Error as error:
-        raise InvalidInput(
-            f"{label} cannot be opened ({type(error).__name__}); is it broken, or open in another program?"
-        ) from None
-    with connection:
-        try:
-            if reading.query is None:
-                table = _chosen(connection, path, reading, label)
-            else:
-                table = f"(\n{reading.query.strip().rstrip(';')}\n) AS asked"
-            described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
-            name_columns([row[0] for row in described], label)
-            yield Database(
-                dialect="duckdb",
-                label=label,
-                types={row[0]: str(row[1]).upper() for row in described},
-                table=table,
-                ask=lambda sql: connection.execute(sql).fetchall(),
-            )
-        except duckdb.Error as error:
-            telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
-            words = str(error) if isinstance(error, telling) else ""
-            raise refused_query(label, type(error).__name__, words) from None
+    with duckdb_reader(path) as (connection, label):
+        if reading.query is None:
+            table = _chosen(connection, path, reading, label)
+        else:
+            table = f"(\n{reading.query.strip().rstrip(';')}\n) AS asked"
+        described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608
+        name_columns([row[0] for row in described], label)
+        yield Database(
+            dialect="duckdb",
+            label=label,
+            types={row[0]: str(row[1]).upper() for row in described},
+            table=table,
+            ask=lambda sql: connection.execute(sql).fetchall(),
+        )
 
 
 _CHOSEN: dict[tuple[object, ...], str] = {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,7 +16,6 @@ from mahrem.table._reading import Reading, Source, name_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
 
     import duckdb
     import pyarrow as pa
@@ -23,7 +24,7 @@ __all__ = [
     "LISTING",
     "choose_table",
     "connection_reason",
-    "duckdb_answer",
+    "duckdb_reader",
     "is_postgresql",
     "open_duckdb",
     "open_postgresql",
@@ -32,6 +33,7 @@ __all__ = [
     "postgresql_table",
     "postgresql_type",
     "quoted",
+    "read_alone",
     "refused_query",
 ]
 
@@ -59,28 +61,55 @@ def quoted(*names: str) -> str:
 
 def open_duckdb(path: Path, reading: Reading) -> Source:
     """Open a DuckDB file read-only and take a table or the answer to a query."""
+    with duckdb_reader(path) as (connection, label):
+        return _held(_answer(connection, reading, label), reading, label)
+
+
+def read_alone(path: Path, reading: Reading) -> pa.Table:
+    """Take a table or an answer of a DuckDB file that is not trusted.
+
+    Guarantees:
+        - No view in the file and no query reads another file or the network, or writes beside the file.
+    """
+    with duckdb_reader(path, alone=True) as (connection, label):
+        return _answer(connection, reading, label)
+
+
+@contextmanager
+def duckdb_reader(path: Path, *, alone: bool = False) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Give a read-only connection to a file, and what to call it; ``alone`` shuts it off from all else."""
     try:
         import duckdb
     except ImportError:
         raise extra("sql", needed_for="DuckDB files") from None
     label = f"DuckDB file {path.name!r}"
     try:
-        connection = duckdb.connect(str(path), read_only=True)
+        connection = duckdb.connect(str(path), read_only=True, config=_limits(alone=alone))
     except duckdb.Error as error:
         raise InvalidInput(
             f"{label} cannot be opened ({type(error).__name__}); is it broken, or open in another program?"
         ) from None
+    telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
     with connection:
         try:
-            return _held(duckdb_answer(connection, reading, label), reading, label)
+            yield connection, label
         except duckdb.Error as error:
-            telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
-            raise refused_query(
-                label, type(error).__name__, str(error) if isinstance(error, telling) else ""
-            ) from None
+            words = str(error) if isinstance(error, telling) and not alone else ""
+            limits = "; it may use tables of this file alone" if alone else ""
+            raise refused_query(label, type(error).__name__, words, limits) from None
 
 
-def duckdb_answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:
+def _limits(*, alone: bool) -> dict[str, str | bool | int | float | list[str]]:
+    if not alone:
+        return {}
+    return {
+        "enable_external_access": "false",
+        "lock_configuration": "true",
+        "temp_directory": str(Path(tempfile.gettempdir()) / "duckdb"),  # nothing is left beside the file
+    }
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:
     """Give the table that was named, or the answer to a query, in types that can be read."""
     query = reading.query
     if query is None:
@@ -230,8 +259,9 @@ def _exact(text: pl.Series) -> pl.Series:
     return exact if exact.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
 
 
-def refused_query(label: str, kind: str, words: str) -> InvalidInput:
+def refused_query(label: str, kind: str, words: str, limits: str = "") -> InvalidInput:
     """Make the error for a failed query; complaints about the SQL are repeated, about data never."""
     first = next((line.strip() for line in words.splitlines() if line.strip()), "")
     said = first.rsplit("ERROR:", maxsplit=1)[-1].strip()
-    return InvalidInput(f"{label}: the database refused the query ({kind}{': ' + said if said else ''})")
+    reason = f"{kind}: {said}" if said else kind
+    return InvalidInput(f"{label}: the database refused the query ({reason}){limits}")

@@ -9,7 +9,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["neutralise_formulas", "neutralise_names", "restore_formulas", "restored_cells"]
+__all__ = ["neutralise_formulas", "neutralise_names", "restore_cells", "restore_formulas", "restored_cells"]
 
 DISARMED = r"^'+[=+\-@\t\r]"
 FORMULA = (  # what begins like one, less plain numbers [+-][0-9.,]+([eE][+-]?[0-9]+)?: in one pass
@@ -65,6 +65,12 @@ def restored_cells(schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
     """Undo :func:`neutralise_formulas` on the text of cells, lazily, and leave the header alone."""
     texts = [pl.col(name) for name, dtype in schema.items() if dtype == pl.String]
     return [pl.when(_disarmed(text)).then(text.str.slice(1)).otherwise(text).name.keep() for text in texts]
+
+
+def restore_cells(table: pl.LazyFrame) -> pl.LazyFrame:
+    """Undo :func:`neutralise_formulas` in columns where a cell begins with an apostrophe at all."""
+    quoted = _true(table.select(pl.col(pl.String).str.starts_with("'").any()).collect(engine="streaming"))
+    return table.with_columns(restored_cells(dict.fromkeys(quoted, pl.String()))) if quoted else table
 
 
 def neutralise_names(names: Sequence[str]) -> list[str]:

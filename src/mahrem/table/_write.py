@@ -15,9 +15,16 @@ from mahrem.table._reading import CONTROL, NESTED
 from mahrem.table._staged import appearing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["SPREADSHEETS", "Format", "exported_names", "write_table"]
+__all__ = [
+    "SPREADSHEETS",
+    "Format",
+    "exported_names",
+    "refuse_nul",
+    "refuse_unwritable",
+    "write_table",
+]
 
 _CHUNK = 1 << 20
 
@@ -41,14 +48,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
     if format in SPREADSHEETS:
-        for name, dtype in frame.schema.items():
-            if isinstance(dtype, NESTED):
-                raise InvalidParameter(
-                    f"column={name!r} holds {dtype.base_type()} values, which {format.upper()} cannot; "
-                    f"drop it or write Parquet"
-                )
-            if CONTROL.search(name):
-                raise InvalidParameter(f"column={name!r} has control characters in its name")
+        refuse_unwritable(frame.schema, format)
         frame = neutralise_formulas(frame)
     with appearing(Path(path)) as stream:
         match format:
@@ -60,7 +60,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
                 write_excel(frame, stream, Path(path).parent)
             case _:
                 frame.write_csv(stream, separator="\t" if format == "tsv" else ",")
-                _refuse_nul(stream)
+                refuse_nul(stream)
 
 
 def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
@@ -68,7 +68,19 @@ def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: 
     return neutralise_names(names) if format in SPREADSHEETS else list(names)
 
 
-def _refuse_nul(stream: BinaryIO) -> None:
+def refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None:  # noqa: A002 - the same
+    """Refuse columns that text cannot hold."""
+    for name, dtype in schema.items():
+        if isinstance(dtype, NESTED):
+            raise InvalidParameter(
+                f"column={name!r} holds {dtype.base_type()} values, which {format.upper()} cannot; "
+                f"drop it or write Parquet"
+            )
+        if CONTROL.search(name):
+            raise InvalidParameter(f"column={name!r} has control characters in its name")
+
+
+def refuse_nul(stream: BinaryIO) -> None:
     """A NUL in a cell would make the file look binary to every reader, ours too."""
     stream.flush()
     stream.seek(0)

@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._formulas import neutralise_formulas
 from mahrem.table._staged import appearing
-from mahrem.table._write import SPREADSHEETS, Format, write_table
+from mahrem.table._write import SPREADSHEETS, Format, refuse_nul, refuse_unwritable, write_table
 
 __all__ = ["write_parts"]
 
@@ -40,15 +40,17 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format = "csv
         return whole.height
     with appearing(Path(path)) as stream:
         if format in SPREADSHEETS:
+            refuse_unwritable(first.schema, format)
             return _text(rows, stream, "\t" if format == "tsv" else ",")
         return _columns(rows, first, stream, format)
 
 
 def _text(parts: Iterator[pl.DataFrame], stream: BinaryIO, separator: str) -> int:
     rows = 0
-    for part in parts:
-        neutralise_formulas(part).write_csv(stream, separator=separator, include_header=rows == 0)
+    for number, part in enumerate(parts):
+        neutralise_formulas(part).write_csv(stream, separator=separator, include_header=number == 0)
         rows += part.height
+    refuse_nul(stream)
     return rows
 
 

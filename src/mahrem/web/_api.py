@@ -19,9 +19,9 @@ from mahrem.web._bodies import (
     SourceDatabase,
     SourcePath,
 )
-from mahrem.web._errors import Refused
 from mahrem.web._house import KEY, HouseDep, ProjectId
 from mahrem.web._models import Columns, Project, Promises, Reading, SourceFacts
+from mahrem.web._plan import needs_source
 from mahrem.web._sources import database_label, list_files, pick_database, pick_file
 from mahrem.web._upload import receive_body
 
@@ -149,8 +149,7 @@ def forget_source(house: HouseDep, project: ProjectId) -> Project:
 @router.put("/projects/{project}/reading", status_code=202)
 def put_reading(house: HouseDep, project: ProjectId, reading: Reading) -> Opened:
     """Say how the file is to be read (encoding, delimiter …) and look at it again."""
-    if house.store.get(project).source is None:
-        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
+    needs_source(house.store.get(project))
     house.store.update(project, reading=reading, problem=None)
     return Opened(job=house.look_again(project), project=house.store.get(project))
 

@@ -27,11 +27,20 @@ from mahrem.web._guard import REPORT_POLICY
 from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectId
 from mahrem.web._models import Job, Project
 from mahrem.web._outcomes import result_of
-from mahrem.web._plan import needs_table
+from mahrem.web._plan import check_methods, needs_table
 from mahrem.web._runs import federated_runs
 from mahrem.web._zip import zipped
 
-__all__ = ["column_name", "keep_tree", "plan_query", "read_ledger", "read_tree", "remove_tree", "router"]
+__all__ = [
+    "ask_privately",
+    "column_name",
+    "keep_tree",
+    "plan_query",
+    "read_ledger",
+    "read_tree",
+    "remove_tree",
+    "router",
+]
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependencies=[KEY])
 Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
@@ -49,11 +58,7 @@ def list_jobs(house: HouseDep, project: ProjectId) -> JobList:
 @router.post("/projects/{project}/compare", status_code=202)
 def start_compare(house: HouseDep, project: ProjectId, wish: CompareWish) -> Started:
     """Sweep methods over k; nothing is published."""
-    from mahrem import check
-    from mahrem.partition import METHODS
-
-    for name in wish.methods or ():
-        check.one_of(tuple(METHODS), method=name)
+    check_methods(wish.methods or ())
     return Started(job=house.start(house.store.get(project), "compare", wish.model_dump(exclude_none=True)))
 
 
@@ -174,10 +179,7 @@ def plan(house: HouseDep, project: ProjectId, question: Question) -> dict[str, A
 @router.post("/projects/{project}/queries", status_code=202)
 def ask(house: HouseDep, project: ProjectId, question: Question) -> Started:
     """Answer a question privately; the ledger pays before any value is looked at."""
-    found = house.store.get(project)
-    if not plan_query(house, found, question)["fits"]:
-        raise Refused(409, "budget_exceeded", "The budget does not cover this question", "Ask for less.")
-    return Started(job=house.start(found, "query", question.model_dump(exclude_none=True)))
+    return Started(job=ask_privately(house, house.store.get(project), question))
 
 
 @router.get("/federated")
@@ -254,6 +256,13 @@ def plan_query(house: House, project: Project, question: Question) -> dict[str, 
     said = question.model_dump()
     answer = query(None, said.pop("question"), ledger=house.ledger_path(project), plan=True, **said)
     return _plain(answer.as_dict())
+
+
+def ask_privately(house: House, project: Project, question: Question, *, seen: int | None = None) -> Job:
+    """Have a question answered if the budget covers it; ``seen``: lines of the ledger a person saw."""
+    if not plan_query(house, project, question)["fits"]:
+        raise Refused(409, "budget_exceeded", "The budget does not cover this question", "Ask for less.")
+    return house.start(project, "query", question.model_dump(exclude_none=True), seen=seen)
 
 
 def _plain(found: dict[str, Any]) -> dict[str, Any]:

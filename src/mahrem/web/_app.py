@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 import mahrem
 from mahrem.errors import MahremError
-from mahrem.web import _api, _api_jobs, _pages, _pages_more
+from mahrem.web import _api, _api_jobs, _pages, _pages_asking, _pages_door, _pages_steps
 from mahrem.web._contexts import MessagePage, Shell
 from mahrem.web._errors import Refused, described
 from mahrem.web._forms import problem_in
@@ -74,7 +74,7 @@ def build_app(
     )
     app.state.house = house
     app.state.failed = None
-    for part in (_api, _api_jobs, _pages, _pages_more):
+    for part in (_api, _api_jobs, _pages, _pages_steps, _pages_asking, _pages_door):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=str(files("mahrem.web").joinpath("static"))), name="static")
     app.add_exception_handler(MahremError, _failed)

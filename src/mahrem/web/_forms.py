@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
 from mahrem.web._models import Columns, Project, Promises, Reading
-from mahrem.web._plan import needs_table
+from mahrem.web._plan import check_methods, needs_table
 
 __all__ = [
     "problem_in",
@@ -112,12 +112,8 @@ def read_point(form: FormData) -> Adopted:
 
 def read_sweep(form: FormData) -> dict[str, Any]:
     """Read which methods and k to sweep, and for how long."""
-    from mahrem import check
-    from mahrem.partition import METHODS
-
     methods = [str(name) for name in form.getlist("methods")]
-    for name in methods:
-        check.one_of(tuple(METHODS), method=name)
+    check_methods(methods)
     ks = [part.strip() for part in str(form.get("ks", "")).split(",") if part.strip()]
     said: dict[str, Any] = {"methods": methods or None, "ks": ks or None}
     minutes = str(form.get("minutes", "")).strip()

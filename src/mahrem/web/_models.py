@@ -11,6 +11,7 @@ __all__ = [
     "Columns",
     "ErrorDetail",
     "Job",
+    "KindName",
     "Project",
     "Promises",
     "Reading",

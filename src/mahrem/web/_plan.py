@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from mahrem.web._errors import Refused
-from mahrem.web._models import Columns, Project, Promises
+from mahrem.web._models import Columns, Project, Promises, SourceFacts
 
-__all__ = ["check_choices", "needs_table", "settings_of"]
+__all__ = ["check_choices", "check_methods", "needs_source", "needs_table", "settings_of"]
+
+
+def needs_source(project: Project) -> SourceFacts:
+    """Say where the table of a project comes from, or that it has none."""
+    if project.source is None:
+        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
+    return project.source
 
 
 def needs_table(project: Project) -> Mapping[str, Any]:
     """Give the profile of a project, or say that there is none yet."""
-    if project.source is None:
-        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
+    needs_source(project)
     if project.profile is None:
         raise Refused(
             409,
@@ -50,13 +56,21 @@ def settings_of(project: Project, folder: Path) -> dict[str, Any]:
 def check_choices(project: Project, choices: Columns, promises: Promises) -> None:
     """Refuse choices that no release could be made with, by the same rules as a policy."""
     from mahrem import check
-    from mahrem.partition import METHODS
     from mahrem.release import Policy
 
     names = [column["name"] for column in needs_table(project)["columns"]]
     check.columns_exist([*choices.columns, *([choices.subject] if choices.subject else [])], names)
-    check.one_of(tuple(METHODS), method=promises.method)
+    check_methods([promises.method])
     Policy.of(_settings(choices, promises))
+
+
+def check_methods(names: Iterable[str]) -> None:
+    """Refuse a method nobody knows."""
+    from mahrem import check
+    from mahrem.partition import METHODS
+
+    for name in names:
+        check.one_of(tuple(METHODS), method=name)
 
 
 def _settings(choices: Columns, promises: Promises) -> dict[str, Any]:

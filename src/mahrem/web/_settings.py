@@ -64,8 +64,7 @@ class ServeSettings:
         for name in ("max_upload", "max_columns", "max_rows", "workers"):
             check.at_least(1, **{name: getattr(self, name)})
         for name in ("keep_hours", "job_seconds"):
-            if check.finite(**{name: getattr(self, name)}) <= 0:
-                raise InvalidParameter(f"{name}={getattr(self, name)} must be above 0")
+            check.above_zero(**{name: getattr(self, name)})
         for folder in self.folders:
             if not folder.is_dir():
                 raise InvalidParameter(f"folder={str(folder)!r} is not a folder")

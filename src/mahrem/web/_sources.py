@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
+from mahrem.web._plan import needs_source
 from mahrem.web._settings import ServeSettings
 
 __all__ = ["HEAD", "database_label", "kind_of", "list_files", "located", "pick_database", "pick_file"]
@@ -146,9 +147,7 @@ def pick_database(settings: ServeSettings, label: str) -> str:
 
 def located(project: Project, folder: Path, settings: ServeSettings) -> dict[str, Any]:
     """Say where the table of a project lies now, for a job; what was declared is checked again."""
-    source = project.source
-    if source is None:
-        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
+    source = needs_source(project)
     return {
         "table": _place(source, folder, settings),
         "sql_table": source.table,

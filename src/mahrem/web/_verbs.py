@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -31,6 +30,7 @@ class _Order:
         self.settings: dict[str, Any] = dict(said["request"].get("settings", {}))
         self.arguments: dict[str, Any] = dict(said["request"].get("arguments", {}))
         self.limits: Mapping[str, int] = said["limits"]
+        self._answer: Any = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -41,48 +41,19 @@ class _Order:
 
     def table(self) -> Any:
         """Give the table; a table or question of a DuckDB file may look at nothing but that file."""
-        from mahrem.table import is_postgresql
-        from mahrem.table._files import is_duckdb
+        from mahrem.table import Reading, is_duckdb, is_postgresql, read_alone
 
-        place = self.source["table"]
-        if is_postgresql(place) or not (self.source["sql"] or is_duckdb(Path(place))):
+        place, sql = self.source["table"], self.source["sql"]
+        if is_postgresql(place) or not (sql or is_duckdb(Path(place))):
             return place
-        if "_answer" not in self.__dict__:
-            self._answer = _asked_alone(place, self.source["sql"], self.source["sql_table"])
+        if self._answer is None:
+            asked = Reading(query=sql, table=None if sql else self.source["sql_table"])
+            self._answer = read_alone(Path(place), asked)
         return self._answer
 
     def all(self) -> dict[str, Any]:
         """Give settings and ways of reading together."""
         return {**self.reading, **self.settings}
-
-
-def _asked_alone(path: str, sql: str | None, table: str | None) -> Any:
-    """Read a DuckDB file shut off from all else: a view in it could read other files, or the network."""
-    from mahrem.table import Reading
-    from mahrem.table._databases import duckdb_answer
-
-    try:
-        import duckdb
-    except ImportError:
-        from mahrem.check import extra
-
-        raise extra("sql", needed_for="DuckDB files") from None
-    shut: dict[str, Any] = {
-        "enable_external_access": "false",
-        "lock_configuration": "true",
-        "temp_directory": str(
-            Path(tempfile.gettempdir()) / "duckdb"
-        ),  # not beside the file, to be left there
-    }
-    try:
-        with duckdb.connect(path, read_only=True, config=shut) as database:
-            return duckdb_answer(
-                database, Reading(query=sql, table=None if sql else table), f"DuckDB file {Path(path).name!r}"
-            )
-    except duckdb.Error as error:
-        raise InvalidInput(
-            f"the database refused the query ({type(error).__name__}); it may use tables of this file alone"
-        ) from None
 
 
 def _inspect(order: _Order, progress: Progress) -> dict[str, Any]:
@@ -204,9 +175,8 @@ def _query(order: _Order, progress: Progress) -> dict[str, Any]:
 
     progress("answering")
     ways = dict(order.arguments)
-    asked = {("sql" if key == "query" else key): value for key, value in order.reading.items()}
     ledger = order.folder.parent / f"ledger-{ways.pop('ledger')}"
-    return query(order.table(), ways.pop("question"), ledger=ledger, **ways, **asked).as_dict()
+    return query(order.table(), ways.pop("question"), ledger=ledger, **ways, **order.reading).as_dict()
 
 
 VERBS: Mapping[str, Callable[[_Order, Progress], dict[str, Any]]] = {

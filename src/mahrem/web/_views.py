@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from mahrem.web._contexts import (
     AuditPage,
@@ -23,11 +23,11 @@ from mahrem.web._contexts import (
     Step,
 )
 from mahrem.web._drawn import drawn
-from mahrem.web._errors import described
+from mahrem.web._errors import Refused, described
 from mahrem.web._frontier import frontier
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
-from mahrem.web._models import Columns, ErrorDetail, Job, Project, Promises
+from mahrem.web._models import Columns, ErrorDetail, Job, KindName, Project, Promises
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import settings_of
 from mahrem.web._sources import database_label, list_files
@@ -47,7 +47,6 @@ __all__ = [
 ]
 
 _STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries")
-_KINDS = ("numeric", "ordinal", "categorical", "date", "code")
 
 
 def shell_of(project: Project, current: str, message: ErrorDetail | None = None) -> Shell:
@@ -108,7 +107,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         columns=lines,
         subject=choices.subject or "",
         roles=ROLES,
-        kinds=_KINDS,
+        kinds=get_args(KindName),
     )
 
 
@@ -274,7 +273,7 @@ def _result(house: House, project: Project, verb: str) -> dict[str, Any] | None:
         return None
     try:
         return result_of(house.store, project.id, project.jobs[verb])
-    except (OSError, json.JSONDecodeError):
+    except (OSError, json.JSONDecodeError, Refused):
         return None
 
 

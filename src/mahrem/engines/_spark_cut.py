@@ -1,0 +1,129 @@
+"""One part of a distributed table: what passes told the driver of it, and where that cuts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mahrem import arrays
+from mahrem.engines._spark_judge import Judge
+from mahrem.engines._spark_tally import Count, Survey, add_up
+from mahrem.types import Floats, Integers
+
+__all__ = ["Answer", "Bins", "Node", "bracket_of"]
+
+
+@dataclass
+class Bins:
+    """How the rows of a part spread over bins, all but a few of them."""
+
+    counts: Integers  # (d, b)
+    first: Integers  # (d,) edge where the first bin begins
+    width: Integers  # (d,) edges that the bins cover
+    unsure: int  # rows that lie in no bin
+
+
+@dataclass
+class Node:
+    """A part of the table, as far as the driver knows it."""
+
+    number: int
+    depth: int
+    size: int
+    low: Floats = field(default_factory=lambda: np.zeros(0))
+    high: Floats = field(default_factory=lambda: np.zeros(0))
+    bins: Bins | None = None
+    column: int = -1  # tried last
+    bracket: tuple[float, float] | None = None
+
+
+@dataclass
+class Side:
+    """One side of a cut that may be made."""
+
+    size: int
+    low: Floats
+    high: Floats
+    bins: Bins | None
+
+
+class Answer:
+    """What a pass found about one part: its two sides, and the values between them in order."""
+
+    def __init__(self, node: Node, place: int, survey: Survey, found: Count) -> None:
+        self.node, self.place, self.survey, self.found = node, place, survey, found
+        begin, end = np.searchsorted(found.question, [place, place + 1])
+        self.inside = slice(begin, end)
+        equal = int(found.count[place, 1])
+        ends = slice(place, place + 1) if equal else slice(0, 0)
+        self.value = np.append(found.value[self.inside], survey.asked.high[ends])
+        self.times = np.append(found.times[self.inside], found.count[ends, 1])
+        self.low = np.concatenate([found.least_inside[self.inside], found.least[ends, 1]])
+        self.high = np.concatenate([found.most_inside[self.inside], found.most[ends, 1]])
+
+    def cut(self, judge: Judge) -> tuple[float, bool, Side, Side] | None:
+        """Cut at the lower median if both sides may stand: ``<= v | > v``, else ``< v | >= v``."""
+        ranks = int(self.found.count[self.place, 0]) + np.cumsum(self.times)
+        at = int(np.searchsorted(ranks, (self.node.size - 1) // 2, side="right"))
+        for below in (False, True):
+            left = self._side(0, slice(0, at + (not below)))
+            right = self._side(2, slice(at + (not below), len(self.value)))
+            sizes = np.array([left.size, right.size])
+            if sizes.min() >= judge.minimum and judge.accepts(sizes, self._triplets(at + (not below))).all():
+                return float(self.value[at]), below, left, right
+        return None
+
+    def _side(self, sure: int, values: slice) -> Side:
+        place, found = self.place, self.found
+        unsure = int(self.times[values].sum())
+        equal = int(found.count[place, 1])
+        with_equal = equal > 0 and values.stop == len(self.value) and values.stop > values.start
+        bins = None
+        if self.survey.asked.spread[place]:
+            counts = found.bins[place, sure].astype(np.int64)
+            if with_equal:
+                counts = counts + found.bins[place, 1]
+            asked = self.survey.asked
+            bins = Bins(counts, asked.first[place], asked.width[place], unsure - equal * with_equal)
+        return Side(
+            size=int(found.count[place, sure]) + unsure,
+            low=np.minimum(found.least[place, sure], self.low[values].min(axis=0, initial=np.inf)),
+            high=np.maximum(found.most[place, sure], self.high[values].max(axis=0, initial=-np.inf)),
+            bins=bins,
+        )
+
+    def _triplets(self, border: int) -> list[Integers]:
+        """Give group (0 left, 1 right), code and times of both sides, for each sensitive column."""
+        base = arrays.SIDES * len(self.survey.asked.column)
+        listed = self.inside.stop - self.inside.start
+        right = np.arange(len(self.value)) >= border
+        slots = np.concatenate(
+            [
+                arrays.SIDES * self.place + np.array([0, 2]),
+                base + np.arange(self.inside.start, self.inside.stop),
+                arrays.SIDES * self.place + np.ones(len(self.value) - listed, np.int64),
+            ]
+        )
+        groups = np.concatenate([[0, 1], right.astype(np.int64)])
+        order = np.argsort(slots)
+        slots, groups = slots[order], groups[order]
+        sides = []
+        for all_of_them in self.found.triplets:
+            places = np.minimum(np.searchsorted(slots, all_of_them[:, 0]), len(slots) - 1)
+            ours = slots[places] == all_of_them[:, 0]
+            sides.append(add_up(np.column_stack([groups[places[ours]], all_of_them[ours, 1:]])))
+        return sides
+
+
+def bracket_of(bins: Bins, column: int, rank: int, edges: Floats) -> tuple[float, float, int]:
+    """Give two edges that the value of a rank lies between, and how many rows may lie there too."""
+    counts = bins.counts[column]
+    running = np.cumsum(counts)
+    begin = int(np.argmax(running + bins.unsure > rank))
+    end = int(np.argmax(running > rank)) if running[-1] > rank else len(counts) - 1
+    first, width = int(bins.first[column]), int(bins.width[column])
+    lowest = first - (-begin * width // len(counts))
+    highest = first - (-(end + 1) * width // len(counts)) - 1
+    low = -np.inf if lowest == 0 else float(edges[column, lowest - 1])
+    return low, float(edges[column, highest]), int(counts[begin : end + 1].sum()) + bins.unsure

@@ -1,0 +1,110 @@
+"""Which method partitions a table, with which settings, under which promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from mahrem.engines import Local
+from mahrem.errors import InvalidParameter
+from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.partition import Admission, Jittered, Partition, Partitioner, build_method
+from mahrem.pipeline._auto import LIGHT, Evidence, choose
+from mahrem.pipeline._prepare import Prepared
+from mahrem.release import Policy
+from mahrem.table import Leaves, Values, Words
+
+__all__ = ["admission", "chosen_method", "partition_rows", "refuse_for_levels"]
+
+_ROUNDING = 1e-9
+
+
+def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[str, Any]]:
+    """Give the method, why it was chosen if it was, and its own options."""
+    options = dict(policy.options)
+    if policy.method != "auto":
+        return policy.method, None, options
+    evidence = Evidence(
+        rows=prepared.taking_part,
+        columns=len(prepared.axes),
+        unordered=len(_unordered(prepared)),
+        k=policy.k or 1,
+        apart=policy.delta_presence is not None,
+        demanding=_demanding(policy),
+        seconds=options.pop("seconds", None),
+    )
+    return *choose(evidence), options
+
+
+def refuse_for_levels(policy: Policy, method: str) -> None:
+    """Refuse what a method that lifts whole columns cannot do."""
+    for said in ("jitter", "top", "bottom"):
+        if getattr(policy, said):
+            raise InvalidParameter(
+                f"{said} is for methods that cut; method={method!r} lifts whole columns to levels: "
+                f"choose another method, or say it in a hierarchy"
+            )
+
+
+def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
+    """Sort rows into classes by a method, under what the policy promises."""
+    method = _method(prepared, policy, name, options)
+    if policy.jitter is not None:
+        trees = tuple(isinstance(axis.domain, Leaves) for axis in prepared.axes)
+        method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
+    admits = admission(prepared, policy)
+    return Local().partition(method, prepared.points(), prepared.absent(), admits)
+
+
+def admission(prepared: Prepared, policy: Policy) -> Admission:
+    """Give the judge of candidate classes for what the policy promises."""
+    promises: list[tuple[PrivacyModel, Values | None]] = []
+    for promise in policy.promises():
+        if promise.model.name == "delta-presence":
+            promises.append((promise.model, prepared.membership()))
+        else:
+            promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
+    return Admission(
+        tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
+    )
+
+
+def _demanding(policy: Policy) -> bool:
+    """Say whether the promises are such that many small classes will be refused."""
+    light = LIGHT * (policy.k or 1)
+    beyond = [promise.model for promise in policy.promises() if not isinstance(promise.model, KAnonymity)]
+    return policy.subject is not None or not all(
+        isinstance(model, DistinctDiversity) and model.l <= light for model in beyond
+    )
+
+
+def _unordered(prepared: Prepared) -> tuple[int, ...]:
+    """Give the places of quasi-identifiers whose values have no order."""
+    return tuple(
+        place
+        for place, axis in enumerate(prepared.axes)
+        if isinstance(axis.domain, Leaves) or (isinstance(axis.domain, Words) and not axis.domain.ordered)
+    )
+
+
+def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
+    return build_method(
+        name,
+        strict=policy.strategy == "strict",
+        seed=policy.seed,
+        categorical=_unordered(prepared),
+        hierarchies=tuple(
+            axis.domain.hierarchy if isinstance(axis.domain, Leaves) else None for axis in prepared.axes
+        ),
+        suppression_limit=_limit(prepared, policy),
+        options=options,
+    )
+
+
+def _limit(prepared: Prepared, policy: Policy) -> float:
+    """Give the share of the rows taking part that a method may suppress, after those that miss values."""
+    if policy.suppression_limit is None:
+        return 0.0
+    left = math.floor(policy.suppression_limit * prepared.rows + _ROUNDING) - int(prepared.suppress.sum())
+    return min(1.0, max(0, left) / prepared.taking_part)

@@ -1,0 +1,43 @@
+"""The people around a table: everyone it might have been drawn from."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidInput
+from mahrem.pipeline._reading import reading_beside
+from mahrem.release import Policy
+from mahrem.table import open_source
+
+__all__ = ["others_of", "population_of"]
+
+
+def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
+    """Read the quasi-identifiers of everyone, in the kinds of the table's."""
+    source = open_source(policy.population, reading_beside(policy))
+    check.columns_exist(quasi.columns, source.columns)
+    everyone = source.take(quasi.columns)
+    if everyone.schema != quasi.schema:
+        try:
+            everyone = everyone.cast(quasi.schema)
+        except pl.exceptions.PolarsError:
+            raise InvalidInput(
+                "population has other kinds of values than the table in a quasi-identifier"
+            ) from None  # polars would show the value
+    return everyone
+
+
+def others_of(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:
+    """Give the people of the population who are not in the table, one for one."""
+    quasi = members.columns
+    turn = "turn" + "_" * max(len(name) for name in quasi)
+    numbered = [
+        frame.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn)) for frame in (members, everyone)
+    ]
+    strangers = numbered[0].join(numbered[1], on=[*quasi, turn], how="anti", nulls_equal=True).height
+    if strangers:
+        raise InvalidInput(
+            f"population lacks {strangers} of the {members.height} rows of the table: it must hold them all"
+        )
+    return numbered[1].join(numbered[0], on=[*quasi, turn], how="anti", nulls_equal=True).select(quasi)
