@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.tree import DecisionTreeClassifier
 
-from mahrem.attacks import OneRunAudit, audited_epsilon, guess_chance
+from mahrem.attacks import Examples, OneRunAudit, audit_finding, audited_epsilon, guess_chance
 from mahrem.errors import InvalidInput, InvalidParameter
 
 
@@ -84,6 +85,23 @@ def test_the_ceiling_is_what_perfect_guesses_reach() -> None:
     assert audited_epsilon(1000, 1000, 1000) == pytest.approx(math.log(1000 / math.log(20)), abs=0.01)
     worst = audit(~coins, coins)
     assert worst.epsilon == 0
+
+
+def test_any_model_with_probabilities_can_be_audited() -> None:
+    draws = np.random.default_rng(4)
+    rows, labels, coins = draws.normal(size=(400, 5)), draws.integers(2, size=400), draws.random(400) < 0.5
+    by_heart = DecisionTreeClassifier(random_state=0).fit(rows[coins], labels[coins])
+    found = OneRunAudit().of_model(by_heart, Examples(rows, labels), coins)
+    assert found.epsilon > 0.5
+    beside = audit_finding(found, claimed=0.1)
+    assert beside.alarming
+    assert beside.as_dict()["bound"]["epsilon"] == found.epsilon
+    assert not audit_finding(found, claimed=found.epsilon).alarming
+    others = draws.normal(size=(400, 5))
+    blind = DecisionTreeClassifier(random_state=0).fit(others, draws.integers(2, size=400))
+    nothing = audit_finding(OneRunAudit().of_model(blind, Examples(rows, labels), coins))
+    assert not nothing.alarming  # 5 % at most, and not in this draw
+    assert nothing.baseline == 0.5
 
 
 def test_awkward_input_is_refused() -> None:

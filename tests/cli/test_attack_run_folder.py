@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from mahrem.federated import LearningPlan, Plan, Protections, Shared, simulate, simulate_learning
+from mahrem.federated._attack_run import _parted
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -95,11 +96,49 @@ def test_a_run_that_did_not_finish_is_attacked_by_its_checkpoint(
     assert out.startswith("half: stopped, mlp, 6 rounds;")
 
 
+def test_a_simulation_knows_its_own_hold_out(run: Run, tmp_path: Path) -> None:
+    whole = coins(400, 5)
+    whole.write_csv(tmp_path / "whole.csv")
+    coins(400, 6).write_csv(tmp_path / "other.csv")
+    plan = LearningPlan(rounds=2, hidden=(8,))
+    anonymise = {"quasi": ["height", "town"], "k": 3}
+    simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2), anonymise=anonymise)
+    simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.25)
+    for name, sizes in (("net", (280, 120)), ("rules", (300, 100))):
+        code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
+        assert code == 0
+        assert (json.loads(out)["members"], json.loads(out)["holdout"]) == sizes
+    code, out, err = run("attack", tmp_path / "net", "--original", tmp_path / "other.csv")
+    assert (code, out) == (2, "")
+    assert "not the table they were taken from" in err
+
+
+def test_the_rows_found_again_are_those_that_were_kept(tmp_path: Path) -> None:
+    whole = coins(400, 5)
+    shared = Shared(clients=2, test=0.3, seed=9)
+    simulate_learning(whole, "ill", tmp_path / "net", LearningPlan(rounds=1, hidden=(4,)), shared=shared)
+    inside, outside = _parted(tmp_path / "net", whole)
+    learning, judged = shared.parts(whole)
+    assert inside.equals(learning)
+    assert outside.equals(judged)
+
+
+def test_a_run_folder_without_a_model_says_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('{"state": "stopped"}', encoding="utf-8")
+    code, _, err = run("attack", tmp_path)
+    assert code == 2
+    assert "without a common model" in err
+
+
 def test_what_does_not_fit_exits_with_2(run: Run, home: Path, tmp_path: Path) -> None:
     inside, outside = home / "in.csv", home / "out.csv"
     wrong: list[list[object]] = [
-        ["by-heart", "--original", inside],
+        ["by-heart", "--holdout", outside],
+        ["by-heart", "--original", outside],
         ["by-heart", "--original", inside, "--holdout", inside],
+        ["by-heart", "--original", inside, "--holdout", outside, "--population", inside],
+        ["by-heart", "--original", inside, "--holdout", outside, "--second", inside],
+        ["by-heart", "--original", inside, "--holdout", outside, "--reference", inside],
         ["by-heart", "--qi", "town"],
         ["trees", "--original", inside, "--holdout", outside, "--shadows", "2"],
         ["rules", "--original", inside, "--holdout", outside, "--shadows", "2"],

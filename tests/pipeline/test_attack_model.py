@@ -67,7 +67,12 @@ def test_a_private_model_gives_nothing_away_and_its_promise_stands_beside(folder
         assert one.interval is not None
         assert one.interval[0] <= float(one.details["promised"])
         assert float(one.details["promised"]) == pytest.approx(0.01 * np.e, rel=0.01)
-    assert [one.attack for one in found.findings[2:]] == ["attribute inference", "model inversion"]
+    assert [one.attack for one in found.findings[2:]] == [
+        "attribute inference",
+        "model inversion",
+        "one-run audit",
+    ]
+    assert "--audit" in str(found.findings[-1].skipped)
     assert found.findings[2].details["column"] == "sex"
     assert found.report["claimed"]["epsilon"] <= 1
     json.dumps(found.report)
@@ -83,6 +88,32 @@ def test_the_command_prints_figures_and_no_value(folder: Path, capsys: pytest.Ca
     found = json.loads(capsys.readouterr().out)
     assert found["members"] == ROWS
     assert {"area", "chance", "interval"} <= set(found["findings"][0])
+
+
+def test_an_audited_model_has_claim_and_bound_side_by_side(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=ROWS, columns=FACTS)
+    settings: dict[str, Any] = {"epochs": 1, "batch": 200, "device": "cpu", "model": "logistic"}
+    trained = mh.train(
+        table(1), ledger=ledger, target="ill", epsilon=1, audit=True, output=tmp_path / "m", **settings
+    )
+    tables = ["--original", str(folder / "in.csv"), "--holdout", str(folder / "out.csv")]
+    assert _run(["attack", str(tmp_path / "m"), *tables]) == 0
+    assert "audited epsilon at least" in capsys.readouterr().out
+    found = mh.attack_model(trained, members=table(1), holdout=table(2)).findings[-1]
+    assert (found.as_dict()["claimed"], found.as_dict()["bound"]["canaries"]) == (trained.epsilon, ROWS // 20)
+
+
+def test_shadows_of_a_series_shape_their_rows(folder: Path, tmp_path: Path) -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=ROWS, columns=FACTS)
+    settings: dict[str, Any] = {"epochs": 1, "batch": 200, "device": "cpu", "hidden": [4], "shape": (4, 1)}
+    mh.train(
+        table(1), ledger=ledger, target="ill", model="lstm", epsilon=1, output=tmp_path / "m", **settings
+    )
+    found = mh.attack_model(tmp_path / "m", members=folder / "in.csv", holdout=folder / "out.csv", shadows=2)
+    assert found.findings[1].attack == "few shadows"
+    assert found.findings[1].trials == ROWS
 
 
 @pytest.mark.parametrize(
@@ -115,6 +146,14 @@ def test_any_model_with_probabilities_will_do() -> None:
     assert found.findings[1].alarming
     assert found.worst() > 0
     assert found.report["claimed"] is None
+    coins = np.arange(800) < 400
+    audited = mh.attack_model(
+        forest,
+        members=(rows[:400], labels[:400]),
+        holdout=(rows[400:], labels[400:]),
+        canaries=(rows, labels, coins),
+    )
+    assert audited.report["findings"][-1]["bound"]["epsilon"] > 1
     with pytest.raises(InvalidInput, match=r"\(X, y\)"):
         mh.attack_model(forest, members=rows, holdout=(rows, labels))
     with pytest.raises(InvalidParameter, match="predict_proba"):
@@ -138,7 +177,9 @@ def test_made_up_rows_are_attacked_with_a_hold_out(
     assert found["findings"][0]["rate"] > 0.9
     assert found["columns"] == ["age", "height", "sex", "ill"]
     assert _run(["attack", str(tmp_path / "fair"), *asked[:-1]]) == 0
-    assert "AUC" in capsys.readouterr().out
+    assert "the promise allows" in capsys.readouterr().out
+    assert _run(["attack", str(tmp_path / "fair"), "--original", str(tmp_path / "in.csv")]) == 2
+    assert "holds made-up rows" in capsys.readouterr().err
     fair = attack_synthetic(tmp_path / "fair", members=real, holdout=table(2), reference=table(3))
     assert len(fair.findings) == 2
     assert all((one.rate or 0.0) < 0.05 for one in fair.findings)  # chance gives up to 0.024
@@ -155,7 +196,11 @@ def test_images_are_attacked_as_tables_are() -> None:
     model = PlainNetwork(epochs=40).fit(inside.inputs, inside.labels)
     found = mh.attack_model(model, members=inside, holdout=outside)
     assert found.findings[0].alarming
-    assert [one.attack for one in found.findings if not one.done] == ["lira", "attribute inference"]
+    assert [one.attack for one in found.findings if not one.done] == [
+        "lira",
+        "attribute inference",
+        "one-run audit",
+    ]
 
 
 @pytest.mark.data

@@ -76,7 +76,9 @@ def test_claim_and_bound_stand_side_by_side_and_canaries_leave_the_model(tmp_pat
     said = json.loads((tmp_path / "m" / "report.json").read_text())["audit"]
     assert said["claimed"] == found.epsilon
     assert said["ceiling"] == pytest.approx(OneRunAudit().ceiling(200, 1e-5))
+    assert json.loads((tmp_path / "m" / "sheet.json").read_text())["audit"] == said
     again = mh.load_model(tmp_path / "m")
+    assert again.audit == found.audit
     assert again.predict(table()).tolist() == found.predict(table()).tolist()
     assert found.estimator.network == "dnn"
     assert trained(audit=False, canaries=None).as_dict()["audit"] is None

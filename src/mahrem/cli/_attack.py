@@ -8,7 +8,6 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET, speaks_published
 from mahrem.cli._print import print_json, stages, while_read
-from mahrem.errors import InvalidParameter
 
 __all__ = ["attack"]
 
@@ -38,9 +37,12 @@ def attack(
     holdout: Annotated[
         Table, _table("--holdout", "For a model, a federation or made-up rows: real rows they never saw.")
     ] = None,
+    reference: Annotated[
+        Table, _table("--reference", "For made-up rows: more real rows, of neither side; a finer attack.")
+    ] = None,
     shadows: Annotated[
         int,
-        typer.Option("--shadows", help="For a model: train so many of its kind and attack with them.", min=0),
+        typer.Option("--shadows", help="For a model or a federation: train so many of its kind.", min=0),
     ] = 0,
     trials: Annotated[
         int, typer.Option("--trials", help="How many people, rows or claims an attack tries.", min=1)
@@ -75,16 +77,12 @@ def attack(
 
     mahrem attack run/ --original silos.csv --holdout never-seen.csv
     """
-    from mahrem.cli._attack_model import attack_learnt, learnt_kind
+    from mahrem.cli._attack_model import attack_learnt, learnt_kind, refuse_learnt_only
     from mahrem.cli._attack_print import print_findings
     from mahrem.pipeline import attack as verb
 
-    population = settings.pop("population", None)
     kind = learnt_kind(release, holdout)
-    if kind is None and shadows:
-        raise InvalidParameter(
-            "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
-        )
+    refuse_learnt_only(kind, shadows=shadows, reference=reference)
     with stages(quiet=quiet) as progress:
         if kind is not None:
             found = attack_learnt(
@@ -92,15 +90,15 @@ def attack(
                 release,
                 original=original,
                 holdout=holdout,
+                reference=reference,
                 shadows=shadows,
-                settings=settings,
+                settings={**settings, "second": second, "policy": policy},
                 progress=progress,
             )
         else:
             found = verb(
                 release,
                 original=original,
-                population=population,
                 second=second,
                 policy=policy,
                 trials=trials,

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter
 
 if TYPE_CHECKING:
     from mahrem.pipeline import RedTeam
 
-__all__ = ["Learnt", "attack_learnt", "learnt_kind"]
+__all__ = ["Learnt", "attack_learnt", "learnt_kind", "refuse_learnt_only"]
 
 _READING = ("delimiter", "encoding", "decimal", "null", "table", "query")
 Learnt: TypeAlias = Literal["run", "model", "made-up rows"]
@@ -26,9 +26,24 @@ def learnt_kind(folder: str, holdout: str | None) -> Learnt | None:
     if (Path(folder) / "state.json").is_file():  # only then is it worth loading that room
         from mahrem.federated import is_run
 
-        if is_run(folder):
-            return "run"
+        if not is_run(folder):
+            raise InvalidInput(
+                f"release={Path(folder).name!r} is a run folder without a common model, so there is nothing "
+                f"to attack; a run that was stopped before its first round leaves none, nor do shapes whose "
+                f"parties keep a part each"
+            )
+        return "run"
     return None if holdout is None else "made-up rows"
+
+
+def refuse_learnt_only(kind: Learnt | None, *, shadows: int, reference: str | None) -> None:
+    """Refuse what only some of these can be attacked with."""
+    if shadows and kind not in ("run", "model"):
+        raise InvalidParameter(
+            "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
+        )
+    if reference is not None and kind != "made-up rows":
+        raise InvalidParameter("reference: this belongs to made-up rows, which --holdout says they are")
 
 
 def attack_learnt(
@@ -37,6 +52,7 @@ def attack_learnt(
     *,
     original: str | None,
     holdout: str | None,
+    reference: str | None,
     shadows: int,
     settings: Mapping[str, Any],
     progress: Any,
@@ -45,22 +61,19 @@ def attack_learnt(
     from mahrem.pipeline import attack_model, attack_synthetic
     from mahrem.table import Reading
 
-    strange = next((name for name in settings if name not in (*_READING, "seed")), None)
+    given = [name for name, value in settings.items() if value is not None]
+    strange = next((name for name in given if name not in (*_READING, "seed")), None)
     if strange is not None:
         raise InvalidParameter(f"{strange}: this setting is for releases of real rows, without --holdout")
-    if (original is None) != (holdout is None) or (kind != "run" and original is None):
+    if kind != "run" and (original is None or holdout is None):
         raise InvalidParameter(
-            "models, runs and made-up rows are attacked with --original (what they were made from) and "
-            "--holdout (rows they never saw)"
-        )
-    if kind == "made-up rows" and shadows:
-        raise InvalidParameter(
-            "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
+            "models and made-up rows are attacked with --original (what they were made from) and --holdout "
+            "(rows they never saw)"
         )
     more: dict[str, Any] = {
         "members": original,
         "holdout": holdout,
-        "reading": Reading(**{name: settings[name] for name in _READING if name in settings}),
+        "reading": Reading(**{name: settings[name] for name in _READING if name in given}),
         "seed": settings.get("seed") or 0,
         "progress": progress,
     }
@@ -70,4 +83,4 @@ def attack_learnt(
         return attack_run(folder, shadows=shadows, **more)
     if kind == "model":
         return attack_model(folder, shadows=shadows, **more)
-    return attack_synthetic(folder, **more)
+    return attack_synthetic(folder, reference=reference, **more)

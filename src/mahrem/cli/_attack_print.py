@@ -61,6 +61,8 @@ def _print_done(report: Mapping[str, Any]) -> None:
         )
         if "area" in finding:
             typer.echo(f"    {_curve(finding)}")
+        if "bound" in finding:
+            typer.echo(f"    {_audit(finding)}")
         typer.echo(fill(finding["meaning"], _WIDTH, initial_indent="    ", subsequent_indent="    "))
     skipped = [finding for finding in report["findings"] if finding["skipped"] is not None]
     if skipped:
@@ -97,6 +99,15 @@ def _curve(finding: Mapping[str, Any]) -> str:
         f"{_share(chance[1])}"
     )
     return text + (f"; the promise allows {_share(details['promised'])}" if "promised" in details else "")
+
+
+def _audit(finding: Mapping[str, Any]) -> str:
+    bound, claimed = finding["bound"], finding["claimed"]
+    claim = "nothing is claimed" if claimed is None else f"claimed epsilon at most {claimed:.4g}"
+    return (
+        f"{claim}; audited epsilon at least {bound['epsilon']:.4g} ({bound['confidence']:.0%} sure; "
+        f"{bound['canaries']:,} canaries can show {bound['ceiling']:.4g} at most)"
+    )
 
 
 def _share(value: float) -> str:

@@ -229,7 +229,8 @@ def _domain(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
         made = make_synthesiser(
             "marginals", epsilon=EPSILON, delta=DELTA, target=ADULT_TARGET, schema=ADULT_SCHEMA
         )
-        return made.fit(rows, ledger=ledger).describe()
+        fitted = made.fit(rows, ledger=ledger)
+        return fitted.describe(), fitted.sample(100, seed=1)
 
     def trainer(rows: pl.DataFrame) -> Any:
         ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, columns=ADULT_FACTS, rows=size.watched)
@@ -248,13 +249,4 @@ def _domain(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
 def _row(
     table: str, setting: Mapping[str, Any], method: str, metric: str, ours: float | None, note: str
 ) -> Row:
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset="adult",
-        setting=setting,
-        method=method,
-        metric=metric,
-        ours=ours,
-        note=note,
-    )
+    return Row.rounded(PAPER, table, "adult", setting, method, metric, ours, note=note)

@@ -41,13 +41,16 @@ __all__ = ["Said", "inversion_rows", "membership_rows"]
 Said: TypeAlias = tuple[Mapping[str, Any], str, str, float | None, str]
 Step = Callable[[str], None]
 Update: TypeAlias = tuple[Floats, Floats]
+Listen: TypeAlias = Callable[
+    [pl.DataFrame, SharedSchema, LearningPlan, int], tuple[list[Update], list[Floats]]
+]
 
-CLIENTS, K, SHADOWS = 5, 3, 4
+CLIENTS, MANY, K, SHADOWS = 5, 20, 3, 4
 MEMBERS, QUICK_MEMBERS = 2_000, 400  # few rows, so that there is something to remember
 ROUNDS, QUICK_ROUNDS = 40, 5
 EPOCHS, RATE, PRIVATE_RATE = 10, 0.05, 1.0  # clipped gradients are short
 WATCHED = "client-3"
-UPDATES, QUICK_UPDATES = 300, 20
+UPDATES, QUICK_UPDATES = 300, MANY
 BATCH = 32
 CLIP, EPSILON = 0.01, 50.0  # shorter than most updates; a promise so weak that it hardly is one
 
@@ -120,11 +123,13 @@ def inversion_rows(*, quick: bool, step: Step) -> Iterator[Said]:
     plain, masked = LearningPlan(rounds=1), LearningPlan(rounds=1, sum="masked")
     clipped = LearningPlan(rounds=1, protections=Protections(clip=CLIP))
     noisy = LearningPlan(rounds=1, protections=Protections(clip=CLIP, epsilon=EPSILON, delta=1e-5))
-    ways = {
+    few, many = _summed(CLIENTS), _summed(MANY)
+    ways: dict[str, tuple[Listen, LearningPlan, int]] = {
         "plain update of one row": (_heard, plain, 1),
         f"plain update of {BATCH} rows": (_heard, plain, BATCH),
-        f"masked sum of {CLIENTS} clients, one row each": (_summed, masked, 1),
-        f"masked sum of {CLIENTS} clients, {BATCH} rows each": (_summed, masked, BATCH),
+        f"masked sum of {CLIENTS} clients, one row each": (few, masked, 1),
+        f"masked sum of {MANY} clients, one row each": (many, masked, 1),
+        f"masked sum of {CLIENTS} clients, {BATCH} rows each": (few, masked, BATCH),
         "one row, clipped, without noise": (_heard, clipped, 1),
         "one row, DP noise": (_heard, noisy, 1),
     }
@@ -159,20 +164,26 @@ def _heard(
     return [_moved(schema, plan, *heard.heard[name][0]) for name in silos], _encoded(parts, schema)
 
 
-def _summed(
-    frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan, rows: int
-) -> tuple[list[Update], list[Floats]]:
+def _summed(clients: int) -> Listen:
     """Give what a server has of masked sums: the common model before and after."""
-    updates, truth = [], []
-    start = SharedModel.fresh(schema, plan)
-    for at in range(0, frame.height, rows * CLIENTS):
-        together = frame[at : at + rows * CLIENTS]
-        parts = split_table(together, schema.target, clients=CLIENTS)
-        silos = {key: training_client(TrainingSilo(key, part, schema, plan)) for key, part in parts.items()}
-        after = learn_together(LocalGrid(silos), schema, plan).model
-        updates.append(_moved(schema, plan, start.arrays["weights"], after.arrays["weights"]))
-        truth += _encoded([together], schema)
-    return updates, truth
+
+    def listen(
+        frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan, rows: int
+    ) -> tuple[list[Update], list[Floats]]:
+        updates, truth = [], []
+        start = SharedModel.fresh(schema, plan)
+        for at in range(0, frame.height, rows * clients):
+            together = frame[at : at + rows * clients]
+            parts = split_table(together, schema.target, clients=clients)
+            silos = {
+                key: training_client(TrainingSilo(key, part, schema, plan)) for key, part in parts.items()
+            }
+            after = learn_together(LocalGrid(silos), schema, plan).model
+            updates.append(_moved(schema, plan, start.arrays["weights"], after.arrays["weights"]))
+            truth += _encoded([together], schema)
+        return updates, truth
+
+    return listen
 
 
 def _moved(schema: SharedSchema, plan: LearningPlan, given: Floats, sent: Floats) -> Update:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated._imitation import Imitation
 from mahrem.federated._plan import Schema
 from mahrem.federated._run_folder import CHECKPOINT, STATE
-from mahrem.federated._shared_model import SharedModel
+from mahrem.federated._shared_model import SharedModel, figures_of
 from mahrem.learning import DeclaredWords, RuleList, as_cells
 from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Kind, Reading, open_source, read_kind
@@ -31,8 +31,12 @@ SEEN = "the server of this run saw them: listen there (mahrem.federated.Overhear
 RULES = (
     "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
 )
-NO_TABLES = "it needs rows of the clients and rows that nobody trained on: --original and --holdout"
+NO_TABLES = (
+    "it needs rows of the clients and rows that nobody trained on: --original and --holdout; of a simulation "
+    "the table it shared out is enough: --original"
+)
 BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
+ROUNDED = 2e-6  # figures of a run are told to six places
 Tables: TypeAlias = tuple[pl.DataFrame, pl.DataFrame]  # of the clients, of nobody
 
 
@@ -57,8 +61,10 @@ def attack_run(
 
     Args:
         folder: The run folder, also of a run that did not finish: then its last checkpoint is attacked.
-        members: Rows of the clients, or of one of them, as they were before they were anonymised.
-        holdout: Rows of the same population that nobody trained on.
+        members: Rows of the clients, or of one of them, as they were before they were anonymised. Of a
+            simulation the whole table it shared out, without a hold-out.
+        holdout: Rows of the same population that nobody trained on. Of a simulation by default those that it
+            kept to judge by, which are found again by its seed.
         shadows: For networks: train so many of the same form and attack with them too.
         reading: How to read the tables.
         seed: Of all draws.
@@ -70,14 +76,12 @@ def attack_run(
 
     Raises:
         InvalidInput: If the folder holds no model that can be read, or the tables do not fit it.
-        InvalidParameter: If one of the two tables is given without the other.
+        InvalidParameter: If one of the two tables is given without the other and it was no simulation.
     """
     began = time.perf_counter()
     check.at_least(0, shadows=check.whole(shadows=shadows))
-    if (members is None) != (holdout is None):
-        raise InvalidParameter("members and holdout go together: rows of the clients, and rows of nobody")
     home = Path(folder)
-    tables = None if members is None else (_table(members, reading), _table(holdout, reading))
+    tables = _tables(home, members, holdout, reading)
     if any((home / name).is_file() for name in (CHECKPOINT, "model.npz")):
         found, report = _weights(home, tables, shadows=shadows, seed=seed, progress=progress)
     else:
@@ -99,6 +103,56 @@ def _about(home: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):  # a run that did not finish has none
         return {"state": state, "clients": None}
     return {"state": state, "clients": clients}
+
+
+def _tables(
+    home: Path, members: object | None, holdout: object | None, reading: Reading | None
+) -> Tables | None:
+    """Read rows of the clients and of nobody; a simulation's one table is parted as it was then."""
+    if members is None and holdout is None:
+        return None
+    if members is None:
+        raise InvalidParameter("holdout: rows of the clients are needed beside it, --original")
+    inside = _table(members, reading)
+    return (inside, _table(holdout, reading)) if holdout is not None else _parted(home, inside)
+
+
+def _parted(home: Path, whole: pl.DataFrame) -> Tables:
+    """Part a table as a simulation did; its draw depends on its seed and the number of rows alone."""
+    try:
+        said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
+        seed, learnt = int(said["simulated"]["seed"]), _rows_learnt(home, said)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InvalidParameter(
+            "members: rows that nobody trained on are needed beside it, --holdout; only a simulation that "
+            "finished, of a common model or of rules, knows its own"
+        ) from None
+    kept = said.get("test_rows", whole.height - learnt)
+    shuffled = np.random.default_rng(seed).permutation(whole.height)
+    inside, outside = whole[np.sort(shuffled[kept:])], whole[np.sort(shuffled[:kept])]
+    fits = 0 < kept == whole.height - learnt
+    if not fits or ("figures" in said and not _judges_alike(home, outside, said["figures"])):
+        raise InvalidInput(
+            f"members={whole.height} rows: the clients learnt from {learnt}, and this is not the table they "
+            f"were taken from, or not all of it was used; give rows of the clients and --holdout"
+        )
+    return inside, outside
+
+
+def _judges_alike(home: Path, kept: pl.DataFrame, figures: Mapping[str, float]) -> bool:
+    """Say whether the model reaches on these rows what it reached on those that were kept."""
+    shared = SharedModel.load(home)
+    rows, labels = shared.schema.rows(kept)
+    found = figures_of(labels, shared.scores_of_rows(rows))
+    return all(abs(found[name] - figures[name]) < ROUNDED for name in found if name in figures)
+
+
+def _rows_learnt(home: Path, summary: Mapping[str, Any]) -> int:
+    """Count the rows that clients took part with, before they anonymised."""
+    if "rules" in summary:
+        return int(summary["rows"])
+    reports = json.loads((home / "privacy.json").read_text(encoding="utf-8"))
+    return sum(int(one.get("rows_in", one["rows"])) for one in reports.values())
 
 
 def _table(source: object, reading: Reading | None) -> pl.DataFrame:

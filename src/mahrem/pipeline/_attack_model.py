@@ -30,7 +30,7 @@ from mahrem.pipeline._attack import RedTeam, open_label
 from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
 from mahrem.table import Reading
 
-__all__ = ["attack_model", "is_model"]
+__all__ = ["attack_model", "beside_promise", "is_model"]
 
 MANY = 16  # shadows from which on each row speaks for itself
 SOME = 2000  # rows for attacks that ask often
@@ -102,11 +102,11 @@ def attack_model(
     refuse_mixed(inside, outside)
     step("attacking")
     findings: list[Finding] = [
-        _promised(LossThreshold(classes=known.classes)(known.model, inside, outside), known.cost)
+        beside_promise(LossThreshold(classes=known.classes)(known.model, inside, outside), known.cost)
     ]
     if shadows:
         found = _with_shadows(known, inside, outside, shadows, make, seed, step)
-        findings.append(_promised(found, known.cost))
+        findings.append(beside_promise(found, known.cost))
     else:
         findings.append(not_done("lira", "no shadow models were asked for: --shadows 16"))
     findings += _attributes(known, inside, outside)
@@ -141,8 +141,8 @@ def _with_shadows(
     )
 
 
-def _promised(finding: ModelFinding, cost: tuple[float, float] | None) -> ModelFinding:
-    """Put beside a rate what the model's promise allows at its false alarms."""
+def beside_promise(finding: ModelFinding, cost: tuple[float, float] | None) -> ModelFinding:
+    """Put beside a rate what a promise allows at its false alarms."""
     if cost is None or finding.baseline is None:
         return finding
     allowed = min(1.0, math.exp(min(cost[0], 50.0)) * finding.baseline + cost[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import polars as pl
 from mahrem.attacks import SyntheticMembership
 from mahrem.errors import InvalidInput
 from mahrem.pipeline._attack import RedTeam, open_label
+from mahrem.pipeline._attack_model import beside_promise
 from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source, restored_cells
 from mahrem.types import Floats
@@ -68,13 +70,15 @@ def attack_synthetic(
     findings = [SyntheticMembership()(*sides)]
     if reference is not None:
         findings.append(SyntheticMembership(how="density")(*sides, reference=encoded["reference"]))
+    cost = _cost(release)
+    findings = [beside_promise(finding, cost) for finding in findings]
     report: dict[str, Any] = {
         "source": open_label(release),
         "rows": len(encoded["release"]),
         "members": len(encoded["members"]),
         "holdout": len(encoded["holdout"]),
         "columns": columns,
-        "claimed": None,
+        "claimed": None if cost is None else {"epsilon": cost[0], "delta": cost[1]},
         "findings": [finding.as_dict() for finding in findings],
         "alarming": sum(finding.alarming for finding in findings),
         "seconds": round(time.perf_counter() - began, 3),
@@ -91,6 +95,14 @@ def _data(release: object) -> object:
         check_hashes(folder)
         return find_data(folder)
     return release
+
+
+def _cost(release: object) -> tuple[float, float] | None:
+    """Give what a release folder of ours promises; of any other table nothing is known."""
+    if not (isinstance(release, str | Path) and Path(release).is_dir()):
+        return None
+    said = json.loads((Path(release) / "report.json").read_text(encoding="utf-8")).get("synthesis")
+    return None if said is None else (float(said["epsilon"]), float(said["delta"]))
 
 
 def _frame(table: object, reading: Reading | None, seed: int) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.attacks import AuditedBound, Examples
 from mahrem.dp import Facts, PublicColumn, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import PlainNetwork, PrivateClassifier, PublicInputs
+from mahrem.learning import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
 from mahrem.pipeline._trained import LoadedModel, Trained, load_model
 from mahrem.table import Reading
 
@@ -74,9 +74,10 @@ class AttackedModel:
                 return made.set_params(random_state=seed) if "random_state" in made.get_params() else made
 
             return copy
-        network, options = "logistic", {}
+        network: Any = "logistic"
+        options: Mapping[str, Any] = {}
         if isinstance(model, PrivateClassifier):
-            network, options = model.network, dict(model.options)  # type: ignore[assignment]
+            network, options = _of_flat_rows(model), dict(model.options)
 
         def network_of(seed: int) -> Any:
             return PlainNetwork(
@@ -84,6 +85,20 @@ class AttackedModel:
             )
 
         return network_of
+
+
+def _of_flat_rows(model: PrivateClassifier) -> Any:
+    """Give the network of a model; one of images or series shapes its rows itself."""
+    network, shape = model.network, tuple(model.shape or ())
+    if len(shape) < 2 or not isinstance(network, str):
+        return network
+
+    def make(_: Sequence[int], outputs: int, **options: Any) -> Any:
+        import torch
+
+        return torch.nn.Sequential(torch.nn.Unflatten(1, shape), NETWORKS[network](shape, outputs, **options))
+
+    return make
 
 
 def is_model(folder: object) -> bool:
