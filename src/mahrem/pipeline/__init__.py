@@ -2,7 +2,7 @@
 
 from mahrem.pipeline._anonymize import Release, anonymize
 from mahrem.pipeline._apply import apply
-from mahrem.pipeline._attack import RedTeam, attack
+from mahrem.pipeline._attack import attack
 from mahrem.pipeline._attack_model import attack_model, is_model
 from mahrem.pipeline._attack_synthetic import attack_synthetic
 from mahrem.pipeline._audit import Audit, audit
@@ -13,6 +13,7 @@ from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
 from mahrem.pipeline._inspect import Inspection, inspect
 from mahrem.pipeline._query import query
 from mahrem.pipeline._reading import ReadingSettings
+from mahrem.pipeline._red_team import RedTeam
 from mahrem.pipeline._report import redraw
 from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
 from mahrem.pipeline._train import train

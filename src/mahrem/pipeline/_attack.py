@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
-
-import numpy as np
-import polars as pl
 
 from mahrem import check
 from mahrem.attacks import (
@@ -19,38 +16,24 @@ from mahrem.attacks import (
     People,
     PopulationPriors,
     Published,
-    fit_of,
     not_done,
-    read_people,
     read_published,
     red_team,
 )
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._prepare import hierarchy_of, plain_text
+from mahrem.pipeline._known_people import members_among, people_of, refuse_others
+from mahrem.pipeline._prepare import hierarchy_of
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, read_recipe
+from mahrem.pipeline._red_team import RedTeam, excess, open_label
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.table import Hierarchy, open_source, restored_cells
-from mahrem.types import Mask
 
-__all__ = ["RedTeam", "attack"]
+__all__ = ["attack"]
 
-_FITTING = 0.5  # share of the looked-at classes that must fit the original
 _PEOPLE = 2000  # an attack with priors asks about as many as the others
-
-
-@dataclass(frozen=True, kw_only=True)
-class RedTeam:
-    """What the attacks found: figures and sentences, never a person and never a value."""
-
-    report: Mapping[str, Any] = field(repr=False)
-    findings: tuple[Finding, ...]
-
-    def worst(self) -> float:
-        """Give by how much the most successful attack is better than its baseline; 0 when none is."""
-        return max((_excess(finding) for finding in self.findings), default=0.0)
 
 
 @dataclass(frozen=True)
@@ -110,10 +93,10 @@ def attack(
     population = settings.pop("population", None)
     target = _target(release, policy, settings)
     published, said = target.published, target.policy
-    people = None if original is None else _people(original, published, said, "original")
-    everyone = None if population is None else _people(population, published, said, "population")
+    people = None if original is None else people_of(original, published, said, "original")
+    everyone = None if population is None else people_of(population, published, said, "population")
     if people is not None:
-        _same_people(published, people)
+        refuse_others(published, people)
     if everyone is not None and everyone.count < len(published.labels):
         raise InvalidInput(
             f"population={everyone.count} rows must not be fewer than those of the release, "
@@ -127,7 +110,7 @@ def attack(
         k=said.k,
         l=_diversity(said),
         population=everyone,
-        members=None if everyone is None or people is None else _members(people, everyone),
+        members=None if everyone is None or people is None else members_among(people, everyone),
         trials=trials,
         seed=seed,
     )
@@ -142,11 +125,6 @@ def attack(
         findings += (_together(target, second, people, settings, trials, seed),)
     report = _report(target, findings, open_label(release), time.perf_counter() - began)
     return RedTeam(report=report, findings=findings)
-
-
-def open_label(release: object) -> str:
-    """Name what was attacked without opening it."""
-    return Path(release).name if isinstance(release, str | Path) else type(release).__name__
 
 
 def _target(
@@ -212,56 +190,6 @@ def _diversity(policy: Policy) -> int:
     return max([2, *(int(one) for one in found if isinstance(one, int | float))])
 
 
-def _people(given: object, published: Published, policy: Policy, what: str) -> People:
-    opened = open_source(given, reading_of(policy))
-    lacking = [name for name in published.quasi if name not in opened.columns]
-    if lacking:
-        raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
-    names = [name for name in (*published.quasi, *published.sensitive) if name in opened.columns]
-    return read_people(plain_text(opened, names, policy), published)
-
-
-def _same_people(published: Published, people: People) -> None:
-    """Refuse an original that cannot be what the release was made of."""
-    if people.count < published.rows:
-        raise InvalidInput(
-            f"original={people.count} rows does not match the release, which shows {published.rows}"
-        )
-    fitting, looked_at, unread = fit_of(published, people)
-    if unread == published.rows:
-        raise InvalidInput(
-            "original does not match the release: no row of it can be read against the original; "
-            "give the hierarchies its labels come from with --hierarchy col=FILE"
-        )
-    if looked_at and fitting < _FITTING * looked_at:
-        raise InvalidInput(
-            f"original does not match the release: {fitting} of {looked_at} classes fit as many people "
-            f"as they have rows"
-        )
-
-
-def _members(people: People, everyone: People) -> Mask:
-    """Say who of a population is in the original, one for one by quasi-identifiers."""
-    quasi = list(people.quasi)
-    turn = "turn" + "_" * max(len(name) for name in quasi)
-
-    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
-        text = frame.select(pl.col(name).cast(pl.String) for name in quasi)
-        return text.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn))
-
-    inside = numbered(people.frame).with_columns(pl.lit(value=True).alias(turn + "in"))
-    found = numbered(everyone.frame).join(
-        inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left"
-    )
-    members = found[turn + "in"].fill_null(value=False).to_numpy()
-    strangers = people.count - int(np.count_nonzero(members))
-    if strangers:
-        raise InvalidInput(
-            f"population lacks {strangers} of the {people.count} rows of the original: it must hold them all"
-        )
-    return np.asarray(members)
-
-
 def _priors(
     target: _Target, people: People | None, everyone: People | None, trials: int, seed: int
 ) -> tuple[Finding, ...]:
@@ -278,14 +206,8 @@ def _priors(
             )
             for name in target.published.quasi
         ]
-        found.append(max(tried, key=_excess))
+        found.append(max(tried, key=excess))
     return tuple(found)
-
-
-def _excess(finding: Finding) -> float:
-    if finding.rate is None or finding.baseline is None or not finding.alarming:
-        return 0.0
-    return finding.rate - finding.baseline
 
 
 def _together(

@@ -26,8 +26,8 @@ from mahrem.attacks import (
     refuse_mixed,
 )
 from mahrem.errors import InvalidInput
-from mahrem.pipeline._attack import RedTeam, open_label
 from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
+from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.table import Reading
 
 __all__ = ["attack_model", "beside_promise", "is_model"]

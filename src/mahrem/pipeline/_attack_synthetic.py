@@ -13,8 +13,8 @@ import polars as pl
 
 from mahrem.attacks import SyntheticMembership
 from mahrem.errors import InvalidInput
-from mahrem.pipeline._attack import RedTeam, open_label
 from mahrem.pipeline._attack_model import beside_promise
+from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source, restored_cells
 from mahrem.types import Floats

@@ -1,0 +1,69 @@
+"""The people an attacker knows: those of the original table, and everyone it might have been drawn from."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from mahrem.attacks import People, Published, fit_of, read_people
+from mahrem.errors import InvalidInput
+from mahrem.pipeline._prepare import plain_text
+from mahrem.pipeline._reading import reading_of
+from mahrem.release import Policy
+from mahrem.table import open_source
+from mahrem.types import Mask
+
+__all__ = ["members_among", "people_of", "refuse_others"]
+
+_FITTING = 0.5  # share of the looked-at classes that must fit the original
+
+
+def people_of(given: object, published: Published, policy: Policy, what: str) -> People:
+    """Read people with the columns of a release."""
+    opened = open_source(given, reading_of(policy))
+    lacking = [name for name in published.quasi if name not in opened.columns]
+    if lacking:
+        raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
+    names = [name for name in (*published.quasi, *published.sensitive) if name in opened.columns]
+    return read_people(plain_text(opened, names, policy), published)
+
+
+def refuse_others(published: Published, people: People) -> None:
+    """Refuse an original that cannot be what the release was made of."""
+    if people.count < published.rows:
+        raise InvalidInput(
+            f"original={people.count} rows does not match the release, which shows {published.rows}"
+        )
+    fitting, looked_at, unread = fit_of(published, people)
+    if unread == published.rows:
+        raise InvalidInput(
+            "original does not match the release: no row of it can be read against the original; "
+            "give the hierarchies its labels come from with --hierarchy col=FILE"
+        )
+    if looked_at and fitting < _FITTING * looked_at:
+        raise InvalidInput(
+            f"original does not match the release: {fitting} of {looked_at} classes fit as many people "
+            f"as they have rows"
+        )
+
+
+def members_among(people: People, everyone: People) -> Mask:
+    """Say who of a population is in the original, one for one by quasi-identifiers."""
+    quasi = list(people.quasi)
+    turn = "turn" + "_" * max(len(name) for name in quasi)
+
+    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+        text = frame.select(pl.col(name).cast(pl.String) for name in quasi)
+        return text.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn))
+
+    inside = numbered(people.frame).with_columns(pl.lit(value=True).alias(turn + "in"))
+    found = numbered(everyone.frame).join(
+        inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left"
+    )
+    members = found[turn + "in"].fill_null(value=False).to_numpy()
+    strangers = people.count - int(np.count_nonzero(members))
+    if strangers:
+        raise InvalidInput(
+            f"population lacks {strangers} of the {people.count} rows of the original: it must hold them all"
+        )
+    return np.asarray(members)
