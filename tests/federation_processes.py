@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -51,14 +52,28 @@ class Processes:
     def table(self, name: str) -> Path:
         return self.folder.parent / f"{name}.csv"
 
-    def start(self, name: str, *arguments: object) -> None:
+    def start(self, name: str, *arguments: object, first: Path | None = None) -> None:
+        """Start a process; what lies in ``first`` is found before what is installed."""
+        paths = [str(first)] if first else []
+        found = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
         with self.log(name).open("wb") as file:
             self.running[name] = subprocess.Popen(
                 [sys.executable, "-m", "mahrem", "federate", *map(str, arguments)],
                 stderr=file,
                 stdout=subprocess.DEVNULL,
                 cwd=self.folder.parent,
+                env={**os.environ, "PYTHONPATH": found},
             )
+
+    def start_other_version(self, name: str, version: str) -> None:
+        """Start a client on whose machine another version is installed."""
+        first = self.folder.parent / "installed"
+        about = first / f"mahrem-{version}.dist-info" / "METADATA"
+        about.parent.mkdir(parents=True)
+        about.write_text(f"Metadata-Version: 2.1\nName: mahrem\nVersion: {version}\n", encoding="utf-8")
+        file, key = self.folder / "federation.toml", self.key(name)
+        self.start(name, "client", file, self.table(self.names[0]), "--key", key, first=first)
+        self.wait(name, "connected")
 
     def log(self, name: str) -> Path:
         return self.folder.parent / f"{name}.log"

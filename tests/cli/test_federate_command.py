@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -126,6 +127,63 @@ def test_a_federation_is_made_from_keys_and_says_what_goes_where(run: Runs) -> N
     assert code == 0
     assert json.loads(out)["keys"] == {"a": "two/clients/a.key", "b": "two/clients/b.key"}
     assert run("renew", "two")[0] == 0
+
+
+def test_clients_make_the_keys_of_homomorphic_sums_themselves(
+    run: Runs, missing_part: Callable[[str], None]
+) -> None:
+    code, out, err = run("key", "sums", "--sums", "weights")
+    if "TenSEAL" in err or "mahrem[he]" in err:
+        missing_part("TenSEAL is not installed")
+    assert code == 0
+    assert "the server must not have it" in out
+    assert Path("sums.secret").stat().st_mode & 0o077 == 0
+    assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
+    made = [
+        "init",
+        "study",
+        "--model",
+        "mlp",
+        "--schema",
+        "schema.toml",
+        "--sum",
+        "homomorphic",
+        *pairs("a", "b"),
+    ]
+    code, out, _ = run(*made, "--sum-public", "sums.public", "--json")
+    assert code == 0
+    assert json.loads(out)["sum_secret"] is None
+    assert not list(Path("study").rglob("*.secret"))
+    assert run("key", "sums", "--sums", "weights")[0] == 2  # never written over
+    assert run("key", "other", "--sums", "words")[0] == 2
+    assert run("key", "counts", "--sums", "counts")[0] == 0
+    code, _, err = run(*made[:1], "two", *made[2:], "--sum-public", "counts.public")
+    assert code == 2
+    assert "another kind of sums" in err
+
+
+def test_weights_with_dummies_are_written_without_them(run: Runs) -> None:
+    from mahrem.federated import Decoys, Federation, SharedModel
+
+    assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
+    made = ["init", "study", "--model", "logistic", "--schema", "schema.toml", "--dummies", "0.5"]
+    assert run(*made, *pairs("a", "b"))[0] == 0
+    schema, plan = Federation.read(Path("study/federation.toml")).training()
+    decoys = Decoys(key=bytes(range(32)), share=0.5)
+    real = np.arange(plan.network().size(schema.encoder.width, 2), dtype=np.float64)
+    model = SharedModel(schema=schema, plan=plan, arrays={"disguised": decoys.mix(real)}, rounds=3)
+    Path("model.npz").write_bytes(model.to_bytes())
+    Path("weights.key").touch(mode=0o600)
+    Path("weights.key").write_bytes(bytes(range(32)))
+    asked = ["reveal", "model.npz", "study/federation.toml", "--disguise", "weights.key"]
+    assert run(*asked, "-o", "open.npz")[0] == 0
+    opened = SharedModel.from_bytes(Path("open.npz").read_bytes())
+    assert np.array_equal(opened.arrays["weights"], real)
+    for more in ([], ["-o", "open.npz"], ["days.csv", "-o", "two.npz"]):
+        assert run(*asked, *more)[0] == 2
+    code, _, err = run("reveal", "open.npz", *asked[2:], "-o", "again.npz")
+    assert code == 2
+    assert "another plan" in err
 
 
 def pairs(*names: str) -> list[str]:

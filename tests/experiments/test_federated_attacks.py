@@ -44,5 +44,18 @@ def test_rows_are_read_off_plain_updates_and_neither_off_sums_of_batches_nor_off
     assert found["plain update of one row"] == 1
     assert found["one row, clipped, without noise"] == 1
     assert found["masked sum of 5 clients, 32 rows each"] == 0
+    assert (found["masked sum of 20 clients, one row each"] or 0.0) < 0.1
     assert found["one row, DP noise"] == 0
     assert 0 < (found["masked sum of 5 clients, one row each"] or 0.0) < 1
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+def test_membership_is_asked_of_the_common_model_and_of_one_silo_three_ways() -> None:
+    rows = reproduce("federated-attacks", ["membership"], quick=True)
+    areas = {(row.method, row.setting["attack"]): row.ours for row in rows if row.metric == "auc"}
+    ways = ("original", "anonymised, k=3", "DP, rows, epsilon 8")
+    attacks = ("membership by loss", "few shadows", "membership by updates")
+    assert areas.keys() == {(way, attack) for way in ways for attack in attacks}
+    assert all(0.3 < (area or 0.0) < 0.8 for area in areas.values())
+    assert sum(row.metric == "accuracy" for row in rows) == len(ways)

@@ -26,6 +26,7 @@ from mahrem.federated import (
     FlowerNode,
     LearningPlan,
     LocalGrid,
+    Message,
     Protections,
     SharedModel,
     Together,
@@ -35,6 +36,7 @@ from mahrem.federated import (
     learn_together,
     propose_schema,
     read_schema,
+    reveal_weights,
     run_federation,
     simulate_learning,
     training_client,
@@ -50,6 +52,7 @@ from mahrem.federated._silo_policy import silo_policy
 NAMES = ("north", "south", "west")
 KEPT = {"quasi": ("age", "town"), "k": 3}
 PLAN = LearningPlan(model="logistic", rounds=3, rate=0.1)
+NOISY = replace(PLAN, protections=Protections(clip=0.5, noise=20.0))
 
 
 def people(rows: int, seed: int) -> pl.DataFrame:
@@ -110,6 +113,7 @@ def learnt(
         replace(PLAN, sum="masked"),
         replace(PLAN, aggregate="median"),
         replace(PLAN, proximal=0.1),
+        replace(PLAN, fraction=0.7),
         replace(PLAN, protections=Protections(quantise=8, sparse=0.5)),
         replace(PLAN, protections=Protections(anomaly=50.0, norm_bound=9.0)),
         LearningPlan(model="boosting", rounds=2, depth=2),
@@ -143,9 +147,42 @@ def test_a_ledger_of_other_data_pays_for_no_noise(study: Path, tmp_path: Path) -
     TABLES["north"].write_csv(tmp_path / "north.csv")
     TABLES["south"].write_csv(tmp_path / "south.csv")
     Ledger.create(tmp_path / "ledger", tmp_path / "south.csv", epsilon=9)
-    key, file = study / "clients" / "north.key", study / "federation.toml"
+    file = tmp_path / "federation.toml"
+    file.write_text(replace(Federation.read(study / "federation.toml"), plan=NOISY).as_toml())
+    key = study / "clients" / "north.key"
     with pytest.raises(InvalidInput, match="made for other data"):
         join_federation(file, tmp_path / "north.csv", key, ledger=tmp_path / "ledger")
+
+
+def test_a_ledger_pays_before_weights_leave_a_client(study: Path, tmp_path: Path) -> None:
+    from mahrem.dp import Ledger
+
+    federation = replace(Federation.read(study / "federation.toml"), plan=NOISY)
+    TABLES["north"].write_csv(tmp_path / "north.csv")
+    Ledger.create(tmp_path / "ledger", tmp_path / "north.csv", epsilon=9, delta=1e-5)
+    member = Member(federation, read_private_key(study / "clients" / "north.key"), tmp_path / "north.csv")
+    client, _ = LearningClient(policy=KEPT, ledger=tmp_path / "ledger").answerer(member)
+    assert Ledger.open(tmp_path / "ledger").history() == []
+    agreed = NOISY.fingerprint(SCHEMA.fingerprint())
+    said = client.answer(Message("prepare", "r", 0, {"protocol": 1, "agreed": agreed, "rounds": 3}))
+    (spend,) = Ledger.open(tmp_path / "ledger").history()
+    assert spend["what"].startswith("3 rounds")
+    assert said.body["report"]["private"]["paid"] is True
+
+
+def test_weights_with_dummies_travel_over_flower_and_clients_open_them(study: Path, tmp_path: Path) -> None:
+    plan = replace(PLAN, protections=Protections(dummies=0.5))
+    file, key = tmp_path / "federation.toml", tmp_path / "weights.key"
+    file.write_text(replace(Federation.read(study / "federation.toml"), plan=plan).as_toml())
+    key.touch(mode=0o600)
+    key.write_bytes(bytes(range(32)))
+    (tmp_path / "model.npz").write_bytes(learnt(study, plan, disguise=key).model.to_bytes())
+    opened = reveal_weights(file, tmp_path / "model.npz", key, tmp_path / "open.npz")
+    assert np.allclose(
+        opened.arrays["weights"], in_process(PLAN).arrays["weights"], atol=1e-6
+    )  # both begin at 0
+    with pytest.raises(InvalidParameter, match="each client needs the clients' key"):
+        learnt(study, plan)
 
 
 def test_a_silos_policy_may_name_columns_that_are_not_learnt_from() -> None:
@@ -188,6 +225,8 @@ def test_a_federation_of_learning_comes_back_as_it_was(study: Path, tmp_path: Pa
         ({"policy": {"quasi": ("age",)}}, "no promise"),
         ({"policy": {"k": 3, "quasi": ("shoe",)}}, "shoe"),
         ({"policy": {"kk": 3}}, "kk"),
+        ({"ledger": Path("book")}, "ledger: it pays for noise"),
+        ({"disguise": Path("weights.key")}, "no dummies"),
     ],
 )
 def test_what_does_not_fit_a_learning_client_is_said_before_it_connects(
@@ -196,6 +235,16 @@ def test_what_does_not_fit_a_learning_client_is_said_before_it_connects(
     key = study / "clients" / "north.key"
     with pytest.raises(InvalidParameter, match=said):
         join_federation(study / "federation.toml", TABLES["north"], key, **options)
+
+
+def test_rows_to_vet_by_go_with_a_plan_that_vets_by_rows(tmp_path: Path, study: Path) -> None:
+    with pytest.raises(InvalidParameter, match="vet_by"):
+        run_federation(study, tmp_path / "run", vet_by=TABLES["north"], wait=0)
+    plan = replace(PLAN, protections=Protections(held_out=0.1))
+    init_federation(tmp_path / "study", SCHEMA, dict.fromkeys(NAMES), plan)
+    with pytest.raises(InvalidParameter, match="vet_by"):
+        run_federation(tmp_path / "study", tmp_path / "run", wait=0)
+    assert not (tmp_path / "run").exists()
 
 
 def budgeted(path: Path, budget: int | None, rounds: int = 6, **more: Any) -> dict[str, Any]:
@@ -271,6 +320,32 @@ def test_a_run_that_died_while_writing_goes_on_with_what_is_whole(tmp_path: Path
     assert [line["round"] for line in again.progress.history] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "plan", [replace(PLAN, sum="masked"), LearningPlan(model="boosting", rounds=3, depth=2)]
+)
+def test_a_run_that_is_stopped_in_the_middle_of_a_round_ends_in_the_same_model(
+    tmp_path: Path, plan: LearningPlan
+) -> None:
+    def grid(**more: Any) -> LocalGrid:
+        made = {name: TrainingSilo(name, table, SCHEMA, plan) for name, table in TABLES.items()}
+        return LocalGrid({name: training_client(silo) for name, silo in made.items()}, **more)
+
+    asked: list[str] = []
+
+    def stop(node: str, message: Any) -> bool:
+        asked.append(message.kind)
+        if node == "south" and asked.count("sum-masked") + asked.count("histogram") == 8:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        begun(tmp_path / "run", plan, resume=False).learn(grid(lost=stop))
+    again = begun(tmp_path / "run", plan)
+    assert again.progress.model is not None
+    assert 0 < again.progress.model.rounds < 3
+    assert same(again.learn(grid()).model, learn_together(grid(), SCHEMA, plan).model)
+
+
 def test_a_run_that_goes_on_without_a_client_still_names_it_and_its_report(tmp_path: Path) -> None:
     silos = {name: TrainingSilo(name, table, SCHEMA, PLAN) for name, table in TABLES.items()}
     begun(tmp_path / "run", replace(PLAN, rounds=1), resume=False).learn(LocalGrid(silos))
@@ -316,7 +391,7 @@ def processes(
     init_federation(
         base / "study",
         SCHEMA,
-        dict.fromkeys((*NAMES, "east")),
+        dict.fromkeys((*NAMES, "east", "old")),
         plan,
         address=f"127.0.0.1:{free_port()}",
         answer_seconds=PATIENCE,
@@ -336,13 +411,14 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
 ) -> None:
     folder, run = processes.folder, processes.folder.parent / "run"
     processes.start("coordinator", "run", folder, "-o", run, "--clients", 3)
-    processes.wait("coordinator", "round 9: sum-reveal")  # two rounds of the model
+    processes.wait("coordinator", "round 2 of 12: 3 clients")
     processes.end("coordinator", signal.SIGKILL)
     processes.end("server", signal.SIGKILL)
     processes.served()
+    processes.start_other_version("old", "0.0.1")
     federation = processes.federation
     with Answering(node_of(folder, federation, "east", people(2, 5))):  # smaller than k
-        wait = ["--wait", PATIENCE, "--clients", 4]
+        wait = ["--wait", PATIENCE, "--clients", 5]
         code = _run(["federate", "run", *map(str, [folder, "--resume", run, *wait, "--json"])])
     out, err = capsys.readouterr()
     assert code == 0, err
@@ -352,6 +428,8 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
     assert said["state"] == "finished"
     assert said["clients"] == list(NAMES)
     assert "k-anonymity=3 cannot be reached" in said["left_out"]["east"]
+    assert "0.0.1 on the other side; install the same version" in said["left_out"]["old"]
+    assert "mahrem=0.0.1 runs here and" in processes.log("old").read_text()
     assert said["privacy"] == {"silos": 3, "anonymised": 3, "all_hold": True, "rows": 450}
     assert set(json.loads((run / "privacy.json").read_text())) == set(NAMES)
     assert list(said["bytes"]["by_round"]) == [str(number) for number in range(1, 13)]

@@ -231,7 +231,7 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
 
         def stop(line: str, told: list[str] = told) -> None:
             told.append(line)
-            if len(told) == 4:
+            if len(told) == 3:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):

@@ -44,8 +44,7 @@ from mahrem.federated import (
     simulate_shape,
     split_table,
 )
-from mahrem.federated._network import client_seed
-from mahrem.federated._shape import even_batches
+from mahrem.federated._network import client_seed, even_batches
 from mahrem.federated._split_learning import server_layers
 from mahrem.federated._stack import Stack, cross_entropy_slope
 from wires import Lying, Recorder

@@ -83,20 +83,32 @@ def run(
 
 @speaks_source
 def reveal(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="model.json of a run with dummies.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="model.json or model.npz of a run.")],
     file: FEDERATION,
-    source: SOURCE,
-    disguise: Annotated[Path, option("--disguise", "FILE", "The clients' key of dummy rules.")],
+    disguise: Annotated[Path, option("--disguise", "FILE", "The clients' key of dummies.")],
+    source: Annotated[str | None, typer.Argument(metavar="[SOURCE]", help="Rules: a client's table.")] = None,
+    output: Annotated[
+        Path | None, option("-o --output", "FILE", "Weights: the file to write without dummies.")
+    ] = None,
     *,
     json: JSON = False,
     settings: dict[str, Any],
 ) -> None:
-    """Print a model without the dummies that clients mixed in, in the cells of a client's table.
+    """Take the dummies out of a model that clients mixed in: rules are printed, weights written to a file.
 
     mahrem federate reveal model.json federation.toml patients.csv --disguise rules.key
+    mahrem federate reveal model.npz federation.toml --disguise weights.key -o open.npz
     """
-    from mahrem.federated import reveal_model
+    from mahrem.federated import Federation, reveal_model, reveal_weights
 
+    if Federation.read(file).learns:
+        if output is None or source is not None:
+            raise InvalidParameter("output: weights are written to a file (-o FILE) and need no table")
+        reveal_weights(file, model, disguise, output)
+        typer.echo(f"{output}: weights without dummies")
+        return
+    if source is None or output is not None:
+        raise InvalidParameter("source: rules are printed (no -o), in the cells of a client's table: name it")
     found = reveal_model(file, model, source, disguise, reading=take_reading(settings))
     typer.echo(found.to_json() if json else str(found))
 

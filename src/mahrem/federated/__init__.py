@@ -22,8 +22,15 @@ from mahrem.federated._encrypted_weights import WeightsScheme, make_weight_keys
 from mahrem.federated._exact import Candidates, ExactSettings, Learnt, learn_exact
 from mahrem.federated._exchange_log import ExchangeLog, Watched
 from mahrem.federated._federation import Federation
-from mahrem.federated._federation_init import Made, init_federation, make_key_files, renew_certificate
+from mahrem.federated._federation_init import (
+    Made,
+    init_federation,
+    make_key_files,
+    make_sum_key_files,
+    renew_certificate,
+)
 from mahrem.federated._flower_grid import FlowerGrid
+from mahrem.federated._flower_learning import reveal_weights
 from mahrem.federated._flower_link import Guard, serve_federation
 from mahrem.federated._flower_node import FlowerNode
 from mahrem.federated._flower_rules import reveal_model
@@ -195,6 +202,7 @@ __all__ = [
     "learn_u_shaped",
     "learn_vertical",
     "make_key_files",
+    "make_sum_key_files",
     "make_sum_keys",
     "make_weight_keys",
     "mix_values",
@@ -205,6 +213,7 @@ __all__ = [
     "read_schema",
     "renew_certificate",
     "reveal_model",
+    "reveal_weights",
     "run_federation",
     "serve_federation",
     "simulate",

@@ -28,7 +28,15 @@ from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._plan import Plan, Schema
 from mahrem.federated._shared_schema import SharedSchema
 
-__all__ = ["FILE", "Made", "init_federation", "make_key_files", "renew_certificate", "server_folder"]
+__all__ = [
+    "FILE",
+    "Made",
+    "init_federation",
+    "make_key_files",
+    "make_sum_key_files",
+    "renew_certificate",
+    "server_folder",
+]
 
 FILE = "federation.toml"
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
@@ -64,6 +72,20 @@ def make_key_files(path: Path) -> tuple[Path, Path]:
     write_private(key, private)
     shown.write_text(public + "\n", encoding="utf-8")
     return key, shown
+
+
+def make_sum_key_files(path: Path, *, weights: bool) -> tuple[Path, Path]:
+    """Write the keys of homomorphic sums where a client lives: ``NAME.secret`` and ``NAME.public``.
+
+    Args:
+        path: Where, without an ending.
+        weights: Of weights and trees, which are real numbers; else of the counts of rules.
+    """
+    secret, public = make_weight_keys() if weights else make_sum_keys()
+    hidden, shown = path.with_name(f"{path.name}.secret"), path.with_name(f"{path.name}.public")
+    write_private(hidden, secret)
+    shown.write_bytes(public)
+    return hidden, shown
 
 
 def init_federation(

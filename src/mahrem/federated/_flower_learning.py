@@ -10,17 +10,18 @@ from typing import Any
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.federated._certificates import read_secret
+from mahrem.federated._certificates import read_secret, write_private
 from mahrem.federated._decoys import Decoys
 from mahrem.federated._federation import Federation
 from mahrem.federated._grid import Answerer
 from mahrem.federated._learning_plan import LearningPlan
 from mahrem.federated._member import Member
+from mahrem.federated._shared_model import DISGUISED, SharedModel
 from mahrem.federated._silo_policy import silo_policy
 from mahrem.federated._training_silo import TrainingSilo, training_client
 from mahrem.table import Reading, open_source
 
-__all__ = ["LearningClient", "agreed_columns"]
+__all__ = ["LearningClient", "agreed_columns", "reveal_weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class LearningClient:
         must be left out.
         """
         schema, plan = member.federation.training()
+        self._refuse_unused(plan)
         secret = None if self.sum_secret is None else read_secret(self.sum_secret)
         policy = None if self.policy is None else silo_policy(self.policy, schema)
         frame = agreed_columns(member.federation, member.source, member.reading)
@@ -54,11 +56,20 @@ class LearningClient:
             told = f"{frame.height:,} rows, {first}"
         return training_client(silo, secret=secret, sign=member.sign, verify=member.verify), told
 
+    def _refuse_unused(self, plan: LearningPlan) -> None:
+        """Refuse files that nothing is done with: whoever gives one counts on it."""
+        agreed = {
+            "disguise": (self.disguise, plan.protections.dummies > 0, "no dummies were agreed"),
+            "ledger": (self.ledger, plan.protections.private, "it pays for noise, and none was agreed"),
+            "sum_secret": (self.sum_secret, plan.sum == "homomorphic", "no homomorphic sums were agreed"),
+        }
+        for name, (file, used, why) in agreed.items():
+            if file is not None and not used:
+                raise InvalidParameter(f"{name}: {why} in this federation")
+
     def _decoys(self, plan: LearningPlan) -> Decoys | None:
         if self.disguise is None:
             return None
-        if not plan.protections.dummies:
-            raise InvalidParameter("disguise: no dummies were agreed in this federation")
         return Decoys(key=read_secret(self.disguise), share=plan.protections.dummies)
 
     def _paying(self, member: Member) -> Any:
@@ -85,3 +96,28 @@ def agreed_columns(federation: Federation, source: object, reading: Reading | No
     if frame.height == 0:
         raise InvalidInput("rows=0: no row of this table has a class")
     return frame
+
+
+def reveal_weights(file: Path, model: Path, key: Path, output: Path) -> SharedModel:
+    """Take the dummies out of weights that were learnt with them, and write them to a private file.
+
+    Args:
+        file: The federation file.
+        model: ``model.npz`` of the run.
+        key: The clients' key of dummies.
+        output: A new file.
+
+    Raises:
+        InvalidInput: If one of them cannot be read, or the model is not one of this federation with dummies.
+    """
+    schema, plan = Federation.read(file).training()
+    try:
+        found = SharedModel.from_bytes(model.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"file={model.name!r} cannot be read: {error.strerror}") from None
+    found.refuse_other(schema, plan)
+    if DISGUISED not in found.arrays:
+        raise InvalidInput(f"model={model.name!r} was learnt without dummies; there is nothing to reveal")
+    opened = found.reveal(Decoys(key=read_secret(key), share=plan.protections.dummies))
+    write_private(output, opened.to_bytes())
+    return opened

@@ -150,7 +150,12 @@ class LearningPlan:
         return cls(**said)
 
     def fingerprint(self, schema: str) -> str:
-        """Give a short name of plan and schema: what a run can go on from, whatever its number of rounds."""
-        said = {key: value for key, value in self.as_dict().items() if key != "rounds"}
+        """Give a short name of plan and schema: what a run can go on from.
+
+        More rounds are no other plan, unless they change the noise: what an ``epsilon`` over fewer rounds let
+        out would be more than one over all of them allows.
+        """
+        fixed = self.protections.epsilon is not None
+        said = {key: value for key, value in self.as_dict().items() if key != "rounds" or fixed}
         text = json.dumps([said, schema], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

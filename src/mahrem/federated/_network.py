@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.federated._stack import Stack, Weights, cross_entropy_slope, first_weights, shapes_of
 from mahrem.types import Floats, Integers
 
-__all__ = ["LARGEST", "Network", "client_seed", "scores_of", "wrong_weights"]
+__all__ = ["LARGEST", "Network", "client_seed", "even_batches", "scores_of", "wrong_weights"]
 
 LARGEST = 1_000.0  # a weight beyond this is refused
 
@@ -72,6 +72,7 @@ class Network:
         *,
         seed: int,
         proximal: float = 0.0,
+        even: bool = False,
     ) -> Weights:
         """Train from given weights on a silo's rows.
 
@@ -82,6 +83,8 @@ class Network:
             classes: How many classes there are.
             seed: Of the order of the rows.
             proximal: Pull towards the weights given.
+            even: Cut the rows into batches of nearly the same size, see :func:`even_batches`; else the last
+                batch is what is left.
         """
         flat = np.array(weights, np.float32)
         given = flat.copy()
@@ -91,14 +94,31 @@ class Network:
         with _one_thread(), np.errstate(over="ignore", invalid="ignore"):
             for _ in range(self.epochs):
                 order = rng.permutation(len(rows))
-                for at in range(0, len(rows), self.batch):
-                    batch = order[at : at + self.batch]
+                batches = even_batches(order, self.batch) if even else _batches(order, self.batch)
+                for batch in batches:
                     scores = stack.forward(rows[batch])
                     stack.back(cross_entropy_slope(scores, right[labels[batch]]), further=False)
                     if proximal:
                         stack.gradient += np.float32(proximal) * (flat - given)
                     stack.step(self.rate)
         return flat
+
+
+def _batches(order: Integers, batch: int) -> list[Integers]:
+    return [order[at : at + batch] for at in range(0, len(order), batch)]
+
+
+def even_batches(order: Integers, batch: int) -> list[Integers]:
+    """Cut an order of rows into batches of nearly the same size, at most ``batch``.
+
+    A last batch of few rows would be a step as large as any other, and what it reached is what is judged.
+
+    Example:
+        >>> [len(rows) for rows in even_batches(np.arange(9), 4)]
+        [3, 3, 3]
+    """
+    count = -(-len(order) // batch)
+    return [order[place * len(order) // count : (place + 1) * len(order) // count] for place in range(count)]
 
 
 def _one_thread() -> Any:

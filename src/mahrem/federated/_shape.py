@@ -20,7 +20,7 @@ from mahrem.federated._shared_schema import SharedSchema
 from mahrem.federated._stack import Weights
 from mahrem.types import Floats, Integers
 
-__all__ = ["ShapePlan", "even_batches", "learning_rows", "model_of"]
+__all__ = ["ShapePlan", "learning_rows", "model_of"]
 
 PROTOCOL = 1  # parties of another version are refused
 
@@ -51,19 +51,6 @@ class ShapePlan:
         """Give a short name that changes with anything that was agreed on."""
         text = json.dumps([PROTOCOL, type(self).__name__, self.as_dict(), list(classes)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def even_batches(order: Integers, batch: int) -> list[Integers]:
-    """Cut an order of rows into batches of nearly the same size, at most ``batch``.
-
-    A last batch of few rows would be a step as large as any other, and what it reached is what is judged.
-
-    Example:
-        >>> [len(rows) for rows in even_batches(np.arange(9), 4)]
-        [3, 3, 3]
-    """
-    count = -(-len(order) // batch)
-    return [order[place * len(order) // count : (place + 1) * len(order) // count] for place in range(count)]
 
 
 def learning_rows(frame: pl.DataFrame, schema: SharedSchema) -> tuple[Floats, Integers]:

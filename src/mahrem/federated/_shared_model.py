@@ -65,7 +65,7 @@ class SharedModel:
         """
         mine = self.plan.fingerprint(self.schema.fingerprint())
         if mine != plan.fingerprint(schema.fingerprint()):
-            raise InvalidInput("the model to go on from was learnt under another plan or schema")
+            raise InvalidInput("the model was learnt under another plan or schema")
 
     def scores(self, frame: pl.DataFrame) -> Floats:
         """Give ``(n, classes)`` probabilities for untouched rows."""

@@ -113,7 +113,8 @@ def _alone(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Share
     classes, network = len(schema.classes), run.central()
     long = replace(network, epochs=network.epochs * run.rounds)
     first = long.start(rows.shape[1], classes, run.seed)
-    return model_of(schema, network, long.train(first, rows, labels, classes, seed=run.seed), run.rounds)
+    trained = long.train(first, rows, labels, classes, seed=run.seed, even=True)
+    return model_of(schema, network, trained, run.rounds)
 
 
 def _mean(figures: list[dict[str, float]]) -> dict[str, float]:

@@ -50,16 +50,11 @@ class SplitClient:
         Raises:
             InvalidInput: If it is none, or out of turn.
         """
-        if message.kind == "turn":
-            return message.reply(**self.turns.begin(message))
-        if message.kind == "forward":
-            values = self.turns.forward(message.body.get("slope"))
-            return message.reply(
-                values=values, **({"labels": self.turns.labels[self.turns.batch]} if len(values) else {})
-            )
-        if message.kind == "end":
-            return message.reply(**self.turns.end(message))
-        raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
+        if message.kind != "forward":
+            return self.turns.answer(message)
+        values = self.turns.forward(message.body.get("slope"))
+        labels = {"labels": self.turns.labels[self.turns.batch]} if len(values) else {}
+        return message.reply(values=values, **labels)
 
 
 def learn_split(

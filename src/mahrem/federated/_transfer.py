@@ -16,8 +16,8 @@ from mahrem.federated._average import enough, weighted_average
 from mahrem.federated._fixed_point import LARGEST_ROWS
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
-from mahrem.federated._network import Network, client_seed, wrong_weights
-from mahrem.federated._shape import ShapePlan, even_batches, learning_rows, model_of
+from mahrem.federated._network import Network, client_seed, even_batches, wrong_weights
+from mahrem.federated._shape import ShapePlan, learning_rows, model_of
 from mahrem.federated._shared_model import SharedModel
 from mahrem.federated._shared_schema import SharedSchema
 from mahrem.federated._stack import Stack, cross_entropy_slope, first_weights, shapes_of

@@ -14,9 +14,9 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
-from mahrem.federated._network import client_seed
+from mahrem.federated._network import client_seed, even_batches
 from mahrem.federated._seal import Seal
-from mahrem.federated._shape import ShapePlan, even_batches, learning_rows
+from mahrem.federated._shape import ShapePlan, learning_rows
 from mahrem.federated._shared_schema import SharedSchema
 from mahrem.federated._stack import Stack, Weights, first_weights, read_values, shapes_of
 
@@ -106,7 +106,19 @@ class ClientTurns:
     def _weights(self) -> Weights:
         return np.concatenate([stack.flat for stack in self.stacks])
 
-    def begin(self, message: Message) -> dict[str, Any]:
+    def answer(self, message: Message) -> Message:
+        """Answer what all clients that take turns are asked: ``turn`` or ``end``.
+
+        Raises:
+            InvalidInput: If it is neither, or out of turn.
+        """
+        if message.kind == "turn":
+            return message.reply(**self._begin(message))
+        if message.kind == "end":
+            return message.reply(**self._end(message))
+        raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
+
+    def _begin(self, message: Message) -> dict[str, Any]:
         """Take over the clients' layers from whoever had the last turn."""
         body = message.body
         if body.get("agreed") != self.plan.fingerprint(self.schema.classes):
@@ -139,7 +151,7 @@ class ClientTurns:
         self._batch = self._batches.pop(0)
         return self.bottom.forward(self.rows[self._batch])
 
-    def end(self, message: Message) -> dict[str, Any]:
+    def _end(self, message: Message) -> dict[str, Any]:
         """Hand the clients' layers on; the server carries what it cannot open."""
         if self._batches or self._batch is not None:
             raise InvalidInput("a turn that is not over")

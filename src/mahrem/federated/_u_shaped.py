@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.dp import Ledger
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidParameter
 from mahrem.federated._grid import Grid
 from mahrem.federated._label_noise import LabelNoise
 from mahrem.federated._message import Message
@@ -57,15 +57,11 @@ class UShapedClient:
         Raises:
             InvalidInput: If it is none, or out of turn.
         """
-        if message.kind == "turn":
-            return message.reply(**self.turns.begin(message))
         if message.kind == "forward":
             return message.reply(values=self.turns.forward(message.body.get("slope")))
         if message.kind == "tail":
             return message.reply(slope=self._tail(message.body.get("values")))
-        if message.kind == "end":
-            return message.reply(**self.turns.end(message))
-        raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
+        return self.turns.answer(message)
 
     def _tail(self, held: object) -> Weights:
         """Finish the way forward, compare with the labels, and begin the way back."""

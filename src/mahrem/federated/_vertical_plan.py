@@ -9,8 +9,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.federated._network import Network
-from mahrem.federated._shape import ShapePlan, even_batches
+from mahrem.federated._network import Network, even_batches
+from mahrem.federated._shape import ShapePlan
 from mahrem.types import Integers
 
 __all__ = ["VerticalPlan"]
