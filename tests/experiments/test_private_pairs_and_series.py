@@ -1,4 +1,4 @@
-"""Pairs on MNIST, days of a household, sanitised votes: their tables, and small runs."""
+"""Pairs and made-up images on MNIST, days of a household, sanitised votes: their tables, and small runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ pytest.importorskip("sklearn")
 from mahrem.experiments import PAPERS, Row, reproduce
 from mahrem.experiments import _dp_pairs as pairs
 from mahrem.experiments import _dp_series as series
+from mahrem.experiments import _dp_synthetic_images as images
 
 
 def test_their_tables_can_be_asked_for() -> None:
     assert PAPERS["dp-pairs"].tables == pairs.TABLES
     assert PAPERS["dp-series"].tables == series.TABLES
+    assert PAPERS["dp-synthetic-images"].tables == images.TABLES
     assert "sanitised" in PAPERS["dp-pate"].tables
 
 
@@ -48,3 +50,15 @@ def test_a_small_run_of_pairs_gives_every_figure() -> None:
     found = figures(reproduce("dp-pairs", ["pairs"], quick=True))
     assert {method for method, _ in found} == {"pixels", "private", "not private"}
     assert all(0.5 < value <= 1 for (_, metric), value in found.items() if "AUC" in metric)
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("benchmark_data")
+def test_a_small_run_of_made_up_images_gives_figures_and_pictures() -> None:
+    rows = list(images.rows_of(["epsilon-10"], quick=True, step=lambda _: None))
+    found = figures(rows)
+    for method in ("vae", "gan"):
+        assert found[method, "epsilon"] == pytest.approx(10, rel=0.01)
+        assert 5 < found[method, "accuracy in %"] <= 100
+    pictures = [row.picture for row in rows if isinstance(row, images.PicturedRow) and row.picture]
+    assert [picture[1:4] for picture in pictures] == [b"PNG", b"PNG"]

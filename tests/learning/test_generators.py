@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -296,6 +297,8 @@ class TestImages:
         left = drawn[:, :, :3].mean(axis=(1, 2)) - drawn[:, :, 3:].mean(axis=(1, 2))
         assert np.mean((left > 0) == (labels == "a")) > 0.9
         assert set(made.sample(50, label="b")[1]) == {"b"}
+        assert made.sheet(3, seed=1) == made.sheet(3, seed=1) != made.sheet(3, seed=2)
+        assert replace(made, shape=(1, 6, 6)).sheet(3, seed=1) == made.sheet(3, seed=1)  # one channel
         assert made.cost_[0] == pytest.approx(8, rel=0.01)
         assert "NOT PRIVATE" in made.guarantee_  # a seed was given
         with pytest.raises(InvalidParameter, match="declared classes"):

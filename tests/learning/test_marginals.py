@@ -116,8 +116,16 @@ def test_conditions_hold_in_every_row() -> None:
     assert model.sample(50, given={"ill": None})["ill"].null_count() == 50
     with pytest.raises(InvalidParameter, match="not declared"):
         model.sample(5, given={"sex": "x"})
-    with pytest.raises(InvalidParameter, match="not a column"):
+    with pytest.raises(InvalidParameter, match="not among"):
         model.sample(5, given={"height": 3})
+    with pytest.raises(InvalidParameter, match="nothing that is declared"):
+        model.sample(5, given={"age": (200, 300)})
+
+
+def test_a_declared_value_that_nobody_has_can_be_asked_for() -> None:
+    facts = {**FACTS, "sex": {"categories": ["f", "m", "x"]}}
+    model = fitted(people(5000), facts=facts, epsilon=5.0)
+    assert set(model.sample(30, given={"sex": "x"})["sex"]) == {"x"}
 
 
 def test_a_seed_repeats_a_draw_and_batches_are_the_same_rows() -> None:
@@ -191,6 +199,14 @@ def test_totals_are_added_up_and_cost_nothing() -> None:
     assert drawn.columns == ["part", "rest", "total"]
     assert (drawn["part"] + drawn["rest"] == drawn["total"]).all()
     assert (drawn["part"] <= drawn["rest"]).all()
+    hard = model.sample(300, given={"part": (28, 50), "rest": (0, 30)})  # rarely drawn: most are repaired
+    assert hard["part"].is_between(28, 50).all()
+    assert hard["rest"].is_between(0, 30).all()
+    assert (hard["part"] <= hard["rest"]).all()
+    with pytest.raises(InvalidParameter, match="on its parts"):
+        model.sample(5, given={"total": (0, 3)})
+    with pytest.raises(InvalidParameter, match="cannot be kept"):
+        model.sample(5, given={"part": (31, 50), "rest": (0, 30)})
 
 
 def test_the_plan_spends_what_it_says_under_both_relations() -> None:

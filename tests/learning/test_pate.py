@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from mahrem.dp import DiscreteGaussian, Ledger, Relation, Repeated, assert_dp, epsilon_of
@@ -119,6 +120,8 @@ def test_what_cannot_work_is_refused_and_nothing_is_spent() -> None:
         pate().fit(ROWS, LABELS[:5], public=PUBLIC, ledger=ledger)
     with pytest.raises(InvalidParameter, match="units"):
         pate().fit(ROWS, LABELS, public=PUBLIC, ledger=ledger, units=np.arange(1500))
+    with pytest.raises(InvalidParameter, match="predict_proba"):
+        pate(student=LinearSVC, semi=1).fit(ROWS, LABELS, public=PUBLIC, ledger=ledger)
     with pytest.raises(InvalidParameter, match="sigma"):
         GaussianVotes(0.0)
     with pytest.raises(InvalidParameter, match="not fitted"):

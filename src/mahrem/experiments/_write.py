@@ -10,6 +10,7 @@ from typing import Any
 
 from mahrem.errors import OutputFailed
 from mahrem.experiments._buyuktanir2022_pictures import ducba_pictures, ducba_table
+from mahrem.experiments._dp_synthetic_images import PicturedRow
 from mahrem.experiments._row import Row
 from mahrem.experiments._saleh_pictures import saleh_pictures
 from mahrem.report import bars_svg, beside_print_svg, lines_svg
@@ -45,10 +46,16 @@ def write_rows(rows: Sequence[Row], folder: Path) -> list[Path]:
     if paper == "buyuktanir2022":
         tables = {name: ducba_table(_flat(rows), name) for name in ("3.2", "left")}
         texts |= {f"{paper}-{name}.md": text for name, text in tables.items() if text}
+    files = {name: text.encode() for name, text in texts.items()}
+    files |= {
+        f"{row.paper}-{row.table}-{row.method}.png": row.picture
+        for row in rows
+        if isinstance(row, PicturedRow) and row.picture
+    }
     written = [write_csv(rows, folder / f"{paper}.csv")]
-    for name, text in texts.items():
+    for name, content in files.items():
         try:
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_bytes(content)
         except OSError as error:
             raise OutputFailed(f"output={name!r} could not be written: {error.strerror}") from error
         written.append(folder / name)

@@ -78,7 +78,7 @@ from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain
 from mahrem.learning._synthetic_images import NetworkImages, NetworkImagesFit
 from mahrem.learning._synthetic_quality import SyntheticQuality, synthetic_quality
 from mahrem.learning._synthetic_schema import SyntheticSchema
-from mahrem.learning._synthetic_sides import refuse_overlap
+from mahrem.learning._synthetic_sides import COMPARED_ROWS, refuse_overlap
 from mahrem.learning._training_checkpoint import checkpoint_stream
 from mahrem.learning._training_plan import TrainingPlan
 from mahrem.learning._tree_sampling import tree_sample
@@ -88,6 +88,7 @@ from mahrem.learning._vote_costs import PublishedCost, SanitisedCost, lead_costs
 __all__ = [
     "CBA",
     "CLASSIFIERS",
+    "COMPARED_ROWS",
     "DEFAULT_CLASSIFIERS",
     "FIGURES",
     "MINERS",

@@ -10,7 +10,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning._features import _distinct, _missing, _numbers, _Words
+from mahrem.learning._feature_cells import distinct_cells, missing_cells
+from mahrem.learning._features import _numbers, _Words
 from mahrem.table import Hierarchy, write_labels
 from mahrem.types import Floats
 
@@ -64,7 +65,7 @@ class DeclaredNumbers:
     def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
         """Give the middle in [-1, 1], whether it is missing, and the share of the cell above each cut."""
         low, high, middle = _numbers(cells, tree)
-        missing, dark = _missing(cells), np.isnan(low)
+        missing, dark = missing_cells(cells), np.isnan(low)
         low, high = np.where(dark, self.lower, low), np.where(dark, self.upper, high)
         cuts = np.asarray(self.cuts)[None, :]
         reach = np.maximum(high - low, 1e-300)[:, None]
@@ -170,6 +171,6 @@ class DeclaredEncoder:
             series = frame[name].cast(pl.String)
             if cells is not None and name not in cells and isinstance(column, DeclaredWords):
                 series = write_labels(series)
-            distinct, where = _distinct(series)
+            distinct, where = distinct_cells(series)
             blocks.append(column.block(distinct, self.hierarchies.get(name)).astype(np.float32)[where])
         return np.hstack(blocks)

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
 from mahrem.learning._coarse_groups import CoarseGroups
 from mahrem.learning._synthetic_constraints import keep_constraints
 from mahrem.learning._synthetic_domain import DeclaredDomain
@@ -67,10 +66,8 @@ class Admitted:
 
     @classmethod
     def of(cls, table: ModelledTable, given: Given) -> Admitted:
-        """Read conditions; refuses unknown columns and values, and what no group meets."""
-        unknown = [name for name in given if name not in table.modelled]
-        if unknown:
-            raise InvalidParameter(f"given={unknown[0]!r} is not a column of the model")
+        """Read conditions; refuses unknown columns and values, and what nothing declared meets."""
+        table.schema.refuse_given(table.domain, given)
         cells, kept, within = [], {}, {}
         for place, (name, made) in enumerate(zip(table.modelled, table.groups, strict=True)):
             inside = np.zeros((made.size, len(made.group)))
@@ -79,10 +76,10 @@ class Admitted:
                 overlap, narrowed = table.domain[name].admitted(given[name])
                 if narrowed is not None:
                     within[name] = narrowed
+                if not (inside * overlap).any():  # noise has hidden all such cells: none is likelier
+                    inside = (np.arange(made.size)[:, None] == made.group) / len(made.group)
                 inside = inside * overlap
                 kept[place] = meets = inside.sum(axis=1)
-                if not meets.any():
-                    raise InvalidParameter(f"given={name!r}: the model knows no such rows")
                 inside = np.where(meets[:, None] > 0, inside / np.where(meets > 0, meets, 1)[:, None], 1.0)
             cells.append(inside / inside.sum(axis=1, keepdims=True))
         return cls(cells, kept, within)
@@ -143,11 +140,11 @@ class DrawnTable(ABC):
         rng = np.random.default_rng(seed)
         admitted = Admitted.of(self.about, given or {})
         draw = self.drawer(admitted)
-        rules = self.about.schema.rules
+        rules, domain = self.about.schema.rules, self.domain.narrowed(admitted.within)
         while count > 0:
             part = min(count, BATCH)
             drawn, _ = keep_constraints(
-                lambda size: self._written(draw(size, rng), rng, admitted), part, rules, self.domain
+                lambda size: self._written(draw(size, rng), rng, admitted), part, rules, domain
             )
             yield drawn
             count -= part

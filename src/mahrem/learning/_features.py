@@ -10,15 +10,21 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
+from mahrem.learning._feature_cells import (
+    cell_beginnings,
+    cell_ends,
+    cell_values,
+    distinct_cells,
+    missing_cells,
+)
 from mahrem.metrics import Cover, cover_words
-from mahrem.table import Hierarchy, Kind, Members, Prefix, infer_kind, read_cell, read_ranges
+from mahrem.table import Hierarchy, Kind, infer_kind
 from mahrem.types import Floats, Integers
 
 __all__ = ["Encoder", "Features", "fit_encoder"]
 
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
 MOST = 60  # values of a column that get a place of their own
-_DAY = 86_400_000_000  # microseconds
 LETTERS = 120  # beginnings of a code that get a place of their own
 
 
@@ -53,7 +59,7 @@ class _Numbers:
 
     def block(self, cells: pl.Series) -> tuple[Floats, Floats, Floats]:
         low, high, middle = _numbers(cells, self.tree)
-        missing = _missing(cells)
+        missing = missing_cells(cells)
         dark = np.isnan(low)
         middle = np.where(dark, self.mean, middle)
         width = np.where(dark & ~missing, self.high - self.low, np.where(dark, 0.0, high - low))
@@ -113,7 +119,7 @@ class _Letters:
     def block(self, cells: pl.Series) -> tuple[Floats, Floats, Floats]:
         shares = np.zeros((len(cells), len(self.beginnings) + 1))
         for row, text in enumerate(cells.to_list()):
-            for beginning in _beginnings(text):
+            for beginning in cell_beginnings(text):
                 if beginning in self.beginnings:
                     shares[row, self.beginnings[beginning]] = 1.0
             shares[row, -1] = float(not text)
@@ -142,7 +148,7 @@ class Encoder:
         return Features(amounts, shares, widths)
 
     def _column(self, series: pl.Series, column: _Column) -> tuple[Floats, Floats, Floats]:
-        distinct, where = _distinct(series)
+        distinct, where = distinct_cells(series)
         amounts, shares, widths = column.block(distinct)
         return amounts[where], shares[where], widths[where]
 
@@ -188,7 +194,7 @@ def kinds_of(frame: pl.DataFrame, columns: Sequence[str]) -> dict[str, Kind]:
 
 
 def _fit(series: pl.Series, kind: Kind, order: Sequence[str] | None, tree: Hierarchy | None) -> _Column:
-    distinct, where = _distinct(series)
+    distinct, where = distinct_cells(series)
     counts = np.bincount(where, minlength=len(distinct)).astype(np.float64)
     match kind:
         case Kind.NUMERIC | Kind.DATE:
@@ -203,13 +209,13 @@ def _fit(series: pl.Series, kind: Kind, order: Sequence[str] | None, tree: Hiera
         case Kind.CODE:
             return _fit_letters(distinct, counts)
         case _:
-            return _fit_words(distinct, counts, _labels(distinct), None)
+            return _fit_words(distinct, counts, cell_values(distinct), None)
 
 
 def _fit_numbers(cells: pl.Series, counts: Floats, tree: Hierarchy | None) -> _Numbers:
     low, high, middle = _numbers(cells, tree)
     seen = ~np.isnan(low)
-    gaps = bool(_missing(cells).any())
+    gaps = bool(missing_cells(cells).any())
     if not seen.any():
         return _Numbers(0.0, 0.0, 0.0, gaps, tree)
     mean = float(np.average(middle[seen], weights=counts[seen]))
@@ -218,12 +224,12 @@ def _fit_numbers(cells: pl.Series, counts: Floats, tree: Hierarchy | None) -> _N
 
 def _numbers(cells: pl.Series, tree: Hierarchy | None) -> tuple[Floats, Floats, Floats]:
     """Give both ends and the middle of cells; a node that is no range has the mean of its leaves."""
-    low, high = _ends(cells)
+    low, high = cell_ends(cells)
     middle = low / 2 + high / 2
-    nodes = np.flatnonzero(np.isnan(low) & ~_missing(cells) & cells.ne_missing("*").to_numpy())
+    nodes = np.flatnonzero(np.isnan(low) & ~missing_cells(cells) & cells.ne_missing("*").to_numpy())
     if tree is None or len(nodes) == 0:
         return low, high, middle
-    leaves = _ends(pl.Series(tree.labels[0], dtype=pl.String))[0]
+    leaves = cell_ends(pl.Series(tree.labels[0], dtype=pl.String))[0]
     cover = cover_words(cells.gather(nodes), tree.labels[0], tree)
     for cell, first, last in zip(cover.cell, cover.first, cover.last, strict=True):
         under = leaves[first : last + 1]
@@ -252,51 +258,7 @@ def _frequency(cover: Cover, counts: Floats) -> Floats:
 def _fit_letters(cells: pl.Series, counts: Floats) -> _Letters:
     seen: dict[str, float] = {}
     for text, count in zip(cells.to_list(), counts.tolist(), strict=True):
-        for beginning in _beginnings(text):
+        for beginning in cell_beginnings(text):
             seen[beginning] = seen.get(beginning, 0.0) + count
     often = sorted(seen, key=lambda beginning: (-seen[beginning], beginning))[:LETTERS]
     return _Letters({beginning: place for place, beginning in enumerate(often)})
-
-
-def _beginnings(text: str | None) -> list[str]:
-    cell = read_cell(text)
-    known = cell.beginning if isinstance(cell, Prefix) else getattr(cell, "text", "")
-    return [known[:length] for length in range(1, len(known) + 1)]
-
-
-def _labels(cells: pl.Series) -> list[str]:
-    """Collect the values that are named anywhere in the cells, sorted."""
-    found: set[str] = set()
-    for text in cells.to_list():
-        cell = read_cell(text)
-        if isinstance(cell, Members):
-            found.update(member for member in cell.members if member is not None)
-        elif (value := getattr(cell, "text", None)) is not None:
-            found.add(value)
-    return sorted(found)
-
-
-def _ends(cells: pl.Series) -> tuple[Floats, Floats]:
-    low, high = read_ranges(cells)
-    if cells.str.contains(":").any():  # moments beside days: all of them in days
-        low, high = low / _DAY, high / _DAY
-    return np.where(np.isfinite(low), low, np.nan), np.where(np.isfinite(high), high, np.nan)
-
-
-def _missing(cells: pl.Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    empty = (cells == "").fill_null(value=True)
-    return empty.to_numpy()
-
-
-def _distinct(series: pl.Series) -> tuple[pl.Series, Integers]:
-    """Give distinct cells as text, in order of appearance, and which of them each row shows."""
-    text = series.cast(pl.String)
-    distinct = text.unique(maintain_order=True)
-    number = pl.DataFrame({"cell": text}).join(
-        pl.DataFrame({"cell": distinct, "number": np.arange(len(distinct))}),
-        on="cell",
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    return distinct.rename("cell"), number["number"].to_numpy()

@@ -215,7 +215,7 @@ def refuse_too_little(
         needed *= 1.1
     fewer = next((count for count in range(columns - 1, 0, -1) if enough(epsilon, count)), 0)
     what = f"epsilon of about {needed:.2g} would do" if needed < 1e3 else "no epsilon would do"
-    less = f", or {fewer} columns instead of {columns}" if fewer else ""
+    less = f", or {fewer} of the {columns} columns" if fewer else ""
     whence = "" if rows else f" ({ASSUMED_ROWS} rows are assumed: tell the ledger how many there are)"
     raise Infeasible(
         f"epsilon={epsilon:g} is too small for any marginal of {columns} columns and {about} rows{whence}: "

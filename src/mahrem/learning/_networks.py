@@ -7,15 +7,20 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
 from mahrem.learning._example_gradients import torch_of
+from mahrem.types import Floats
 
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["NETWORKS", "autoencoder", "cnn", "dnn", "logistic", "lstm", "network_maker"]
+__all__ = ["NETWORKS", "autoencoder", "cnn", "dnn", "logistic", "lstm", "network_maker", "network_outputs"]
+
+PART = 4096  # rows that a network is asked about at a time
 
 
 def logistic(shape: Sequence[int], outputs: int) -> nn.Module:
@@ -124,6 +129,17 @@ NETWORKS: dict[str, Callable[..., Any]] = {
 def network_maker(network: str | Callable[..., Any]) -> Callable[..., Any]:
     """Give what makes a network: one of :data:`NETWORKS` by its name, or a function of one's own."""
     return network if callable(network) else NETWORKS[check.one_of(tuple(NETWORKS), network=network)]
+
+
+def network_outputs(model: Any, rows: Floats) -> Floats:
+    """Ask a trained network about ``(n, ...)`` rows, part by part, where it lies."""
+    torch = torch_of()
+    if not len(rows):
+        return np.zeros((0, 1), dtype=np.float32)
+    device = next(model.parameters()).device
+    with torch.no_grad():
+        parts = torch.from_numpy(rows).split(PART)
+        return np.concatenate([model(part.to(device)).cpu().numpy() for part in parts])
 
 
 def _chain(*layers: Any) -> nn.Sequential:

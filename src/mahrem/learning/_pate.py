@@ -143,6 +143,11 @@ class Pate(Estimator):
                 f"units: must be given exactly where the ledger protects people "
                 f"(subject={book.unit.subject!r})"
             )
+        if self.semi and not hasattr(self.student(), "predict_proba"):
+            raise InvalidParameter(
+                f"semi={self.semi}: the student must say how sure it is (predict_proba); take another, "
+                f"or semi=0"
+            )
         asked = rows[: self.questions]
         event = self._event(len(asked))
         what = f"pate: {len(asked)} questions to {self.teachers} teachers"

@@ -12,7 +12,7 @@ from mahrem.errors import InvalidInput
 from mahrem.learning._embedding import Embedding, group_losses, shared_network
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import network_maker
+from mahrem.learning._networks import network_maker, network_outputs
 from mahrem.learning._slots import Slots
 from mahrem.types import Floats
 
@@ -79,7 +79,4 @@ class PlainSiamese(Estimator, Embedding):
 
     def outputs(self, X: object) -> Floats:
         """Give the raw outputs of the network."""
-        torch = torch_of()
-        rows = torch.from_numpy(np.ascontiguousarray(X, dtype=np.float32))
-        with torch.no_grad():
-            return np.concatenate([self.model_(part).numpy() for part in rows.split(4096)])
+        return network_outputs(self.model_, np.ascontiguousarray(X, dtype=np.float32))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,16 +14,17 @@ from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import network_maker
+from mahrem.learning._networks import network_maker, network_outputs
 from mahrem.learning._private_steps import Descent, PrivateSteps
-from mahrem.learning._public_inputs import PublicInputs, declared_features, read_rows
-from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._training_checkpoint import (
-    Checkpoint,
-    checkpoint_stream,
-    data_digest,
-    pay_or_resume,
+from mahrem.learning._public_inputs import (
+    PublicInputs,
+    declared_features,
+    quiet_floats,
+    read_rows,
+    shaped_rows,
 )
+from mahrem.learning._secret_stream import SecretStream, new_stream
+from mahrem.learning._training_checkpoint import Checkpoint, checkpoint_stream, data_digest, pay_or_resume
 from mahrem.learning._training_plan import TrainingPlan, declared_rows
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
@@ -192,15 +192,7 @@ class PrivateNetwork(Estimator, ABC):
         """Give the raw outputs of the network."""
         if not hasattr(self, "model_"):
             raise InvalidParameter("this model is not fitted; call fit first")
-        torch = torch_of()
-        rows = self._inputs(X)
-        device = next(self.model_.parameters()).device
-        found = []
-        with torch.no_grad():
-            for start in range(0, len(rows), 4096):
-                part = torch.from_numpy(rows[start : start + 4096]).to(device)
-                found.append(self.model_(part).cpu().numpy())
-        return np.concatenate(found) if found else np.zeros((0, 1), dtype=np.float32)
+        return network_outputs(self.model_, self._inputs(X))
 
     def _begin(self, facts: Facts, *, table: bool) -> None:
         self._encoder = (
@@ -218,31 +210,22 @@ class PrivateNetwork(Estimator, ABC):
                     f"units: must be given beside numbers exactly where the ledger protects people "
                     f"(subject={book.unit.subject!r})"
                 )
-            inputs = self._shaped(_as_floats(X))
+            inputs = shaped_rows(quiet_floats(X), self.shape)
             targets = self._targets(inputs, y)
             keep = self._whole(targets)
             return inputs[keep], targets[keep], None if units is None else units[keep]
         source = open_source(X)
         book.refuse_other(X, Reading(), source.columns)
         rows, target, units = read_rows(source, self._encoder, self.target, book.unit.subject)
-        inputs = self._shaped(rows)
+        inputs = shaped_rows(rows, self.shape)
         targets = self._declared_targets(inputs, target)
         keep = self._whole(targets) & (True if units is None else units > 0)
         return inputs[keep], targets[keep], None if units is None else units[keep]
 
-    def _shaped(self, rows: Floats) -> Floats:
-        if self.shape is None:
-            return rows
-        if math.prod(self.shape) != math.prod(rows.shape[1:]):
-            raise InvalidParameter(
-                f"shape={tuple(self.shape)} must hold the {math.prod(rows.shape[1:])} numbers of a row"
-            )
-        return rows.reshape(len(rows), *self.shape)
-
     def _inputs(self, X: object) -> Floats:
         if self._encoder is not None and not isinstance(X, np.ndarray):
-            return self._shaped(self._encoder(X))
-        return self._shaped(_as_floats(X))
+            return shaped_rows(self._encoder(X), self.shape)
+        return shaped_rows(quiet_floats(X), self.shape)
 
     def _module(self, shape: Sequence[int], stream: SecretStream) -> Any:
         torch = torch_of()
@@ -279,10 +262,9 @@ class PrivateNetwork(Estimator, ABC):
     def _checkpoint(self, shape: Sequence[int]) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
+        own = getattr(self.network, "__name__", "own")
         settings = {
-            "network": self.network
-            if isinstance(self.network, str)
-            else getattr(self.network, "__name__", "own"),
+            "network": self.network if isinstance(self.network, str) else own,
             "options": repr(sorted(self.options.items())),
             "descent": repr(self.descent),
             "shape": list(shape),
@@ -313,8 +295,3 @@ class PrivateNetwork(Estimator, ABC):
     @abstractmethod
     def _whole(self, targets: Any) -> Any:
         """Say which rows have a target that can be learnt."""
-
-
-def _as_floats(rows: object) -> Floats:
-    with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell that such a record is there
-        return np.ascontiguousarray(rows, dtype=np.float32)

@@ -67,10 +67,11 @@ class PrivateSiamese(LabelledNetwork, Embedding):
     def _more_words(self, ledger: Ledger) -> str:
         who = "a record" if ledger.unit.subject is None else "a person, with one of its rows,"
         one = self.kind[:-1]
+        people = "" if ledger.unit.subject is None else " One row above is one person with all rows."
         return (
-            f" Protects {who.removesuffix(',')}, not a {one}: in each step {who} falls into one slot at most "
-            f"and so into one {one} at most; its coming or going adds or takes away one {one} at most, whose "
-            f"gradient is clipped as a whole."
+            f"{people} Protects {who.removesuffix(',')}, not a {one}: in each step {who} falls into one slot "
+            f"at most and so into one {one} at most; its coming or going adds or takes away one {one} at "
+            f"most, whose gradient is clipped as a whole."
         )
 
     def plan(self, ledger: Ledger) -> TrainingPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,14 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Reading, Source
 from mahrem.types import Floats, Integers
 
-__all__ = ["PublicInputs", "declared_features", "read_rows", "unit_numbers"]
+__all__ = [
+    "PublicInputs",
+    "declared_features",
+    "quiet_floats",
+    "read_rows",
+    "shaped_rows",
+    "unit_numbers",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,3 +128,20 @@ def declared_features(facts: Facts, target: str | None, features: Sequence[str] 
             "features: the ledger declares no column to learn from; declare bounds or categories with it"
         )
     return found
+
+
+def quiet_floats(rows: object) -> Floats:
+    """Read rows as numbers of single precision; a warning would tell that one of them is out of range."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.ascontiguousarray(rows, dtype=np.float32)
+
+
+def shaped_rows(rows: Floats, shape: Sequence[int] | None) -> Floats:
+    """Give every row a shape; None leaves it as it is."""
+    if shape is None:
+        return rows
+    if math.prod(shape) != math.prod(rows.shape[1:]):
+        raise InvalidParameter(
+            f"shape={tuple(shape)} must hold the {math.prod(rows.shape[1:])} numbers of a row"
+        )
+    return rows.reshape(len(rows), *shape)

@@ -131,7 +131,7 @@ def _refuse_order(one: AtMost, columns: Sequence[DeclaredColumn], totals: set[st
     if (columns[0].kind == "date") != (columns[1].kind == "date"):
         raise InvalidParameter(f"constraint={str(one)!r} compares a date with a number")
     if columns[0].bound(0) > columns[1].bound(-1):
-        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the declared bounds")
+        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the bounds")
 
 
 def _refuse_sum(one: SumOf, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
@@ -142,7 +142,7 @@ def _refuse_sum(one: SumOf, columns: Sequence[DeclaredColumn], totals: set[str])
         raise InvalidParameter(f"constraint={str(one)!r}: parts of a whole number must be whole numbers")
     least, most = (sum(part.bound(end) for part in parts) for end in _ENDS)
     if least > total.bound(-1) or most < total.bound(0):
-        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the declared bounds")
+        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the bounds")
     if any(part.gaps for part in parts) and not total.gaps:
         raise InvalidParameter(f"constraint={str(one)!r}: the total must be allowed to be missing too")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -205,6 +207,10 @@ class DeclaredDomain:
                 return column
         raise InvalidParameter(f"column={name!r} is not among the columns to be synthesised")
 
+    def narrowed(self, within: Mapping[str, tuple[float, float]]) -> DeclaredDomain:
+        """Give the domain of rows whose numbers lie in narrower ranges: for rules, not for cells."""
+        return replace(self, columns=tuple(_narrowed(column, within) for column in self.columns))
+
     def numbers(self, table: object, reading: Reading | None = None) -> dict[str, Floats]:
         """Read columns as numbers: places of declared values, clipped numbers, days; NaN where none is."""
         return self._cells(open_source(table, reading), self.names)
@@ -254,6 +260,15 @@ class DeclaredDomain:
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain public data."""
         return {column.name: column.as_dict() for column in self.columns}
+
+
+def _narrowed(column: DeclaredColumn, within: Mapping[str, tuple[float, float]]) -> DeclaredColumn:
+    if column.name not in within:
+        return column
+    low, high = within[column.name]
+    low, high = max(low, column.edges[0]), min(high, column.edges[-1])
+    ends = (low, high) if column.kind == "number" else (math.ceil(low), math.floor(high))
+    return replace(column, edges=ends)
 
 
 def _days(cells: pl.Series) -> Floats:

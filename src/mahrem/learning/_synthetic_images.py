@@ -14,7 +14,9 @@ from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator
+from mahrem.learning._image_sheet import image_sheet
 from mahrem.learning._likelihoods import Pixels
+from mahrem.learning._public_inputs import quiet_floats
 from mahrem.learning._secret_stream import SecretStream, new_stream
 from mahrem.learning._training_plan import TrainingPlan, declared_rows
 from mahrem.types import Floats, Integers
@@ -113,8 +115,7 @@ class NetworkImages:
         return trained
 
     def _examples(self, images: object, labels: object) -> tuple[Examples, tuple[int, ...]]:
-        with np.errstate(over="ignore", invalid="ignore"):  # a warning would tell that such a pixel is there
-            shades = np.asarray(images, dtype=np.float32)
+        shades = quiet_floats(images)
         said = np.asarray(labels)
         if shades.ndim < 2 or said.shape != (len(shades),):
             raise InvalidInput(
@@ -171,6 +172,12 @@ class NetworkImagesFit:
             turns = np.arange(start, min(start + CHUNK, count)) % len(self.classes)
             codes = turns if label is None else np.full_like(turns, self.classes.index(label))
             yield self._drawn(codes, rng), np.asarray(self.classes)[codes]
+
+    def sheet(self, each: int = 10, *, seed: int | None = None) -> bytes:
+        """Draw a grey PNG to look at: a column for each class, ``each`` images one below the other."""
+        drawn, _ = self.sample(each * len(self.classes), seed=seed)
+        grey = drawn.reshape(len(drawn), -1, *self.shape[-2:]).mean(axis=1)  # channels come first
+        return image_sheet(grey, across=len(self.classes))
 
     def _drawn(self, codes: Integers, rng: np.random.Generator) -> Floats:
         outputs = self.drawing.outputs(codes, len(codes), rng)

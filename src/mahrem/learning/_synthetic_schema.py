@@ -78,6 +78,24 @@ class SyntheticSchema:
             raise InvalidParameter("constraints leave no column that is not a total")
         return domain
 
+    def refuse_given(self, domain: DeclaredDomain, given: Mapping[str, Any]) -> None:
+        """Refuse conditions that no row of the declared domain could meet and keep every rule.
+
+        Args:
+            domain: What :meth:`domain` gave.
+            given: Conditions, by column.
+        """
+        within = {}
+        for name, said in given.items():
+            if name in self.totals:
+                raise InvalidParameter(f"given={name!r} is a total; put the condition on its parts")
+            met, narrowed = domain[name].admitted(said)
+            if not met.any():
+                raise InvalidParameter(f"given={name!r}: nothing that is declared for this column meets it")
+            if narrowed is not None:
+                within[name] = narrowed
+        refuse_constraints(self.rules, domain.narrowed(within))
+
     def as_dict(self) -> dict[str, Any]:
         """Give what is not the default as plain data."""
         said = {

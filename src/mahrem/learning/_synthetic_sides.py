@@ -8,8 +8,9 @@ from mahrem.errors import InvalidInput
 from mahrem.learning._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
-__all__ = ["Side", "refuse_overlap", "refuse_shared"]
+__all__ = ["COMPARED_ROWS", "Side", "refuse_overlap", "refuse_shared"]
 
+COMPARED_ROWS = 20  # at least, of each table
 OVERLAP = 0.05  # more rows of a hold-out in the training table than chance explains
 
 
@@ -21,8 +22,10 @@ class Side:
         self.numbers = domain.numbers(table)
         codes = [column.places(self.numbers[column.name]) for column in domain.columns]
         self.codes: Integers = np.stack(codes, axis=1)
-        if len(self.codes) < 20:
-            raise InvalidInput(f"rows={len(self.codes)}: at least 20 are needed to compare tables")
+        if len(self.codes) < COMPARED_ROWS:
+            raise InvalidInput(
+                f"rows={len(self.codes)}: at least {COMPARED_ROWS} are needed to compare tables"
+            )
 
     def features(self, without: str | None = None) -> tuple[Floats, int]:
         """Give rows as numbers, those to scale first, and how many these are."""

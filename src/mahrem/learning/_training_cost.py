@@ -55,6 +55,7 @@ def _renyi_step(rate: float, multiplier: float, relation: Relation) -> Any:
     return accountant._orders, accountant._rdp  # noqa: SLF001 - the accountant keeps them to itself in 0.6
 
 
+@lru_cache(maxsize=64)  # public numbers only; runs of one recipe ask again and again
 def least_gaussian(
     rate: float,
     times: int,

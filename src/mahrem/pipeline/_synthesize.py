@@ -9,7 +9,7 @@ from typing import Any, Unpack, get_args
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
+from mahrem.learning import COMPARED_ROWS, SyntheticSchema, make_synthesiser, refuse_overlap
 from mahrem.pipeline._quality import QualityRequest
 from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
@@ -114,6 +114,8 @@ def synthesize(
     names = [name for name in open_source(source, how).columns if name != book.unit.subject]
     work = SyntheticWork.of(book, schema, names, method, target, given or {}, language)
     request = QualityRequest.of(quality, holdout, target, output)
+    if request.wanted and rows is not None:
+        check.at_least(COMPARED_ROWS, rows=rows)
     if request.holdout is not None:
         refuse_overlap(whole_table(source, how), request.holdout, work.domain)
     run = SyntheticRun(source, how, made, work, request, rows, step)

@@ -49,8 +49,7 @@ class SyntheticWork:
     ) -> SyntheticWork:
         """Put together what is public about a table with these columns; refuses what does not fit."""
         domain = schema.domain(ledger.facts, columns)
-        for name, said in given.items():
-            domain[name].admitted(said)
+        schema.refuse_given(domain, given)
         left_out = [name for name in columns if name not in domain.names]
         return cls(ledger, schema, domain, method, target, dict(given), language, left_out)
 
