@@ -115,13 +115,5 @@ def _score(weights: Floats, rows: Floats, truth: Any) -> float:
 
 def _row(method: str, setting: Mapping[str, Any], found: Sequence[float]) -> Row:
     note = f"sd {np.std(found, ddof=1):.2f} over {len(found)} runs" if len(found) > 1 else ""
-    return Row(
-        paper=PAPER,
-        table=TABLES[0],
-        dataset="mnist",
-        setting=setting,
-        method=method,
-        metric="accuracy in %",
-        ours=float(np.mean(found)),
-        note=note,
-    )
+    ours = float(np.mean(found))
+    return Row.rounded(PAPER, TABLES[0], "mnist", setting, method, "accuracy in %", ours, note=note)

@@ -110,13 +110,5 @@ def _plain(rows: Floats, targets: Floats, tested: Floats, epochs: int) -> Floats
 
 
 def _row(method: str, setting: dict[str, Any], ours: float, note: str = "") -> Row:
-    return Row(
-        paper=PAPER,
-        table="forecast",
-        dataset="household power",
-        setting=setting,
-        method=method,
-        metric="mean absolute error in kW",
-        ours=float(ours),
-        note=note,
-    )
+    metric = "mean absolute error in kW"
+    return Row.rounded(PAPER, TABLES[0], "household power", setting, method, metric, ours, note=note)

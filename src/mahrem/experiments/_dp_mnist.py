@@ -101,14 +101,4 @@ def _row(
     table: str, setting: Mapping[str, Any], method: str, metric: str, ours: float | None, note: str
 ) -> Row:
     said = {row["method"]: float(row["accuracy"]) for row in published_rows("dp_mnist")}
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset="mnist",
-        setting=setting,
-        method=method,
-        metric=metric,
-        published=said.get(method),
-        ours=ours,
-        note=note,
-    )
+    return Row.rounded(PAPER, table, "mnist", setting, method, metric, ours, said.get(method), note)

@@ -95,13 +95,4 @@ def _rows(kind: str, setting: Mapping[str, Any], method: str, codes: Floats, tru
         ("nearest other image of the same digit in %", nearest, f"{len(codes):,} images"),
         ("one digit or two, AUC", area, f"standard error {error:.4f}"),
     ):
-        yield Row(
-            paper=PAPER,
-            table=kind,
-            dataset="mnist",
-            setting=setting,
-            method=method,
-            metric=metric,
-            ours=ours,
-            note=note,
-        )
+        yield Row.rounded(PAPER, kind, "mnist", setting, method, metric, ours, note=note)

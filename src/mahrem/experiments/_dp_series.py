@@ -127,13 +127,4 @@ def _neighbours(days: Floats) -> float:
 
 
 def _row(method: str, setting: Mapping[str, Any], metric: str, ours: float, note: str = "") -> Row:
-    return Row(
-        paper=PAPER,
-        table=TABLES[0],
-        dataset="household power",
-        setting=setting,
-        method=method,
-        metric=metric,
-        ours=ours,
-        note=note,
-    )
+    return Row.rounded(PAPER, TABLES[0], "household power", setting, method, metric, ours, note=note)
