@@ -147,6 +147,16 @@ def test_a_label_the_model_does_not_know_has_no_chance(memory: Any) -> None:
     said = true_chances(memory, Examples(ROWS[:2], np.array([7, 0])))
     assert said[0] == 0
     assert said[1] == memory.predict_proba(ROWS[1:2])[0, 0]
+    with pytest.raises(InvalidInput, match="another type"):  # else every row would look alike: an all-clear
+        true_chances(memory, Examples(ROWS[:2], np.array(["0", "1"])))
+
+
+def test_a_shadow_that_never_met_a_rare_class_does_not_end_the_attack() -> None:
+    labels = np.where(np.arange(400) == 7, 2, NOISY[:400])
+    members = Examples(ROWS[:400], labels)
+    model = forest(99).fit(members.inputs, members.labels)
+    found = FewShadows(shadows=4, classes=(0, 1, 2))(model, members, OTHERS, make=forest)
+    assert found.area > 0.6
 
 
 @given(rows=st.integers(1, 30), shadows=st.integers(2, 9), share=st.floats(0.1, 0.9), seed=st.integers(0, 99))

@@ -104,6 +104,13 @@ def test_any_model_with_probabilities_can_be_audited() -> None:
     assert nothing.baseline == 0.5
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_equal_scores_tell_nothing_however_the_canaries_are_listed(*, first: bool) -> None:
+    coins = (np.arange(400) < 200) == first
+    assert OneRunAudit()(np.zeros(400), coins).epsilon == 0
+    assert 150 < OneRunAudit(shares=(1.0,))(np.zeros(400), coins).right < 250
+
+
 def test_awkward_input_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="backwards"):
         guess_chance(10, 20, 5, 1.0, 0.0)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 torch = pytest.importorskip("torch")
 
@@ -22,6 +23,7 @@ from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET  # noqa: E402
 from mahrem.learning import Descent, PlainNetwork, PrivateClassifier, PublicInputs  # noqa: E402
 from mahrem.pipeline import attack_synthetic  # noqa: E402
+from mahrem.table import Reading  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 800
@@ -187,6 +189,53 @@ def test_made_up_rows_are_attacked_with_a_hold_out(
         attack_synthetic(pl.DataFrame({"other": [1]}), members=real, holdout=table(2))
     with pytest.raises(InvalidInput, match="not a release"):
         attack_synthetic(tmp_path, members=real, holdout=table(2))
+
+
+def test_copies_among_many_made_up_rows_are_still_found() -> None:
+    draws = np.random.default_rng(8)
+    real, others, made = (pl.DataFrame(draws.random((rows, 3))) for rows in (300, 300, 60_000))
+    found = attack_synthetic(pl.concat([made, real]), members=real, holdout=others)
+    assert (found.findings[0].rate or 0.0) > 0.9
+    assert found.report["rows"] == 60_300
+    assert found.report["warnings"] == []
+
+
+def test_what_is_not_compared_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.MOST_RELEASED", 500)
+    real, named = table(1), pl.Series("name", [f"n{number}" for number in range(ROWS)])
+    found = attack_synthetic(real.with_columns(named), members=real.with_columns(named), holdout=table(2))
+    assert len(found.report["warnings"]) == 2
+    assert "500 of 800" in found.report["warnings"][0]
+
+
+def test_tables_with_decimal_commas_are_compared_by_their_numbers(tmp_path: Path) -> None:
+    for name, seed in (("in", 1), ("out", 2)):
+        halves = (
+            table(seed).with_columns(pl.col("age") + 0.25).with_columns(pl.col("age", "height").cast(str))
+        )
+        commas = halves.with_columns(pl.col("age", "height").str.replace(".", ",", literal=True))
+        commas.write_csv(tmp_path / f"{name}.csv", separator=";")
+    ledger = mh.Ledger.temporary(epsilon=1, delta=1e-6, rows=ROWS, columns=FACTS)
+    mh.synthesize(table(1), ledger=ledger, epsilon=1, delta=1e-6, output=tmp_path / "fair", html=False)
+    reading = Reading(delimiter=";", decimal=",")
+    sides = {"members": tmp_path / "in.csv", "holdout": tmp_path / "out.csv", "reading": reading}
+    assert attack_synthetic(tmp_path / "fair", **sides).report["columns"] == ["age", "height", "sex", "ill"]
+
+
+def test_a_sorted_table_is_no_leak() -> None:
+    draws = np.random.default_rng(3)
+    rows = np.column_stack([draws.integers(2, size=9000), draws.normal(size=(9000, 2))])
+    labels = (rows[:, 0] + draws.normal(0, 0.5, 9000) > 0.5).astype(int)
+    shallow = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows[:4500], labels[:4500])
+    order = np.argsort(rows[:4500, 0])
+    found = mh.attack_model(
+        shallow,
+        members=(rows[:4500][order], labels[:4500][order]),
+        holdout=(rows[4500:], labels[4500:]),
+        attributes={"side": ((0,), np.array([[0.0], [1.0]]))},
+    )
+    guessed = next(one for one in found.findings if one.attack == "attribute inference")
+    assert not guessed.alarming
 
 
 def test_images_are_attacked_as_tables_are() -> None:

@@ -98,7 +98,7 @@ def test_every_kind_of_model_can_be_audited(said: dict[str, Any]) -> None:
         said = {**said, "device": None}
     found = trained(**said)
     assert found.audit is not None
-    assert found.audit.epsilon <= found.epsilon or said["model"] == "svm"
+    assert found.audit.epsilon <= found.epsilon
 
 
 def test_people_with_several_rows_are_audited_as_people() -> None:

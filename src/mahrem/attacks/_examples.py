@@ -63,6 +63,9 @@ def true_chances(model: Says, examples: Examples, classes: Sequence[Any] | None 
         model: Any classifier with ``predict_proba``.
         examples: The rows.
         classes: The order of its columns; by default its ``classes_``.
+
+    Raises:
+        InvalidInput: If the columns do not fit the classes, or no label is one of them.
     """
     known = getattr(model, "classes_", None) if classes is None else classes
     said = np.asarray(model.predict_proba(examples.inputs), dtype=np.float64)
@@ -71,6 +74,10 @@ def true_chances(model: Says, examples: Examples, classes: Sequence[Any] | None 
     if said.shape != (len(examples), len(known)):
         raise InvalidInput(f"probabilities have {said.shape}, not {(len(examples), len(known))}")
     places = _places(examples.labels, known)
+    if len(places) and places.max() < 0:
+        raise InvalidInput(
+            "no label is one of the model's classes; are they of another type, numbers here and text there?"
+        )
     found = np.take_along_axis(said, np.maximum(places, 0)[:, None], axis=1)[:, 0]
     return np.where(places < 0, 0.0, np.nan_to_num(found))
 

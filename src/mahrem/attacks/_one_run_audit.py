@@ -170,7 +170,9 @@ class OneRunAudit:
         if len(scores) != len(inside) or len(scores) < 2:
             raise InvalidInput(f"scores={len(scores)}, inside={len(inside)}: one of each for every canary")
         coins = np.asarray(inside, dtype=np.bool_)
-        order = np.argsort(np.nan_to_num(np.asarray(scores, dtype=np.float64)), kind="stable")
+        # Equal scores must not be told apart by where a canary stands: a list may give the coins away.
+        mixed = np.random.default_rng(0).permutation(len(coins))
+        order = mixed[np.argsort(np.nan_to_num(np.asarray(scores, dtype=np.float64))[mixed], kind="stable")]
         tried = []
         for guesses in self._guesses(len(coins)):
             half = guesses // 2

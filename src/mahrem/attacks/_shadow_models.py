@@ -79,7 +79,8 @@ def train_shadows(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # shadows need not converge
             model = make(seed + place).fit(mine.inputs, mine.labels)
-        found[place] = log_odds(true_chances(model, asked, classes))
+        own = getattr(model, "classes_", None)  # a shadow may never have met a rare class
+        found[place] = log_odds(true_chances(model, asked, classes if own is None else own))
         if progress is not None:
             progress(place + 1, shadows)
     return Shadows(confidences=found, inside=inside)

@@ -8,7 +8,7 @@ from mahrem.types import Floats
 
 __all__ = ["closest_distances"]
 
-_BLOCK = 512
+_DISTANCES = 1 << 24  # held at once
 
 
 def closest_distances(asked: Floats, known: Floats) -> Floats:
@@ -24,9 +24,10 @@ def closest_distances(asked: Floats, known: Floats) -> Floats:
     """
     lengths = np.einsum("ij,ij->i", known, known)
     found = np.empty(len(asked))
-    for start in range(0, len(asked), _BLOCK):
-        part = asked[start : start + _BLOCK]
+    block = max(1, _DISTANCES // len(known))
+    for start in range(0, len(asked), block):
+        part = asked[start : start + block]
         nearest = np.argmin(lengths - 2 * (part @ known.T), axis=1)
         # Differences once more for the winner alone: the product loses digits where rows are equal.
-        found[start : start + _BLOCK] = np.linalg.norm(part - known[nearest], axis=1)
+        found[start : start + block] = np.linalg.norm(part - known[nearest], axis=1)
     return found

@@ -109,8 +109,9 @@ def attack_model(
         findings.append(beside_promise(found, known.cost))
     else:
         findings.append(not_done("lira", "no shadow models were asked for: --shadows 16"))
-    findings += _attributes(known, inside, outside)
-    findings.append(_inversion(known, inside, outside, seed))
+    some = (_some(inside, seed), _some(outside, seed))
+    findings += _attributes(known, *some)
+    findings.append(_inversion(known, *some, seed))
     findings.append(_audit(known, canaries))
     report = _report(known, findings, (len(inside), len(outside)), open_label(model))
     return RedTeam(
@@ -154,11 +155,10 @@ def _attributes(known: AttackedModel, inside: Examples, outside: Examples) -> li
     if known.attributes is None:
         return [not_done("attribute inference", "which inputs are one attribute is known of tables only")]
     found = []
-    some = (_first(inside), _first(outside))
     for name, (places, values) in known.attributes.items():
         attack = AttributeInference(places=places, values=values, classes=known.classes)
         try:
-            one = attack(known.model, *some)
+            one = attack(known.model, inside, outside)
         except InvalidInput:
             continue  # no row has one of the declared values
         found.append(replace(one, details={**one.details, "column": name}))
@@ -176,7 +176,7 @@ def _inversion(known: AttackedModel, inside: Examples, outside: Examples, seed: 
     if not low < high:
         return not_done("model inversion", "all inputs are the same")
     attack = ModelInversion(low=low, high=high, classes=known.classes, seed=seed, steps=60)
-    return attack(known.model, _first(inside), _first(outside))
+    return attack(known.model, inside, outside)
 
 
 def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Finding:
@@ -190,8 +190,9 @@ def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Findi
     return not_done("one-run audit", NO_CANARIES) if bound is None else audit_finding(bound, claimed)
 
 
-def _first(examples: Examples) -> Examples:
-    return examples.take(slice(0, SOME))
+def _some(examples: Examples, seed: int) -> Examples:
+    """Draw rows for attacks that ask often; the first ones of a sorted table would not be like the rest."""
+    return examples.take(np.random.default_rng(seed).permutation(len(examples))[:SOME])
 
 
 def _report(

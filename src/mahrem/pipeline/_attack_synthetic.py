@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.attacks import SyntheticMembership
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, shorten
 from mahrem.pipeline._attack_model import beside_promise
 from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.release import check_hashes, find_data, is_release
@@ -22,7 +22,9 @@ from mahrem.types import Floats
 __all__ = ["attack_synthetic"]
 
 MOST_VALUES = 200  # a text column with more is left out: each value would be a column
-MOST_ROWS = 20_000  # of each side
+MOST_RELEASED = 200_000  # rows of the release that are looked at; fewer would hide copies
+MOST_PAIRS = 400_000_000  # of a person asked about and a released row
+FEWEST_ASKED = 2_000
 
 
 def attack_synthetic(
@@ -43,7 +45,8 @@ def attack_synthetic(
         holdout: Real rows that had no part in it, from the same population.
         reference: More real rows, neither of them: how dense rows lie anyway. Makes a second, finer attack.
         reading: How to read the tables.
-        seed: Of the rows drawn where there are more than 20,000.
+        seed: Of the rows drawn where there are many: 200,000 of the release, and 2,000 to 20,000 of each
+            other table.
         progress: Called with a sentence now and then.
 
     Guarantees:
@@ -60,11 +63,11 @@ def attack_synthetic(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     step("reading")
-    named = {"release": _data(release), "members": members, "holdout": holdout}
-    if reference is not None:
-        named["reference"] = reference
-    frames = {name: _frame(table, reading, seed) for name, table in named.items()}
+    frames, warnings = _frames(release, members, holdout, reference, reading, seed)
     encoded, columns = _encoded(frames)
+    left = [name for name in frames["release"].columns if name not in columns]
+    if left:
+        warnings.append(f"{len(left)} columns of the release were not compared: {shorten(left)}")
     step("attacking")
     sides = (encoded["release"], encoded["members"], encoded["holdout"])
     findings = [SyntheticMembership()(*sides)]
@@ -82,7 +85,7 @@ def attack_synthetic(
         "findings": [finding.as_dict() for finding in findings],
         "alarming": sum(finding.alarming for finding in findings),
         "seconds": round(time.perf_counter() - began, 3),
-        "warnings": [],
+        "warnings": warnings,
     }
     return RedTeam(report=report, findings=tuple(findings))
 
@@ -105,13 +108,45 @@ def _cost(release: object) -> tuple[float, float] | None:
     return None if said is None else (float(said["epsilon"]), float(said["delta"]))
 
 
-def _frame(table: object, reading: Reading | None, seed: int) -> pl.DataFrame:
+def _frames(
+    release: object,
+    members: object,
+    holdout: object,
+    reference: object | None,
+    reading: Reading | None,
+    seed: int,
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Read all tables, and draw rows where there are too many to compare all with all."""
+    ours = isinstance(release, str | Path) and Path(release).is_dir()  # written by us, so read as we write
+    shown, warnings = _frame(_data(release), None if ours else reading), []
+    if shown.height > MOST_RELEASED:
+        warnings.append(
+            f"{MOST_RELEASED} of {shown.height} rows of the release were looked at: attacks find less than "
+            f"there may be"
+        )
+        shown = shown.sample(MOST_RELEASED, seed=seed)
+    asked = max(FEWEST_ASKED, MOST_PAIRS // max(shown.height, FEWEST_ASKED * 10))
+    others = {"members": members, "holdout": holdout, "reference": reference}
+    frames = {name: _frame(table, reading) for name, table in others.items() if table is not None}
+    drawn = {
+        name: frame if frame.height <= asked else frame.sample(asked, seed=seed)
+        for name, frame in frames.items()
+    }
+    return {"release": shown, **drawn}, warnings
+
+
+def _frame(table: object, reading: Reading | None) -> pl.DataFrame:
     opened = open_source(table, reading)
     shown = opened.scan(opened.columns)
     frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
     if not frame.height:
         raise InvalidInput("a table has no rows: there is nothing to attack")
-    return frame if frame.height <= MOST_ROWS else frame.sample(MOST_ROWS, seed=seed)
+    if reading is not None and reading.decimal == ",":
+        text = pl.col(pl.String)
+        number = text.str.contains(r"^\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*$")
+        pointed = text.str.replace(",", ".", literal=True)
+        frame = frame.with_columns(pl.when(number).then(pointed).otherwise(text).name.keep())
+    return frame
 
 
 def _encoded(frames: dict[str, pl.DataFrame]) -> tuple[dict[str, Floats], list[str]]:
