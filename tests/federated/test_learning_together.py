@@ -245,6 +245,19 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
         assert (half / "learning.csv").read_text() == (whole / "learning.csv").read_text()
 
 
+def test_a_stopped_run_does_not_go_on_with_another_table_of_the_same_shape(tmp_path: Path) -> None:
+    def stop(line: str) -> None:
+        if line.startswith("round 1"):
+            raise KeyboardInterrupt
+
+    schema = propose_schema(people(), "class")
+    with pytest.raises(KeyboardInterrupt):
+        simulate_learning(people(), "class", tmp_path / "run", QUICK, schema=schema, tell=stop)
+    told: list[str] = []
+    simulate_learning(people().reverse(), "class", tmp_path / "run", QUICK, schema=schema, tell=told.append)
+    assert not any(line.startswith("going on") for line in told)
+
+
 @pytest.mark.parametrize(
     "bad",
     [

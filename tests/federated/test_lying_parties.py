@@ -166,13 +166,19 @@ def sum_keys(request: pytest.FixtureRequest) -> tuple[bytes, bytes]:
 def test_a_ciphertext_that_is_not_the_sum_of_the_named_clients_opens_to_noise(
     sum_keys: tuple[bytes, bytes],
 ) -> None:
-    clients = {name: EncryptedClient(name, sum_keys[0], numbers_of(name)) for name in "ab"}
+    def made() -> dict[str, Any]:
+        return {name: EncryptedClient(name, sum_keys[0], numbers_of(name)) for name in "ab"}
+
+    clients = made()
     asked = Message("encrypted", "run", 7, {"kind": "counts", "clients": 2, "q-which": "all"})
     alone = clients["a"].answer(asked).body
     digest = digest_message(QUESTION)
 
     def opened(names: list[str]) -> np.ndarray:
-        body = {**alone, "names": names, "asked": digest}
+        named = {"names": names, "asked": digest}
+        agree = Message("agree-sum", "run", 7, named)
+        words = b"".join(clients[name].answer(agree).body["agreed"] for name in names)
+        body = {**alone, **named, "agreed": words}
         numbers: np.ndarray = clients["b"].answer(Message("open-sum", "run", 7, body)).body["numbers"]
         return numbers
 
@@ -180,7 +186,7 @@ def test_a_ciphertext_that_is_not_the_sum_of_the_named_clients_opens_to_noise(
         with pytest.raises(InvalidInput, match="a sum of fewer than 2 is refused"):
             opened(names)
     assert np.count_nonzero(opened(["a", "b"]) == VECTORS["a"]) <= 1  # each by chance: 1 in 2^40
-    told = EncryptedSum(sum_keys[1])(Lying(clients), ["a", "b"], QUESTION, fine).total
+    told = EncryptedSum(sum_keys[1])(Lying(made()), ["a", "b"], QUESTION, fine).total
     assert np.count_nonzero(told == VECTORS["a"]) <= 1
 
 

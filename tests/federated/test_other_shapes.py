@@ -218,6 +218,7 @@ def accuracy(model: SharedModel) -> float:
         ("forward", lambda body: {**body, "values": np.full_like(body["values"], 1e9)}, "beyond"),
         ("forward", lambda body: {**body, "values": body["values"][:, 1:]}, "another shape"),
         ("forward", lambda body: {**body, "values": [["a"]]}, "no numbers"),
+        ("forward", lambda body: {**body, "values": 5}, "no numbers"),
         ("tail", lambda body: {"slope": body["slope"][1:]}, "another shape"),
         ("tail", lambda _: {}, "no numbers"),
     ],
@@ -429,6 +430,15 @@ def test_heads_that_cannot_be_are_refused_client_by_client(lie: Any) -> None:
     assert list(found.refused) == ["client-2"]
     with pytest.raises(Infeasible, match="at least 2"):
         learn_transfer(LocalGrid({"a": clients["client-1"]}), plan, SCHEMA.classes)
+
+
+@pytest.mark.parametrize("kind", ["head", "take"])
+def test_training_that_ends_in_no_numbers_leaves_a_client_with_the_weights_it_had(kind: str) -> None:
+    client = transferring(TransferPlan(network=replace(SMALL, rate=100.0, epochs=20)))["client-1"]
+    before, steep = client.weights.copy(), np.repeat([900, -900], 9).astype(np.float32)
+    with np.errstate(all="ignore"), pytest.raises(InvalidInput, match="lower rate"):
+        client.answer(Message(kind, "r", 1, {"weights": steep}))
+    assert np.array_equal(client.weights, before)
 
 
 def test_a_head_without_private_layers_is_refused() -> None:

@@ -19,6 +19,7 @@ from mahrem.federated import (
     LearningPlan,
     LocalGrid,
     MaskedClient,
+    Message,
     Protections,
     anomaly_scores,
     bound_norms,
@@ -27,6 +28,7 @@ from mahrem.federated import (
     split_table,
     training_client,
 )
+from mahrem.federated._learning_run import LearningRun
 from silo_learning import Lying, accuracy, learnt, people, silos
 
 QUICK = LearningPlan(model="logistic", rounds=3, rate=0.1)
@@ -160,12 +162,51 @@ def test_without_a_lie_defences_change_nothing() -> None:
     assert not found.refused
 
 
+@pytest.mark.parametrize("switch", [{"norm_bound": 50.0}, {"anomaly": 1e6}])
+def test_a_lie_about_the_number_of_rows_does_not_outweigh_vetted_clients(switch: dict[str, Any]) -> None:
+    class Crowd(Lying):
+        def answer(self, message: Message) -> Message:
+            said = super().answer(message)
+            return message.reply(**{**said.body, "rows": 1 << 26}) if message.kind == "train" else said
+
+    lie = {"client_2": lambda silo: Crowd(silo, lambda weights: 1.3 * weights)}
+    alike = {"client_2": lambda silo: Lying(silo, lambda weights: 1.3 * weights)}
+    plan = replace(protected(**switch), rounds=1)
+    found, honest = (learnt(plan, 5, **client).model.arrays["weights"] for client in (lie, alike))
+    assert np.array_equal(found, honest)
+
+
 def test_a_client_that_is_refused_too_often_is_left_out() -> None:
     wrong = {"client_2": lambda silo: Lying(silo, lambda _: "no")}
     found = learnt(replace(protected(strikes=2), rounds=4), 4, **wrong)
     assert list(found.refused["client-2"]) == [1, 2]
     assert "2 rounds" in found.left_out["client-2"]
     assert found.nodes == ("client-1", "client-3", "client-4")
+
+
+def test_strikes_are_kept_when_a_run_goes_on(tmp_path: Path) -> None:
+    plan = replace(protected(strikes=2), rounds=4)
+
+    def learn(last: int) -> Any:
+        run = LearningRun.begin(tmp_path / "run", propose_schema(people(), "class"), plan, depends_on="")
+        made = silos(plan, split_table(people(), "class", clients=4))
+        made["client-2"] = Lying(made["client-2"], lambda _: "no")
+
+        def stop(_: str, message: Message) -> bool:
+            if message.round == last:
+                raise KeyboardInterrupt
+            return False
+
+        return run.learn(LocalGrid(made, lost=stop))
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(2)
+    with pytest.raises(KeyboardInterrupt):
+        learn(3)
+    found = learn(9)
+    assert list(found.refused["client-2"]) == [1, 2]
+    assert "2 rounds" in found.left_out["client-2"]
+    assert sum(not one.taken for one in found.verdicts) == 2
 
 
 @pytest.mark.parametrize(

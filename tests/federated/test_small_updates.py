@@ -81,6 +81,7 @@ def test_what_was_not_sent_is_owed(updates: list[Any], way: Compression) -> None
         {"values": np.ones(2, np.int64), "gaps": np.array([0, 1])},
         {"values": np.ones((1, 2), np.float32), "gaps": np.array([0, 1])},
         {"values": "none", "gaps": "none"},
+        {"values": np.ones(4, np.float32), "gaps": np.full(4, (1 << 62) - 1)},  # their sum wraps
     ],
 )
 def test_an_update_that_cannot_be_is_refused(body: dict[str, Any]) -> None:
@@ -88,6 +89,12 @@ def test_an_update_that_cannot_be_is_refused(body: dict[str, Any]) -> None:
         Compression(share=0.5).restore(body, 4)
     with pytest.raises(InvalidInput):
         Compression(bits=8).restore({"levels": np.ones(4, np.int64), "step": "wide", **body}, 4)
+
+
+@pytest.mark.parametrize("step", [pytest.param(10**400, id="huge"), float("inf"), float("nan")])
+def test_a_step_that_is_no_number_is_refused(step: float) -> None:
+    with pytest.raises(InvalidInput):
+        Compression(bits=8).restore({"levels": np.ones(4, np.int64), "step": step}, 4)
 
 
 @pytest.mark.parametrize("switches", [{"quantise": 8}, {"sparse": 0.3}, {"quantise": 6, "sparse": 0.5}])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from mahrem.dp import (
     gaussian_epsilon,
     gaussian_multiplier,
 )
-from mahrem.errors import InvalidParameter
+from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.federated import (
     LearningPlan,
     LocalGrid,
@@ -30,6 +31,7 @@ from mahrem.federated import (
     propose_schema,
     training_client,
 )
+from mahrem.federated._learning_run import LearningRun
 from mahrem.federated._private_training import clipped_gradients, train_privately
 from mahrem.federated._stack import Stack, cross_entropy_slope
 from mahrem.learning import TrainingPlan, new_stream
@@ -106,6 +108,18 @@ def test_under_noise_a_silo_tells_neither_its_rows_nor_figures_of_its_table() ->
     assert silo.answer(question(silo)).body["rows"] == 1
 
 
+@pytest.mark.parametrize("few", [7, 0])
+def test_under_noise_a_refusal_does_not_tell_the_number_of_rows(few: int) -> None:
+    made = pair(PLAN)
+    policy = {"quasi": ("age", "town"), "k": 50}
+    made["c"] = replace(made["a"], name="c", frame=people(few), policy=policy)
+    told = run(made, PLAN).left_out["c"]
+    assert told == "this silo cannot take part; under noise it tells nobody why"
+    with pytest.raises(InvalidInput, match=told) as error:  # also if nobody asked it to prepare
+        made["c"].answer(question(made["c"]))
+    assert error.value.__cause__ is not None  # the owner finds out
+
+
 def test_the_ledger_pays_all_rounds_before_anything_leaves() -> None:
     noise = PLAN.perturbation()
     assert noise is not None
@@ -119,6 +133,46 @@ def test_the_ledger_pays_all_rounds_before_anything_leaves() -> None:
         assert "4 rounds" in spend["what"]
     made["a"].answer(question(made["a"], 5))  # one more than was paid: it pays first
     assert len(books["a"].history()) == 2
+
+
+def test_without_a_ledger_no_more_leaves_than_the_promise_is_about() -> None:
+    silo = pair(PLAN)["a"]
+    for number in range(1, 5):
+        silo.answer(question(silo, number))
+    with pytest.raises(BudgetExceeded, match=r"rounds=4: .* ledger"):
+        silo.answer(question(silo, 4))
+
+
+def test_a_ledger_pays_for_rounds_that_are_asked_again_and_the_promise_says_so() -> None:
+    noise, book = PLAN.perturbation(), Ledger.temporary(epsilon=20.0, delta=1e-5)
+    assert noise is not None
+    silo = replace(pair(PLAN)["a"], ledger=book)
+    said = {"protocol": 1, "agreed": PLAN.fingerprint(silo.schema.fingerprint())}
+    silo.answer(Message("prepare", "r", 0, {**said, "rounds": 4}))
+    for number in (1, 2):  # the second is lost on the way, and the run goes on after the first
+        silo.answer(question(silo, number))
+    told = silo.answer(Message("prepare", "s", 0, {**said, "rounds": 3})).body["report"]["private"]
+    assert told["rounds"] == 5
+    assert told["epsilon"] == pytest.approx(noise.epsilon(5), abs=1e-6)
+
+
+def test_the_summary_of_a_run_that_went_on_counts_the_round_that_was_lost(tmp_path: Path) -> None:
+    def begun() -> LearningRun:
+        return LearningRun.begin(tmp_path / "run", propose_schema(people(), "class"), PLAN, depends_on="")
+
+    def stop(_: str, message: Message) -> bool:
+        if message.round == 3:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        begun().learn(LocalGrid(pair(PLAN), lost=stop))
+    begun()  # it dies before the first answer
+    last, noise = begun(), PLAN.perturbation()
+    promise = last.finish(last.learn(LocalGrid(pair(PLAN))))["promise"]
+    assert noise is not None
+    assert promise["rounds"] == 4 + 2
+    assert promise["epsilon"] == pytest.approx(noise.epsilon(6), abs=1e-6)
 
 
 def test_a_silo_whose_ledger_does_not_cover_the_run_is_left_out_and_spends_nothing() -> None:

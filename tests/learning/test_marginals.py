@@ -177,6 +177,18 @@ def test_what_cannot_work_is_refused_before_anything_is_spent(
     assert ledger.spent().epsilon == 0
 
 
+def test_rules_that_contradict_each_other_are_refused_before_anything_is_spent() -> None:
+    facts = {
+        name: {"lower": low, "upper": high} for name, low, high in (("a", 5, 9), ("b", 0, 9), ("c", 0, 3))
+    }
+    ledger = Ledger.temporary(epsilon=1, delta=DELTA, columns=facts)
+    table = pl.DataFrame({"a": [5] * 100, "b": [4] * 100, "c": [3] * 100})
+    schema = SyntheticSchema(constraints=("a <= b", "b <= c"))
+    with pytest.raises(InvalidParameter, match="cannot be kept"):
+        Marginals(epsilon=1.0, delta=DELTA, schema=schema).fit(table, ledger=ledger)
+    assert ledger.spent().epsilon == 0
+
+
 def test_a_ledger_that_speaks_of_another_table_is_refused() -> None:
     ledger = Ledger.temporary(epsilon=1, delta=DELTA, columns={**FACTS, "height": {"lower": 0, "upper": 9}})
     with pytest.raises(KeyError, match="height"):

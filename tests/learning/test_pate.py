@@ -110,6 +110,8 @@ def test_what_cannot_work_is_refused_and_nothing_is_spent() -> None:
     ledger = book()
     with pytest.raises(InvalidParameter, match="as many as classes"):
         pate(teachers=3, classes=("a", "b", "c", "d"))
+    with pytest.raises(InvalidInput, match=r"shape \(2,\), those of X \(3,\)"):
+        pate().fit(ROWS, LABELS, public=PUBLIC[:, :2], ledger=ledger)
     with pytest.raises(InvalidParameter, match="needs public rows"):
         pate().fit(ROWS, LABELS, ledger=ledger)
     with pytest.raises(InvalidParameter, match="needs public rows"):
@@ -127,6 +129,19 @@ def test_what_cannot_work_is_refused_and_nothing_is_spent() -> None:
     with pytest.raises(InvalidParameter, match="not fitted"):
         pate().predict(PUBLIC)
     assert ledger.spent().epsilon == 0
+
+
+def test_units_of_another_length_are_refused_and_nothing_is_spent() -> None:
+    ledger = book(subject="who", rows_per_person=2)
+    with pytest.raises(InvalidInput, match="units=7"):
+        pate().fit(ROWS, LABELS, public=PUBLIC, ledger=ledger, units=np.arange(7))
+    assert ledger.spent().epsilon == 0
+
+
+@pytest.mark.parametrize("classes", [("no", "no", "yes"), (1, "1", 2), (0, 0.0, 1)])
+def test_a_class_that_is_declared_twice_would_count_a_vote_twice(classes: tuple[Any, ...]) -> None:
+    with pytest.raises(InvalidParameter, match="count twice"):
+        pate(classes=classes)
 
 
 def test_no_teacher_is_trained_on_credit() -> None:

@@ -97,6 +97,8 @@ def test_settings_that_promise_nothing_are_refused() -> None:
         PrivateVotes(members=[Says("yes")] * 2, classes=CLASSES, epsilon=0, ledger=ledger)
     with pytest.raises(InvalidParameter, match="at least 2"):
         PrivateVotes(members=[Says("yes")], classes=CLASSES, epsilon=1, ledger=ledger)
+    with pytest.raises(InvalidParameter, match="count twice"):
+        PrivateVotes(members=[Says("yes")] * 2, classes=("yes", "yes", "no"), epsilon=1, ledger=ledger)
 
 
 def test_rounded_scores_end_at_their_limit_and_say_that_they_are_not_private() -> None:

@@ -93,6 +93,33 @@ def test_a_schema_that_does_not_fit_is_refused(settings_: dict, match: str) -> N
         schema.domain(FACTS, ["age", "cost", "points", "sex", "code"])
 
 
+@pytest.mark.parametrize(
+    ("rules", "worst"),
+    [
+        (("a <= b", "b <= c"), {"a": 9, "b": 9, "c": 0}),
+        (("b <= c", "a <= b"), {"a": 9, "b": 0, "c": 0}),
+        (("x <= b",), {"x": 3.7, "b": 0}),
+        (("a <= x",), {"a": 9, "x": 0.3}),
+        (("t = b + a", "a <= b"), {"a": 9, "b": 0, "t": 0}),
+        (("u = a + x",), {"a": 9, "x": 5.2, "u": 0.0}),
+    ],
+)
+def test_rules_that_hang_together_are_repaired_together(rules: tuple[str, ...], worst: dict) -> None:  # type: ignore[type-arg]
+    upper = {"a": 9, "b": 9, "c": 3, "t": 8, "x": 5.5, "u": 6.7}
+    facts = Facts(columns={name: PublicColumn(lower=0, upper=upper[name]) for name in worst})
+    schema = SyntheticSchema(constraints=rules)
+    domain = schema.domain(facts, list(worst))
+    kinds = {column.name: column.dtype for column in domain.columns}
+    found, repaired = keep_constraints(
+        lambda rows: pl.DataFrame([worst] * rows, schema=kinds), 4, schema.rules, domain
+    )
+    assert repaired == 4
+    assert found.schema == pl.Schema(kinds)
+    assert all(found[name].is_between(0, upper[name]).all() for name in worst)
+    for rule in rules:
+        assert found.filter(pl.sql_expr(rule)).height == 4
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), gaps=st.booleans())
 def test_every_row_keeps_every_rule_and_its_bounds(seed: int, *, gaps: bool) -> None:

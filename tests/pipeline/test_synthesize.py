@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 import mahrem as mh
 from mahrem.cli._app import _run
-from mahrem.errors import GuaranteeBroken, InvalidInput, InvalidParameter
+from mahrem.errors import GuaranteeBroken, InvalidInput, InvalidParameter, MissingExtra
 from mahrem.pipeline import redraw
 from mahrem.release import check_hashes
 
@@ -145,6 +146,26 @@ def test_figures_can_tell_a_copy_and_a_bad_table() -> None:
         synthetic_quality(real, noise, domain, holdout=real[:1000])
 
 
+def test_a_table_with_decimal_commas_is_compared_as_it_was_read(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+
+    def written(name: str, seed: int) -> Path:
+        cost = pl.col("cost").cast(pl.String).str.replace(".", ",", literal=True)
+        people(1500, seed=seed).with_columns(cost).write_csv(tmp_path / name, separator=";")
+        return tmp_path / name
+
+    data, holdout = written("data.csv", 1), written("holdout.csv", 5)
+    ledger = mh.Ledger.temporary(epsilon=2, delta=1e-5, columns=FACTS)
+    said: dict[str, Any] = {"ledger": ledger, "epsilon": 2, "delta": DELTA, "delimiter": ";", "decimal": ","}
+    with pytest.raises(InvalidInput, match="never saw"):
+        mh.synthesize(data, quality=True, holdout=data, **said)
+    assert ledger.spent().epsilon == 0
+    found = mh.synthesize(data, quality=True, holdout=holdout, **said).quality
+    assert found is not None
+    assert found.one_way["cost"]["synthetic"] < 0.2
+    assert found.one_way["cost"]["holdout"] < 0.2
+
+
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
@@ -169,6 +190,45 @@ def test_what_cannot_work_is_refused_and_nothing_is_spent(settings: dict[str, An
     with pytest.raises((InvalidParameter, InvalidInput), match=match):
         mh.synthesize(people(), ledger=ledger, epsilon=1, delta=DELTA, **settings)
     assert ledger.spent().epsilon == 0
+
+
+def test_a_sheet_that_cannot_be_written_is_refused_before_the_ledger_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=DELTA, columns=FACTS)
+    sheet: dict[str, Any] = {"output": tmp_path / "release", "format": "xlsx"}
+    with pytest.raises(InvalidParameter, match="1,048,575 rows"):
+        mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, rows=1_100_000, **sheet)
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)  # what Python does for a module that is not there
+    with pytest.raises(MissingExtra, match="excel"):
+        mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, **sheet)
+    assert ledger.spent().epsilon == 0
+
+
+def test_figures_that_cannot_be_made_are_refused_before_the_ledger_pays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = mh.Ledger.temporary(epsilon=1, delta=DELTA, columns=FACTS)
+    with pytest.raises(InvalidParameter, match="at least 20"):
+        mh.synthesize(people(19), ledger=ledger, epsilon=1, delta=DELTA, quality=True)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtra, match="learning"):
+        mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, quality=True)
+    assert ledger.spent().epsilon == 0
+
+
+def test_one_column_of_odd_words_makes_a_release_with_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sklearn")
+    data, ledger = tmp_path / "words.csv", tmp_path / "words.ledger"
+    pl.DataFrame({"word": ["--5", "7"] * 500}).write_csv(data)
+    facts: dict[str, Any] = {"word": {"categories": ["--5", "7"]}}
+    mh.Ledger.create(ledger, data, epsilon=1, delta=1e-5, columns=facts)
+    said = ["synthesize", str(data), "--ledger", str(ledger), "--epsilon", "1", "-o", str(tmp_path / "made")]
+    assert _run([*said, "--quality", str(tmp_path / "private")]) == 0
+    assert "pairs of columns" not in capsys.readouterr().out
+    assert (tmp_path / "private" / "quality.json").exists()
 
 
 def test_an_occupied_folder_is_refused_before_the_ledger_pays(

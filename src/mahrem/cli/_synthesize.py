@@ -109,7 +109,9 @@ def _show(release: SyntheticRelease, output: Path, quality: Path | None, *, html
     ]
     if release.quality is not None:
         figures = release.quality
-        rows.append(("pairs of columns are off by (not private)", f"{figures.pairs['synthetic_mean']:.4f}"))
+        if "synthetic_mean" in figures.pairs:  # one column alone makes no pair
+            off = f"{figures.pairs['synthetic_mean']:.4f}"
+            rows.append(("pairs of columns are off by (not private)", off))
         rows += [
             (f"{name}: accuracy, trained on synthetic / real (not private)", _both(found))
             for name, found in figures.learning.items()

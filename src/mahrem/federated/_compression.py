@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,14 +71,16 @@ class Compression:
                 gaps = np.asarray(body["gaps"])
                 if gaps.dtype.kind not in "iu" or gaps.ndim != 1 or (gaps < 0).any():
                     raise InvalidInput("places that cannot be")
+                if len(gaps) > size or (gaps >= size).any():  # before they are added: large ones would wrap
+                    raise InvalidInput(f"places beyond the agreed {size}")
                 places = np.cumsum(gaps.astype(np.int64) + 1) - 1
             whole = np.zeros(size)
             if len(places) != len(values) or (self.share is None and len(values) != size):
                 raise InvalidInput(f"numbers={len(values)}: another shape than the agreed {size}")
-            if len(places) and (places[-1] >= size or len(places) > size):
+            if len(places) and places[-1] >= size:
                 raise InvalidInput(f"places beyond the agreed {size}")
             whole[places] = values
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
             raise InvalidInput("an update that cannot be read") from None
@@ -90,7 +93,9 @@ class Compression:
         step = 1.0 if self.bits is None else body["step"]
         if isinstance(step, bool) or not isinstance(step, int | float):
             raise InvalidInput("no step in the answer")
-        return held.astype(np.float64) * step
+        if not math.isfinite(step):
+            raise InvalidInput("not numbers (NaN or infinite) in the answer")
+        return held.astype(np.float64) * float(step)
 
 
 @dataclass

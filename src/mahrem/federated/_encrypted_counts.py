@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.federated._sum_scheme import Drawn, need_tenseal, written_keys
+from mahrem.federated._sum_scheme import Drawn, need_tenseal, sized, written_keys
 from mahrem.types import Integers
 
 __all__ = ["CountsScheme", "make_sum_keys"]
@@ -59,8 +59,14 @@ class CountsScheme:
     def opened(
         self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
     ) -> Integers:
-        """See :class:`Scheme`."""
-        total = np.array([number for part in parts for number in part][:length], np.int64) % MODULUS
+        """See :class:`Scheme`.
+
+        Raises:
+            InvalidInput: If it has another length.
+        """
+        if not sized(self, length, [len(part) for part in parts]):
+            raise InvalidInput("what is to be opened has another length than the sum")
+        total = np.array([number for part in parts for number in part], np.int64) % MODULUS
         for name in names:
             total = (total - _screen(drawn, name, length)) % MODULUS
         return np.where(total > LARGEST, total - MODULUS, total)

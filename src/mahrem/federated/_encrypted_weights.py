@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.federated._fixed_point import from_fixed, to_fixed
-from mahrem.federated._sum_scheme import Drawn, need_tenseal, written_keys
+from mahrem.federated._sum_scheme import Drawn, need_tenseal, sized, written_keys
 from mahrem.types import Floats, Integers
 
 __all__ = ["WeightsScheme", "make_weight_keys"]
@@ -43,8 +43,9 @@ class WeightsScheme:
     The check of a client is the sum of its numbers, each times a secret factor, plus a secret number of its
     own. Checks add up as numbers do, so those of a sum fit it, and fit nothing else that the server, which
     knows neither factors nor numbers, could hand over: not one client's part, not a part twice, not a
-    difference. A client that finds another check opens nothing. Sums are told in steps of 2^-16: the error of
-    a CKKS sum, which is far smaller, gives the key away to those who see enough of it.
+    difference. A client that finds another check opens nothing, then or later in the run: each answer tells a
+    bit about the factors, and forty would tell one. Sums are told in steps of 2^-16: the error of a CKKS sum,
+    which is far smaller, gives the key away to those who see enough of it.
 
     References:
         Cheon, Kim, Kim, Song: Homomorphic encryption for arithmetic of approximate numbers, 2017.
@@ -81,14 +82,16 @@ class WeightsScheme:
         Raises:
             InvalidInput: If it is not the sum over the named clients.
         """
-        if [len(part) for part in parts] != self.sizes(length):
+        if not sized(self, length, [len(part) for part in parts]):
             raise InvalidInput("what is to be opened has another length than the sum")
         values = [np.array(part[:-1]) for part in parts]
         wanted = _checks(values, drawn)
         for name in names:
             wanted += _hidden(drawn, name, len(parts))
         allowed = CLOSE + 1e-12 * np.array([np.abs(part).sum() for part in values])  # digits of a double
-        if not (np.abs(wanted - [part[-1] for part in parts]) <= allowed).all():
+        right = np.abs(wanted - [part[-1] for part in parts]) <= allowed
+        most = max((np.abs(part).max() for part in values), default=0.0)  # huge numbers would allow any check
+        if not (right.all() and most <= 1.01 * LARGEST * len(names)):
             raise InvalidInput(
                 f"clients={len(names)}: what is to be opened is not their sum, so it stays closed"
             )

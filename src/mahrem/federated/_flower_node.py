@@ -205,7 +205,8 @@ class FlowerNode:
             data, kind = self._answer(from_content(question.content))
         except MahremError as error:
             data, kind = str(error).encode(), b"refused"
-            self.tell(f"{self._name}: refused: {error}")
+            why = f" ({error.__cause__})" if error.__cause__ else ""  # for us alone
+            self.tell(f"{self._name}: refused: {error}{why}")
         except Exception as error:  # noqa: BLE001 - a message of ours may be at fault, not this client
             data, kind = b"this client could not answer", b"refused"
             self.tell(f"{self._name}: could not answer ({type(error).__name__})")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,16 +16,23 @@ from mahrem.federated._encrypted_counts import CountsScheme
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._members import Members, commonest
 from mahrem.federated._message import Message, digest_message
-from mahrem.federated._sum_scheme import Drawn, Scheme, need_tenseal
+from mahrem.federated._sum_scheme import AGREEMENT, Drawn, Scheme, need_tenseal, sized
 from mahrem.federated._sums import Fault, Summed, refuse_sum
 from mahrem.types import Integers
 
 __all__ = ["EncryptedClient", "EncryptedSum", "check_public_key"]
 
+OPENERS = 3  # clients that may open a sum: one would do if none were ever lost
+
 
 @dataclass
 class EncryptedClient:
     """A client that gives numbers away encrypted, and opens sums.
+
+    It agrees to be summed with one list of clients in a run (with ``recount``: in a round), and opens what
+    all of the list agreed to. So two sums that are opened have the same clients or none in common, whomever
+    the server asks to open them. Only the first three of the list open anything, once in a round, and never
+    again in a run after something that was not the sum: answers tell the server about the secret checks.
 
     Args:
         name: Its name on the grid.
@@ -44,6 +53,8 @@ class EncryptedClient:
     scheme: Scheme = field(default_factory=CountsScheme)
     _context: Any = field(default=None, repr=False)
     _members: Members = field(init=False, repr=False)
+    _given: dict[str, float] = field(default_factory=dict, repr=False)  # the last round of each run
+    _tried: dict[str, float] = field(default_factory=dict, repr=False)  # likewise
 
     def __post_init__(self) -> None:
         self._members = Members(max(2, self.least_clients), self.recount)
@@ -59,6 +70,9 @@ class EncryptedClient:
             self._context = _opened_key(tenseal, self.secret, self.scheme, private=True)
         if message.kind == "open-sum":
             return message.reply(numbers=self._opened(message, tenseal))
+        if message.kind == "agree-sum":
+            names, drawn = self._named(message)
+            return message.reply(agreed=drawn.agreement(self.name, names))
         if message.kind == "encrypted":
             return message.reply(**self._closed(message, tenseal))
         if self.otherwise is None:
@@ -67,8 +81,11 @@ class EncryptedClient:
 
     def _closed(self, message: Message, tenseal: Any) -> dict[str, Any]:
         body = message.body
+        if message.round <= self._given.get(message.run, -math.inf):  # the mean of answers has less noise
+            raise InvalidInput(f"round={message.round} was answered already, or a later one; refused")
         inner = {name.removeprefix("q-"): value for name, value in body.items() if name.startswith("q-")}
         found = self.numbers(body["kind"], inner)
+        self._given[message.run] = message.round
         asked = digest_message(Message(body["kind"], message.run, message.round, inner))
         drawn = Drawn(self.secret, message.run, message.round, asked)
         parts = [
@@ -77,13 +94,31 @@ class EncryptedClient:
         ]
         return _listed(parts, len(found))
 
+    def _named(self, message: Message) -> tuple[list[str], Drawn]:
+        """Hold the server to one list of clients; gives the list and what belongs to the sum."""
+        names = sorted(set(message.body["names"]))
+        if self.name not in names:
+            raise InvalidInput(f"clients={len(names)}: this one is not among them, so the sum is not its own")
+        self._members.accept(message.run, names, message.round)
+        return names, Drawn(self.secret, message.run, message.round, message.body["asked"])
+
     def _opened(self, message: Message, tenseal: Any) -> Integers:
-        body = message.body
-        names, length = sorted(set(body["names"])), int(body["length"])
-        self._members.accept(message.run, names)
+        body, run = message.body, message.run
+        names, drawn = self._named(message)
+        agreed, given = b"".join(drawn.agreement(name, names) for name in names), body.get("agreed")
+        if not (isinstance(given, bytes) and hmac.compare_digest(given, agreed)):
+            raise InvalidInput(f"clients={len(names)}: not all of them agreed to this sum; it stays closed")
+        if self.name not in names[:OPENERS]:
+            raise InvalidInput(f"only the first {OPENERS} clients open a sum, and this is another")
+        if message.round <= self._tried.get(run, -math.inf):
+            raise InvalidInput(
+                "a sum of this round was tried here already, or one of the run was none; refused"
+            )
+        self._tried[run] = math.inf  # unless it is the sum
         parts = [self.scheme.read(tenseal, self._context, part).decrypt() for part in _parts(body)]
-        drawn = Drawn(self.secret, message.run, message.round, body["asked"])
-        return self.scheme.opened(parts, drawn, names, length)
+        opened = self.scheme.opened(parts, drawn, names, body["length"])
+        self._tried[run] = message.round
+        return opened
 
 
 def _opened_key(tenseal: Any, key: bytes, scheme: Scheme, *, private: bool) -> Any:
@@ -116,6 +151,9 @@ def check_public_key(key: bytes, scheme: Scheme | None = None) -> bytes:
 class EncryptedSum:
     """Adds up ciphertexts of :class:`EncryptedClient`; one client opens the sum, the server never can.
 
+    Clients may be lost before they sent their ciphertexts. Then all who did must agree to be summed together;
+    if one of them is lost in between, the sum cannot be opened. One of the first three opens it.
+
     Counts are exact: whole numbers below 2^39 in all. The server learns the sum from a client, which learns
     it too.
 
@@ -132,7 +170,7 @@ class EncryptedSum:
         """See :class:`Adder`.
 
         Raises:
-            Infeasible: If fewer than two clients are left, or none of them opens the sum.
+            Infeasible: If fewer than two clients are left, one does not agree, or none opens the sum.
             InvalidInput: If the sum cannot be.
         """
         tenseal = need_tenseal()
@@ -149,8 +187,9 @@ class EncryptedSum:
         sums = [sum(parts[1:], start=parts[0]) for parts in zip(*vectors.values(), strict=True)]
         closed = _listed([part.serialize() for part in sums], length)
         more = {"names": kept, "asked": digest_message(question)}
+        more["agreed"] = _agreements(grid, Message("agree-sum", question.run, question.round, more))
         why: dict[str, str] = {}
-        for node in kept:  # the first that answers will do
+        for node in kept[:OPENERS]:  # the first that answers will do
             opened, refused = ask_all(
                 grid, [node], Message("open-sum", question.run, question.round, {**closed, **more})
             )
@@ -160,8 +199,9 @@ class EncryptedSum:
                 total = total.astype(np.int64)
                 refuse_sum(total, fault)
                 return Summed(total, tuple(kept), failures)
-        reasons = "; ".join(f"{node}: {said}" for node, said in sorted(why.items())[:3])
-        raise Infeasible(f"clients={len(kept)}: none of them opened the sum ({reasons})", reached=len(kept))
+        raise Infeasible(
+            f"clients={len(kept)}: none of them opened the sum ({_said(why)})", reached=len(kept)
+        )
 
     def _vectors(
         self, tenseal: Any, context: Any, answers: Mapping[str, Message], failures: dict[str, str]
@@ -171,10 +211,8 @@ class EncryptedSum:
         for node, said in answers.items():
             try:
                 parts = [self.scheme.read(tenseal, context, part) for part in _parts(said.body)]
-                sizes = self.scheme.sizes(said.body["length"])
-                whole = [
-                    part.size() for part in parts
-                ] == sizes  # some nonsense can be read, as other vectors
+                held = [part.size() for part in parts]  # some nonsense can be read, as other vectors
+                whole = sized(self.scheme, said.body["length"], held)
             except (KeyError, TypeError, ValueError, RuntimeError):
                 whole = False
             if whole:
@@ -186,6 +224,28 @@ class EncryptedSum:
             del found[node]
             failures[node] = "another number of counts than the others"
         return found
+
+
+def _agreements(grid: Grid, question: Message) -> bytes:
+    """Let all named clients agree to their sum."""
+    names = question.body["names"]
+    answers, why = ask_all(grid, names, question)
+    agreed = {node: said.body.get("agreed") for node, said in answers.items()}
+    words = {
+        node: word for node, word in agreed.items() if isinstance(word, bytes) and len(word) == AGREEMENT
+    }
+    why |= dict.fromkeys(agreed.keys() - words.keys(), "an answer that cannot be read")
+    if why:
+        raise Infeasible(
+            f"clients={len(words)} of {len(names)} agreed to be summed together ({_said(why)}); a sum is not "
+            f"opened unless all do",
+            reached=len(words),
+        )
+    return b"".join(words[name] for name in names)
+
+
+def _said(why: Mapping[str, str]) -> str:
+    return "; ".join(f"{node}: {said}" for node, said in sorted(why.items())[:3])
 
 
 def _listed(parts: Sequence[bytes], length: int) -> dict[str, Any]:

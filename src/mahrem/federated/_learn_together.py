@@ -53,6 +53,7 @@ def learn_together(
     start: SharedModel | None = None,
     after: After | None = None,
     vetted: Callable[[Verdict], None] | None = None,
+    verdicts: Sequence[Verdict] = (),
     held_out: pl.DataFrame | None = None,
     public: bytes | None = None,
 ) -> Together:
@@ -65,6 +66,7 @@ def learn_together(
         start: Go on from this model instead of a new one.
         after: Told after each round.
         vetted: Told each verdict on a client's update.
+        verdicts: Those of the rounds before ``start``; they count for :attr:`Protections.strikes`.
         held_out: Rows that no client has, by which the server judges updates; with
             :attr:`Protections.held_out`.
         public: The server's key of homomorphic sums (:func:`make_weight_keys`).
@@ -96,6 +98,7 @@ def learn_together(
     model = start or SharedModel.fresh(schema, chosen)
     model.refuse_other(schema, chosen)
     vetting = Vetting.of(schema, chosen, held_out, vetted)
+    vetting.verdicts.extend(verdicts)
     found = Together(model, verdicts=vetting.verdicts)
     told = after or (lambda *_: None)
     adder = chosen.adder(public)
@@ -127,6 +130,7 @@ class _Work:
     def begin(self) -> None:
         """Ask everybody to anonymise and report; where few take part in a round, each when it is drawn."""
         self.nodes = tuple(self.grid.nodes())
+        self._bar()
         self._require(self._share(len(self.nodes)))
         if self.plan.fraction == 1:
             self.nodes = self._prepared(self.nodes)
@@ -288,4 +292,6 @@ def _read(plan: LearningPlan, body: Mapping[str, Any], given: Floats) -> tuple[F
         wrong = "a number of rows that cannot be"
     if wrong is not None:
         raise InvalidInput(wrong)
-    return np.asarray(weights), 1 if plan.protections.private else int(rows or 0)
+    # where clients may lie, a number of rows is one more lie: it would outweigh what was judged
+    alike = plan.protections.private or plan.protections.vetting
+    return np.asarray(weights), 1 if alike else int(rows or 0)

@@ -93,6 +93,8 @@ class LearningRun:
         if progress.model is not None:
             tell(f"going on after round {progress.model.rounds}")
             progress.model = replace(progress.model, plan=plan)  # it may have more rounds
+            if progress.model.rounds < plan.rounds:
+                progress.go_on(run, progress.model)
         return cls(run, schema, plan, progress, rows)
 
     def learn(
@@ -111,6 +113,7 @@ class LearningRun:
             start=start,
             after=self._after,
             vetted=self.folder.log.vetted,
+            verdicts=self.progress.verdicts,
             held_out=held_out,
             public=public,
         )
@@ -178,7 +181,8 @@ class LearningRun:
     def _protected(self, learnt: Together) -> dict[str, Any]:
         """Say what noise promises, and how many updates were refused or shortened."""
         noise = self.plan.perturbation()
-        said: dict[str, Any] = {} if noise is None else {"promise": noise.as_dict()}
+        asked = self.plan.rounds + self.progress.again  # a round that was lost may have left the clients
+        said: dict[str, Any] = {} if noise is None else {"promise": noise.as_dict(asked)}
         if self.plan.protections.vetting:
             taken = [one for one in learnt.verdicts if one.taken]
             shortened = sum(bool(one.why) for one in taken)

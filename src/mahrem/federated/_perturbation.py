@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mahrem.dp import Gaussian, Ledger, Relation, epsilon_of, gaussian_epsilon, gaussian_multiplier
-from mahrem.errors import InvalidParameter
+from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.federated._norm_bound import bound_norms
 from mahrem.federated._protections import PrivacyUnit
 from mahrem.learning import SecretStream, TrainingPlan, new_stream
@@ -88,15 +88,16 @@ class Perturbation:
         drawn = stream.normals("update", release, len(update))
         return bound_norms(update, self.clip) + spread * drawn
 
-    def as_dict(self) -> dict[str, Any]:
-        """Say the promise as plain data."""
+    def as_dict(self, releases: int | None = None) -> dict[str, Any]:
+        """Say the promise as plain data: of all rounds, or of so many releases where they are more."""
+        many = max(self.rounds, releases or 0)
         return {
             "unit": self.unit,
-            "epsilon": round(self.epsilon(), 6),
+            "epsilon": round(self.epsilon(many), 6),
             "delta": self.delta,
             "clip": self.clip,
             "noise": round(self.noise, 6),
-            "rounds": self.rounds,
+            "rounds": many,
             "noise_shared_by": self.adders,
         }
 
@@ -143,7 +144,8 @@ class Payments:
 
     Args:
         perturbation: The noise.
-        ledger: Pays; without one nobody adds up what several runs promise together.
+        ledger: Pays; without one nobody adds up what several runs promise together, and no more leaves than
+            the rounds that the promise is about.
         stream: Where noise comes from.
     """
 
@@ -171,21 +173,30 @@ class Payments:
             BudgetExceeded: If the ledger does not cover them; nothing was spent.
         """
         more = releases - self.left
-        if more > 0:
-            if self.ledger is not None:
-                what = f"{more} rounds of learning together, unit {self.perturbation.unit}"
-                event = self.perturbation.event(more)
-                cost = self.perturbation.epsilon(more, self.ledger.relation)
-                self.ledger.spend(event, what=what, delta=self.perturbation.delta, epsilon=cost)
+        if more > 0 and self.ledger is not None:
+            what = f"{more} rounds of learning together, unit {self.perturbation.unit}"
+            event = self.perturbation.event(more)
+            cost = self.perturbation.epsilon(more, self.ledger.relation)
+            self.ledger.spend(event, what=what, delta=self.perturbation.delta, epsilon=cost)
             self.left += more
 
     def take(self) -> int:
-        """Use one payment, or pay for one; gives the number of the release, which no other has."""
-        self.pay(1)
-        self.left -= 1
+        """Use one payment, or pay for one; gives the number of the release, which no other has.
+
+        Raises:
+            BudgetExceeded: If the ledger does not cover it, or without one all rounds were given.
+        """
+        if self.ledger is not None:
+            self.pay(1)
+            self.left -= 1
+        elif self.taken >= self.perturbation.rounds:
+            raise BudgetExceeded(
+                f"rounds={self.perturbation.rounds}: this client has given all updates that its promise is "
+                "about; more need a ledger that pays for them"
+            )
         self.taken += 1
         return self.taken
 
     def promise(self) -> dict[str, Any]:
-        """Say what is promised and whether a ledger paid."""
-        return {**self.perturbation.as_dict(), "paid": self.ledger is not None}
+        """Say what is promised, also for what was asked again, and whether a ledger paid."""
+        return {**self.perturbation.as_dict(self.taken + self.left), "paid": self.ledger is not None}

@@ -25,7 +25,8 @@ class Protections:
 
     A client's update is the difference between the weights it was given and those it has trained. Clients
     clip it, add noise, make it small, in this order, and only then mask or encrypt it; the server vets what
-    it can see.
+    it can see. Where the server vets (``norm_bound``, ``anomaly``, ``held_out``, ``strikes``) clients count
+    alike, as under noise: a number of rows is a client's own word, and would outweigh any bound.
 
     Args:
         clip: Against curious readers of the model, with ``noise``: the longest update of a client (L2), or of

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from mahrem.federated._learn_together import Together
 from mahrem.federated._run_folder import CHECKPOINT, PROGRESS, STATE, RunFolder
 from mahrem.federated._shared_model import SharedModel
+from mahrem.federated._vetting import Verdict
 
 __all__ = ["Progress"]
 
@@ -26,6 +27,8 @@ class Progress:
         reports: Their privacy reports.
         left_out: Clients that were left out.
         refused: Answers that were refused, by client and round.
+        verdicts: On single updates, round by round.
+        again: How often it went on; each time a round may have been asked again.
         why: Why there is nothing to go on with.
     """
 
@@ -36,6 +39,8 @@ class Progress:
     reports: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
     left_out: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[int, str]] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list, repr=False)
+    again: int = 0
     why: str = ""
 
     @classmethod
@@ -60,13 +65,23 @@ class Progress:
                 dict(said["reports"]),
                 dict(said["left_out"]),
                 refused,
+                [one for told in said.get("verdicts", []) if (one := Verdict(**told)).round <= model.rounds],
+                int(said.get("again", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return cls(key, why="no round of it was kept")
 
     def write(self, folder: RunFolder, found: Together) -> None:
         """Keep what was found so far, with the model."""
-        whole = self.joined(found)
+        self._write(folder, self.joined(found))  # first: lines of rounds without a model are cut off
+        folder.write(CHECKPOINT, found.model.to_bytes())
+
+    def go_on(self, folder: RunFolder, model: SharedModel) -> None:
+        """Count, before anybody is asked, that the round that was lost is asked again."""
+        self.again += 1
+        self._write(folder, self.joined(Together(model, verdicts=self.verdicts)))
+
+    def _write(self, folder: RunFolder, whole: Together) -> None:
         said = {
             "key": self.key,
             "history": self.history,
@@ -74,9 +89,10 @@ class Progress:
             "reports": whole.reports,
             "left_out": whole.left_out,
             "refused": whole.refused,
+            "verdicts": [asdict(one) for one in whole.verdicts],
+            "again": self.again,
         }
-        folder.write(PROGRESS, json.dumps(said))  # first: lines of rounds without a model are cut off
-        folder.write(CHECKPOINT, found.model.to_bytes())
+        folder.write(PROGRESS, json.dumps(said))
 
     def joined(self, found: Together) -> Together:
         """Give what all parts of a run found together: a client of an early round is in the model, too."""

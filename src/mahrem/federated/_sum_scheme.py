@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,7 +14,10 @@ from mahrem.check import extra
 from mahrem.federated._masks import Words, framed
 from mahrem.types import Integers
 
-__all__ = ["Drawn", "Scheme", "need_tenseal", "written_keys"]
+__all__ = ["AGREEMENT", "Drawn", "Scheme", "need_tenseal", "sized", "written_keys"]
+
+AGREEMENT = 32  # bytes by which a client agrees to a sum
+LONGEST = 8192  # numbers in one ciphertext, in any scheme
 
 
 def need_tenseal() -> Any:
@@ -47,21 +51,25 @@ class Drawn:
 
     def words(self, name: str, count: int) -> Words:
         """Give uniform 64-bit words for a name."""
-        bound = (
-            hashlib.sha256(self.secret).digest(),
-            self.run.encode(),
-            str(self.round).encode(),
-            self.asked,
-        )
-        drawn = hashlib.shake_256(b"mahrem-screen-1" + framed(*bound, name.encode()))
+        bound = framed(hashlib.sha256(self.secret).digest(), *self._sum(), name.encode())
+        drawn = hashlib.shake_256(b"mahrem-screen-1" + bound)
         return np.frombuffer(drawn.digest(8 * count), "<u8")
+
+    def agreement(self, name: str, names: Sequence[str]) -> bytes:
+        """Give a client's word that this sum may be opened over these clients; no server can forge it."""
+        said = framed(*self._sum(), name.encode(), *(other.encode() for other in names))
+        return hmac.digest(hashlib.sha256(self.secret).digest(), b"mahrem-agreed-1" + said, "sha256")
+
+    def _sum(self) -> tuple[bytes, ...]:
+        return self.run.encode(), str(self.round).encode(), self.asked
 
 
 class Scheme(Protocol):
     """How numbers are encrypted, and how a client knows that what it opens is the sum it was told of.
 
     The server could hand any ciphertext to a client to be opened. It must learn nothing unless what it hands
-    over is the sum over exactly the clients that it names, all of whom were asked the same.
+    over is the sum over exactly the clients that it names, all of whom were asked the same. That these agreed
+    to be named together, and to no other list, is checked before (:meth:`Drawn.agreement`).
     """
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
@@ -80,3 +88,8 @@ class Scheme(Protocol):
 
     def sizes(self, length: int) -> list[int]:
         """Say how many numbers each ciphertext of so many numbers holds."""
+
+
+def sized(scheme: Scheme, length: object, sizes: Sequence[int]) -> bool:
+    """Say whether ciphertexts of these sizes hold so many numbers; a huge length costs nothing."""
+    return type(length) is int and 0 <= length <= LONGEST * len(sizes) and scheme.sizes(length) == list(sizes)

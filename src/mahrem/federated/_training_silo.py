@@ -39,6 +39,7 @@ __all__ = ["TrainingSilo", "privacy_report", "training_client"]
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
+UNTOLD = "this silo cannot take part; under noise it tells nobody why"
 Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
 
 
@@ -111,6 +112,15 @@ class TrainingSilo:
             self._ready = rows, labels, report
         return self._ready
 
+    def _refuse_unready(self) -> None:
+        """Refuse a question without the reason, which stays here: under noise it would tell about rows."""
+        try:
+            _ = self.ready
+        except Exception as error:
+            if self._payments is None:
+                raise
+            raise InvalidInput(UNTOLD) from error
+
     def _release(self) -> Release:
         wanted = [*self.schema.columns, self.schema.target]
         missing = [name for name in wanted if name not in self.frame.columns]
@@ -144,6 +154,7 @@ class TrainingSilo:
             )
         if body.get("agreed") != self.plan.fingerprint(self.schema.fingerprint()):
             raise InvalidInput("the server's plan or schema is not the one agreed on here")
+        self._refuse_unready()
         rows, _, report = self.ready
         if self._payments is None:
             return {"rows": len(rows), "report": report}
@@ -190,6 +201,7 @@ class TrainingSilo:
         """Give the protected update, with dummies among its numbers where they were agreed."""
         if self.plan.model == "boosting":
             raise InvalidInput("kind='train' is refused: boosting was agreed")
+        self._refuse_unready()
         given = body.get("weights")
         wrong = wrong_weights(given, self.plan.weights_in(self.ready[0].shape[1], len(self.schema.classes)))
         if wrong is not None:

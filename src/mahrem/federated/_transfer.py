@@ -83,7 +83,8 @@ class TransferClient:
         and then the head learns from them.
 
         Raises:
-            InvalidInput: If it is neither, or the head is of another shape.
+            InvalidInput: If it is neither, the head is of another shape, or training fails; the weights
+                are then as before.
         """
         if message.kind not in {"head", "take"}:
             raise InvalidInput(f"kind={message.kind!r} is no question that this client answers")
@@ -91,27 +92,30 @@ class TransferClient:
         wrong = wrong_weights(head, self._size)
         if wrong is not None:
             raise InvalidInput(f"the server sent {wrong}")
-        self.weights[-self._size :] = head
+        weights = self.weights.copy()
+        weights[-self._size :] = head
         rng = np.random.default_rng(client_seed(self.plan.seed, message.round, self.name))
-        self._train(slice(0, -self._size), rng)
-        if message.kind == "take":
-            return message.reply()
-        self._train(slice(-self._size, None), rng)
-        wrong = wrong_weights(self.weights, len(self.weights))
+        self._train(weights, slice(0, -self._size), rng)
+        if message.kind == "head":
+            self._train(weights, slice(-self._size, None), rng)
+        wrong = wrong_weights(weights, len(weights))
         if wrong is not None:
             raise InvalidInput(f"training gave {wrong}; a lower rate may help")
-        return message.reply(weights=self.weights[-self._size :], rows=len(self._rows))
+        self.weights = weights
+        if message.kind == "take":
+            return message.reply()
+        return message.reply(weights=weights[-self._size :], rows=len(self._rows))
 
-    def _train(self, part: slice, rng: np.random.Generator) -> None:
-        """Go through the rows and learn some of the weights."""
+    def _train(self, weights: Floats, part: slice, rng: np.random.Generator) -> None:
+        """Go through the rows and learn some of the weights, in their place."""
         network, classes = self.plan.network, len(self.schema.classes)
-        stack = Stack(self.weights, network.shapes(self._rows.shape[1], classes))
+        stack = Stack(weights, network.shapes(self._rows.shape[1], classes))
         right = np.eye(classes, dtype=np.float32)
         for _ in range(network.epochs):
             for batch in even_batches(rng.permutation(len(self._rows)), network.batch):
                 scores = stack.forward(self._rows[batch])
                 stack.back(cross_entropy_slope(scores, right[self._labels[batch]]), further=False)
-                self.weights[part] -= np.float32(network.rate) * stack.gradient[part]
+                weights[part] -= np.float32(network.rate) * stack.gradient[part]
 
     def model(self) -> SharedModel:
         """Give this client's whole model: its own layers and the common ones."""

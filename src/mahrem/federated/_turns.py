@@ -229,8 +229,19 @@ class ServerTurns:
         body = {"agreed": self.agreed, "turn": self.turn, "sealed": self.sealed}
         self.ask(node, "turn", body, number)
         reply = self.ask(node, "forward", {})
-        while len(reply.body.get("values", ())):
+        while _some(reply.body.get("values")):
             reply = self.ask(node, "forward", {"slope": learn(node, reply)})
         sealed = self.ask(node, "end", {"turn": turn}).body.get("sealed")
         if isinstance(sealed, bytes):
             self.sealed, self.turn = sealed, turn
+
+
+def _some(values: object) -> bool:
+    """Say whether a client sent values; none end its turn.
+
+    Raises:
+        InvalidInput: If what it sent has no rows.
+    """
+    if not isinstance(values, np.ndarray) or values.ndim == 0:
+        raise InvalidInput("values: no numbers in the message")
+    return len(values) > 0

@@ -112,6 +112,7 @@ class Generator(ABC):
     def __post_init__(self) -> None:
         check.at_least(1, code=check.whole(code=self.code))
         check.at_least(1, steps=check.whole(steps=self.steps))
+        check.at_least(1, microbatch=check.whole(microbatch=self.microbatch))
         check.above_zero(clip=self.clip)
         layer_sizes(hidden=self.hidden)
         if not 0 < check.finite(rate=self.rate) <= 1:

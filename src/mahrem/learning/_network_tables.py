@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mahrem.dp import Ledger
+from mahrem.errors import InvalidParameter
 from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
 from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator, drawn_cells
 from mahrem.learning._likelihoods import Cells
@@ -69,34 +70,42 @@ class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
         choose_device(self.generator.device)
         said: dict[str, Any] = {"relation": ledger.relation, "unit": ledger.unit, "rows": rows}
         columns = len(domain.columns)
+        if self.target is not None and columns < 2:
+            raise InvalidParameter(f"target={self.target!r} needs a column beside it, made for each value")
         cells = min(column.cells for column in domain.columns)
         refuse_too_little(self.epsilon, self.delta, columns=columns, cells=cells, **said)
-        return plan_network(
+        plan = plan_network(
             self.generator, epsilon=float(self.epsilon), delta=float(self.delta), columns=columns, **said
         )
+        self._rehearse(domain, plan, people=ledger.unit.subject is not None)
+        return plan
 
     def modelled(self, table: CodedTable, plan: NetworkPlan, about: ModelledTable) -> NetworkTablesFit:
-        place = None if self.target is None else table.domain.names.index(self.target)
-        groups = table.columns.groups
-        order = [column for column in range(len(groups)) if column != place]
-        coarse = table.columns.coarse(table.codes)
-        shares = np.zeros(0) if place is None else groups[place].weight
-        likelihood = Cells([groups[column].weight for column in order])
-        fed = order if place is None else [*order, place]
-        examples = Examples(
-            _ones(coarse[:, fed], [groups[column].size for column in fed]), shares, table.units
-        )
-        train = self.generator.prepared(examples, likelihood, plan.training, self.stream())
+        layout = self._layout(table.domain, [one.weight for one in table.columns.groups])
+        examples = layout.examples(table.columns.coarse(table.codes), table.units)
+        train = self.generator.prepared(examples, layout.likelihood, plan.training, self.stream())
         return NetworkTablesFit(
             about=about,
             plan=plan,
             kind=self.generator.name,
             drawing=train(),
-            likelihood=likelihood,
-            order=tuple(order),
-            label=place,
-            shares=shares,
+            likelihood=layout.likelihood,
+            order=layout.order,
+            label=layout.label,
+            shares=layout.shares,
         )
+
+    def _rehearse(self, domain: DeclaredDomain, plan: NetworkPlan, *, people: bool) -> None:
+        """Make the networks for no rows and even groups: what they refuse must be refused unpaid."""
+        sizes = [min(column.cells, self.groups + column.gaps) for column in domain.columns]
+        layout = self._layout(domain, [np.full(size, 1 / size) for size in sizes])
+        nobody = np.zeros(0, dtype=np.int64) if people else None
+        examples = layout.examples(np.zeros((0, len(sizes)), dtype=np.int64), nobody)
+        self.generator.prepared(examples, layout.likelihood, plan.training, self.stream())
+
+    def _layout(self, domain: DeclaredDomain, weights: Sequence[Floats]) -> _Layout:
+        label = None if self.target is None else domain.names.index(self.target)
+        return _Layout(tuple(place for place in range(len(weights)) if place != label), label, weights)
 
     def stream(self) -> SecretStream:
         """Give where batches and noise come from: a fresh secret key."""
@@ -181,6 +190,28 @@ class NetworkTablesFit(DrawnTable):
             shares = np.exp(part - part.max(axis=1, keepdims=True))
             found[place] = shares / shares.sum(axis=1, keepdims=True)
         return found
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which columns a network makes, which one it makes them for, and the shares of groups of all."""
+
+    order: tuple[int, ...]
+    label: int | None
+    weights: Sequence[Floats]
+
+    @property
+    def likelihood(self) -> Cells:
+        return Cells([self.weights[place] for place in self.order])
+
+    @property
+    def shares(self) -> Floats:
+        return np.zeros(0) if self.label is None else self.weights[self.label]
+
+    def examples(self, codes: Integers, units: Integers | None) -> Examples:
+        fed = self.order if self.label is None else (*self.order, self.label)
+        ones = _ones(codes[:, list(fed)], [len(self.weights[place]) for place in fed])
+        return Examples(ones, self.shares, units)
 
 
 def _ones(codes: Integers, sizes: list[int]) -> npt.NDArray[np.float32]:

@@ -14,7 +14,7 @@ from mahrem.dp import Composed, Event, Ledger, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
-from mahrem.learning._private_inference import train_parts
+from mahrem.learning._private_inference import count_classes, train_parts
 from mahrem.learning._vote_costs import PublishedCost, SanitisedCost
 from mahrem.types import Integers
 
@@ -97,12 +97,11 @@ class Pate(Estimator):
     _estimator_type = "classifier"
 
     def __post_init__(self) -> None:
-        if len(set(self.classes)) < 2:
-            raise InvalidParameter(f"classes={len(set(self.classes))}: at least two must be declared")
-        if check.whole(teachers=self.teachers) < len(set(self.classes)):
+        told_apart = count_classes(self.classes)
+        if check.whole(teachers=self.teachers) < told_apart:
             raise InvalidParameter(
-                f"teachers={self.teachers} must be at least as many as classes, {len(set(self.classes))}: a "
-                f"vote of fewer says nothing"
+                f"teachers={self.teachers} must be at least as many as classes, {told_apart}: a vote of "
+                f"fewer says nothing"
             )
         check.at_least(0, semi=check.whole(semi=self.semi))
         check.between(0, 1, sure=self.sure)
@@ -136,18 +135,7 @@ class Pate(Estimator):
         """
         book = Ledger.of(ledger)
         rows = self._public(public)
-        if len(X) != len(y):
-            raise InvalidInput(f"X={len(X)} rows, y={len(y)}: every row needs one label")
-        if (book.unit.subject is None) != (units is None):
-            raise InvalidParameter(
-                f"units: must be given exactly where the ledger protects people "
-                f"(subject={book.unit.subject!r})"
-            )
-        if self.semi and not hasattr(self.student(), "predict_proba"):
-            raise InvalidParameter(
-                f"semi={self.semi}: the student must say how sure it is (predict_proba); take another, "
-                f"or semi=0"
-            )
+        self._refuse(X, y, rows, units, book.unit.subject)
         asked = rows[: self.questions]
         event = self._event(len(asked))
         what = f"pate: {len(asked)} questions to {self.teachers} teachers"
@@ -184,6 +172,27 @@ class Pate(Estimator):
     def score(self, X: Any, y: Any) -> float:
         """Give the share of right answers; about these very rows, so not private if they are."""
         return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
+
+    def _refuse(self, X: Any, y: Any, rows: Any, units: Integers | None, subject: str | None) -> None:
+        """Refuse what does not fit together; nobody pays for it."""
+        if len(X) != len(y):
+            raise InvalidInput(f"X={len(X)} rows, y={len(y)}: every row needs one label")
+        if np.shape(X)[1:] != rows.shape[1:]:
+            raise InvalidInput(
+                f"public: its rows have shape {rows.shape[1:]}, those of X {np.shape(X)[1:]}; both are asked "
+                f"about in the same way"
+            )
+        if (subject is None) != (units is None):
+            raise InvalidParameter(
+                f"units: must be given exactly where the ledger protects people (subject={subject!r})"
+            )
+        if units is not None and len(units) != len(X):
+            raise InvalidInput(f"units={len(units)}, X={len(X)} rows: every row needs one")
+        if self.semi and not hasattr(self.student(), "predict_proba"):
+            raise InvalidParameter(
+                f"semi={self.semi}: the student must say how sure it is (predict_proba); take another, "
+                f"or semi=0"
+            )
 
     def _event(self, questions: int) -> Event:
         event = self.votes.event(questions)

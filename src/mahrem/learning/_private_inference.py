@@ -21,7 +21,7 @@ from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.learning._secret_stream import new_stream
 from mahrem.types import Floats, Integers
 
-__all__ = ["PrivateVotes", "RoundedScores", "train_parts"]
+__all__ = ["PrivateVotes", "RoundedScores", "count_classes", "train_parts"]
 
 GRID = 1000  # steps of a probability before noise
 PARTS = 2  # at least
@@ -33,6 +33,23 @@ class Predicts(Protocol):
     def predict(self, X: Any, /) -> Any:
         """Give the class of each row."""
         ...
+
+
+def count_classes(classes: Sequence[Any]) -> int:
+    """Count declared classes as votes are compared, where 1 and "1" are one.
+
+    Raises:
+        InvalidParameter: If there are fewer than two, or two are equal: one vote would count twice.
+    """
+    told_apart = len(set(np.asarray(classes).tolist()))
+    if told_apart < PARTS:
+        raise InvalidParameter(f"classes={told_apart}: at least {PARTS} must be declared")
+    if told_apart < len(classes):
+        raise InvalidParameter(
+            f"classes={len(classes)}, of which {told_apart} differ: one vote would count twice, so declare "
+            f"each class once, all of one type"
+        )
+    return told_apart
 
 
 def train_parts(
@@ -127,9 +144,10 @@ class PrivateVotes:
                 f"ledger: its unit is a person (subject={self.ledger.unit.subject!r}); train_parts must put "
                 f"all rows of a person into one part (units=...), and whole_people=True says that it did"
             )
-        if len(self.members) < PARTS or len(set(self.classes)) < PARTS:
+        count_classes(self.classes)
+        if len(self.members) < PARTS:
             raise InvalidParameter(
-                f"members={len(self.members)}, classes={len(set(self.classes))}: at least {PARTS} of each"
+                f"members={len(self.members)}: at least {PARTS}, each with rows of its own"
             )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -17,8 +17,10 @@ from mahrem.types import Mask
 __all__ = ["AtMost", "Constraint", "SumOf", "keep_constraints", "parse_constraint"]
 
 REDRAWS = 20
+PASSES = 100  # over all rules, to narrow bounds; sums can narrow them for ever
 _ENDS: tuple[Literal[0], Literal[-1]] = (0, -1)
 Draw: TypeAlias = Callable[[int], pl.DataFrame]
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,20 @@ class AtMost:
         """Say which rows break it."""
         return (pl.col(self.low) > pl.col(self.high)).fill_null(value=False)
 
-    def repaired(self, rows: pl.DataFrame, domain: DeclaredDomain) -> pl.DataFrame:
-        """Raise the higher column to the lower one; first lower that to what the higher may be."""
-        ceiling = domain[self.high].bound(-1)
-        low = pl.min_horizontal(pl.col(self.low), pl.lit(ceiling)).cast(rows.schema[self.low])
-        low = pl.when(pl.col(self.low).is_null() | pl.col(self.high).is_null()).then(self.low).otherwise(low)
-        rows = rows.with_columns(low.alias(self.low))
-        high = pl.max_horizontal(self.low, self.high).cast(rows.schema[self.high])
-        high = (
-            pl.when(pl.col(self.low).is_null() | pl.col(self.high).is_null()).then(self.high).otherwise(high)
-        )
-        return rows.with_columns(high.alias(self.high))
+    def ranges(self, domain: DeclaredDomain) -> Ranges:
+        """Say what it leaves of the ranges of its columns."""
+        low, high = domain[self.low].edges, domain[self.high].edges
+        return {self.low: (low[0], high[-1]), self.high: (low[0], high[-1])}
+
+    def repaired(self, rows: pl.DataFrame, domain: DeclaredDomain, *, raising: bool) -> pl.DataFrame:
+        """Raise the higher column to the lower one, or lower that to the higher one."""
+        moved = self.high if raising else self.low
+        both = pl.col(self.low).is_not_null() & pl.col(self.high).is_not_null()
+        to = (pl.max_horizontal if raising else pl.min_horizontal)(self.low, self.high)
+        if domain[moved].kind == "whole":  # beside a number with a fraction
+            to = to.ceil() if raising else to.floor()
+        kept = pl.when(both).then(to.cast(rows.schema[moved])).otherwise(pl.col(moved))
+        return rows.with_columns(kept.alias(moved))
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,17 @@ class SumOf:
         inside = pl.col(self.total).is_between(total.bound(0), total.bound(-1))
         return ~(inside.fill_null(value=total.gaps))
 
+    def ranges(self, domain: DeclaredDomain) -> Ranges:
+        """Say what it leaves of the ranges of its columns."""
+        parts = {name: domain[name].edges for name in self.parts}
+        least, most = (sum(edges[end] for edges in parts.values()) for end in _ENDS)
+        total = domain[self.total].edges
+        left = {
+            name: (total[0] - (most - edges[-1]), total[-1] - (least - edges[0]))
+            for name, edges in parts.items()
+        }
+        return {self.total: (least, most), **left}
+
     def repaired(self, rows: pl.DataFrame, domain: DeclaredDomain) -> pl.DataFrame:
         """Move parts, one after another, towards their bounds until the total fits its own."""
         total = domain[self.total]
@@ -85,7 +101,10 @@ class SumOf:
             over = pl.sum_horizontal(list(self.parts), ignore_nulls=False)
             excess = (over - over.clip(total.bound(0), total.bound(-1))).fill_null(0)
             part = domain[name]
-            moved = (pl.col(name) - excess).clip(part.bound(0), part.bound(-1)).cast(part.dtype)
+            moved = pl.col(name) - excess
+            if part.kind == "whole":  # of a total with a fraction
+                moved = pl.when(excess > 0).then(moved.floor()).otherwise(moved.ceil())
+            moved = moved.clip(part.bound(0), part.bound(-1)).cast(part.dtype)
             rows = rows.with_columns(pl.when(excess != 0).then(moved).otherwise(pl.col(name)).alias(name))
         return self.filled(rows, total)
 
@@ -111,7 +130,7 @@ def parse_constraint(text: str) -> Constraint:
 
 
 def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain) -> None:
-    """Refuse rules about words, totals that are parts, and rules that no declared values can keep."""
+    """Refuse rules about words, totals that are parts, and rules that cannot be kept together."""
     totals = {one.total for one in constraints if isinstance(one, SumOf)}
     for one in constraints:
         columns = [domain[name] for name in one.columns]
@@ -123,6 +142,22 @@ def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain
             _refuse_order(one, columns, totals)
         else:
             _refuse_sum(one, columns, totals)
+    bounds_left(constraints, domain)
+
+
+def bounds_left(constraints: Sequence[Constraint], domain: DeclaredDomain) -> DeclaredDomain:
+    """Narrow bounds to what all rules together leave of them; refuses rules that leave nothing."""
+    for _ in range(PASSES):
+        before = domain
+        for one in constraints:
+            domain = domain.narrowed(one.ranges(domain))
+            if any(domain[name].edges[0] > domain[name].edges[-1] for name in one.columns):
+                raise InvalidParameter(
+                    f"constraint={str(one)!r} cannot be kept inside the bounds and beside the other rules"
+                )
+        if domain.columns == before.columns:
+            break
+    return domain
 
 
 def _refuse_order(one: AtMost, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
@@ -130,8 +165,6 @@ def _refuse_order(one: AtMost, columns: Sequence[DeclaredColumn], totals: set[st
         raise InvalidParameter(f"constraint={str(one)!r} speaks of a total; put it on its parts")
     if (columns[0].kind == "date") != (columns[1].kind == "date"):
         raise InvalidParameter(f"constraint={str(one)!r} compares a date with a number")
-    if columns[0].bound(0) > columns[1].bound(-1):
-        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the bounds")
 
 
 def _refuse_sum(one: SumOf, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
@@ -140,9 +173,6 @@ def _refuse_sum(one: SumOf, columns: Sequence[DeclaredColumn], totals: set[str])
         raise InvalidParameter(f"constraint={str(one)!r} must add up numbers that are no totals")
     if total.kind == "whole" and any(part.kind == "number" for part in parts):
         raise InvalidParameter(f"constraint={str(one)!r}: parts of a whole number must be whole numbers")
-    least, most = (sum(part.bound(end) for part in parts) for end in _ENDS)
-    if least > total.bound(-1) or most < total.bound(0):
-        raise InvalidParameter(f"constraint={str(one)!r} cannot be kept inside the bounds")
     if any(part.gaps for part in parts) and not total.gaps:
         raise InvalidParameter(f"constraint={str(one)!r}: the total must be allowed to be missing too")
 
@@ -166,19 +196,42 @@ def keep_constraints(
         count = int(bad.sum())
         if not count:
             return found.select(domain.names), 0
-        fresh = _filled(draw(count), constraints, domain)
-        places = np.flatnonzero(bad)
-        order = np.arange(len(bad))
-        order[places] = len(bad) + np.arange(count)
-        found = pl.concat([found, fresh])[order]
+        found = _replaced(found, bad, _filled(draw(count), constraints, domain))
     bad = _broken(found, constraints, domain)
-    for _ in range(len(constraints) + 1):
-        for one in constraints:
-            found = one.repaired(found, domain)
-        found = _filled(found, constraints, domain)
-    if _broken(found, constraints, domain).any():
+    repaired = _repaired(found.filter(pl.Series(bad)), constraints, domain)
+    if _broken(repaired, constraints, domain).any():
         raise InvalidParameter("constraints contradict each other: no row could be repaired to keep them all")
-    return found.select(domain.names), int(bad.sum())
+    return _replaced(found, bad, repaired).select(domain.names), int(bad.sum())
+
+
+def _replaced(rows: pl.DataFrame, bad: Mask, fresh: pl.DataFrame) -> pl.DataFrame:
+    """Put other rows in the places of bad ones."""
+    order = np.arange(len(bad))
+    order[bad] = len(bad) + np.arange(fresh.height)
+    return pl.concat([rows, fresh])[order]
+
+
+def _repaired(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: DeclaredDomain) -> pl.DataFrame:
+    """Take rows inside what the rules leave of the bounds; there, raise what is too low, then lower the rest.
+
+    Raising is enough for rules of order; a sum may ask for the other way.
+    """
+    left = bounds_left(constraints, domain)
+    columns = [left[name] for name in dict.fromkeys(name for one in constraints for name in one.columns)]
+    rows = rows.with_columns(
+        pl.col(column.name).clip(column.bound(0), column.bound(-1)).cast(column.dtype) for column in columns
+    )
+    for raising in (True, False):
+        for _ in range(len(constraints) + 1):
+            for one in constraints:
+                if isinstance(one, SumOf):
+                    rows = one.repaired(rows, left)
+                else:
+                    rows = one.repaired(rows, left, raising=raising)
+        rows = _filled(rows, constraints, domain)
+        if not _broken(rows, constraints, domain).any():
+            break
+    return rows
 
 
 def _filled(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: DeclaredDomain) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
@@ -186,7 +187,7 @@ class DeclaredColumn:
 
 
 def _is_whole(text: str) -> bool:
-    return text.lstrip("-").isdecimal() and str(int(text)) == text and len(text) < 18
+    return len(text) < 18 and re.fullmatch("-?[0-9]+", text) is not None and str(int(text)) == text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,7 +126,10 @@ def column_of(
 
 def prepare(given: object, policy: Policy) -> Prepared:
     """Read what the policy names and turn it into arrays."""
-    source = given if isinstance(given, Source) else open_source(given, reading_of(policy))
+    # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
+    if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
+        given = open_source(given, reading_of(policy))
+    source = given
     leave_out = roles_of(source.columns, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import polars as pl
 
+from mahrem import check
+from mahrem.check import extra
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.learning import SyntheticQuality
+from mahrem.learning import COMPARED_ROWS, DeclaredDomain, SyntheticQuality
 from mahrem.report import quality_page, to_json
-from mahrem.table import open_source
+from mahrem.table import Reading, open_source
 
-__all__ = ["QualityRequest", "write_quality"]
+__all__ = ["QualityRequest", "comparable_table", "write_quality"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,9 @@ class QualityRequest:
         holdout: object | None,
         target: str | None,
         output: str | Path | None,
+        *,
+        reading: Reading,
+        domain: DeclaredDomain,
     ) -> QualityRequest:
         """Read what the verb was told."""
         folder = None if isinstance(quality, bool) else Path(quality)
@@ -40,12 +46,31 @@ class QualityRequest:
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise InvalidParameter(f"quality={folder.name!r} exists and is not an empty folder")
         wanted = bool(quality)
+        if wanted and find_spec("sklearn") is None:
+            raise extra("learning", needed_for="figures against real rows")
         if holdout is None:
             return cls(wanted, folder, None, target)
         if not wanted:
             raise InvalidParameter("holdout is only for quality figures; ask for them with quality")
-        opened = open_source(holdout)
-        return cls(wanted, folder, opened.take(opened.columns), target)
+        beside = replace(reading, query=None, table=None)  # the same form, but all of it
+        return cls(wanted, folder, comparable_table(holdout, beside, domain), target)
+
+    def refuse_few(self, *rows: int | None) -> None:
+        """Refuse tables too small to be compared; None is not known yet."""
+        for count in rows if self.wanted else ():
+            if count is not None:
+                check.at_least(COMPARED_ROWS, rows=count)
+
+
+def comparable_table(source: object, reading: Reading, domain: DeclaredDomain) -> pl.DataFrame:
+    """Read what is compared, with numbers as numbers: whoever gets it need not know how they were written."""
+    held = open_source(source, reading).take(domain.names)
+    numbers = domain.numbers(held, replace(reading, query=None, table=None))
+    return held.with_columns(
+        pl.Series(column.name, numbers[column.name], nan_to_null=True)
+        for column in domain.columns
+        if column.kind in {"whole", "number"}
+    )
 
 
 def write_quality(found: SyntheticQuality, folder: Path) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
 from mahrem import check
+from mahrem.check import extra
 from mahrem.dp import Ledger
-from mahrem.learning import COMPARED_ROWS, SyntheticSchema, make_synthesiser, refuse_overlap
-from mahrem.pipeline._quality import QualityRequest
+from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
+from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
-from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun, whole_table
+from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
 from mahrem.report import LANGUAGES
-from mahrem.table import Format, open_source
+from mahrem.table import Format, fits_excel, open_source
 
 __all__ = ["SyntheticRelease", "synthesize"]
 
@@ -111,14 +113,23 @@ def synthesize(
     )
     step = progress or (lambda _: None)
     step("reading")
-    names = [name for name in open_source(source, how).columns if name != book.unit.subject]
+    opened = open_source(source, how)
+    names = [name for name in opened.columns if name != book.unit.subject]
     work = SyntheticWork.of(book, schema, names, method, target, given or {}, language)
-    request = QualityRequest.of(quality, holdout, target, output)
-    if request.wanted and rows is not None:
-        check.at_least(COMPARED_ROWS, rows=rows)
+    request = QualityRequest.of(quality, holdout, target, output, reading=how, domain=work.domain)
+    request.refuse_few(rows, opened.rows if request.wanted else None)
     if request.holdout is not None:
-        refuse_overlap(whole_table(source, how), request.holdout, work.domain)
+        refuse_overlap(comparable_table(source, how, work.domain), request.holdout, work.domain)
+    if output is not None and format == "xlsx":
+        _refuse_sheet(book.facts.rows if rows is None else rows, len(work.domain.columns))
     run = SyntheticRun(source, how, made, work, request, rows, step)
     if output is None:
         return run.in_memory(began)
     return run.written(Path(output), format, began, force=force, html=html)
+
+
+def _refuse_sheet(rows: int | None, columns: int) -> None:
+    """Refuse an XLSX file that could not be written; nobody pays for it."""
+    if find_spec("xlsxwriter") is None:
+        raise extra("excel", needed_for="writing XLSX")
+    fits_excel(rows or 1, columns)

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from mahrem.learning import FittedSynthesiser, Synthesiser, SyntheticQuality, synthetic_quality
+from mahrem.learning import COMPARED_ROWS, FittedSynthesiser, Synthesiser, SyntheticQuality, synthetic_quality
 from mahrem.pipeline._publish import read_back
-from mahrem.pipeline._quality import QualityRequest, write_quality
+from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import input_fingerprint, keep_record, staged_release
 from mahrem.table import (
@@ -25,7 +25,7 @@ from mahrem.table import (
     write_parts,
 )
 
-__all__ = ["SyntheticRelease", "SyntheticRun", "whole_table"]
+__all__ = ["SyntheticRelease", "SyntheticRun"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class SyntheticRun:
         """Hand out a table that was checked in memory."""
         fitted = self._fitted()
         self.step("sampling and checking")
-        drawn = fitted.sample(self.rows, given=self.work.given)
+        drawn = fitted.sample(self._count(fitted), given=self.work.given)
         verdict = self.work.checked(drawn.lazy(), drawn.height)
         return SyntheticRelease(
             report=self.work.report(fitted, verdict, None),
@@ -95,7 +95,7 @@ class SyntheticRun:
             fitted = self._fitted()
             self.step("sampling, writing and checking")
             path = folder / f"data.{form}"
-            count = write_parts(fitted.batches(self.rows, given=self.work.given), path, form)
+            count = write_parts(fitted.batches(self._count(fitted), given=self.work.given), path, form)
             published = read_back(path, self.work.domain.names, form)
             if form in SPREADSHEETS:
                 published = published.with_columns(restored_cells(published.collect_schema()))
@@ -112,12 +112,18 @@ class SyntheticRun:
         self.step("fitting")
         return self.made.fit(self.source, ledger=self.work.ledger, reading=self.reading)
 
+    def _count(self, fitted: FittedSynthesiser) -> int | None:
+        """Say how many rows to draw; to be compared there must be some, even where noise saw fewer."""
+        if self.rows is None and self.request.wanted:
+            return max(fitted.rows_, COMPARED_ROWS)
+        return self.rows
+
     def _measured(self, drawn: pl.DataFrame) -> SyntheticQuality:
         self.step("measuring against the real table")
         domain, target = self.work.domain, self.request.target
         predicts = target is not None and domain[target].kind == "category"
         found = synthetic_quality(
-            whole_table(self.source, self.reading),
+            comparable_table(self.source, self.reading, domain),
             drawn,
             domain,
             holdout=self.request.holdout,
@@ -130,14 +136,9 @@ class SyntheticRun:
 
 def published_table(path: Path) -> pl.DataFrame:
     """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
-    found = whole_table(path, Reading())
+    opened = open_source(path, Reading())
+    found = opened.take(opened.columns)
     return restore_formulas(found) if path.suffix[1:] in SPREADSHEETS else found
-
-
-def whole_table(source: object, reading: Reading) -> pl.DataFrame:
-    """Read all columns."""
-    opened = open_source(source, reading)
-    return opened.take(opened.columns)
 
 
 def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:
