@@ -62,30 +62,32 @@ def descend(points: Points, tree: CutTree, nodes: Integers) -> None:
         nodes[row] = node
 
 
-_GUESSES = 2048  # places in [-1, 1] from which the search for an edge starts
+_GUESSES = 1 << 14  # steps of [0, 1] that say where the search for an edge starts; a power of two: exact
 
 
 @njit(cache=True, nogil=True)
-def _first_guesses(edges: Floats) -> Integers:
-    """Say for places at equal distances in [-1, 1] which edge is the first that is not below."""
-    guesses = np.empty((edges.shape[0], _GUESSES + 1), np.int64)
+def _first_guesses(edges: Floats) -> NDArray[np.int32]:
+    """Say for the beginning of every step of [0, 1] which edge is the first that is not below."""
+    last = edges.shape[1] - 1
+    guesses = np.full((edges.shape[0], _GUESSES + 2), last, np.int32)
     for column in range(edges.shape[0]):
         at = 0
-        for i in range(_GUESSES + 1):
-            while edges[column, at] < 2.0 * i / _GUESSES - 1.0:
+        for step in range(_GUESSES + 1):
+            while edges[column, at] < step / _GUESSES:
                 at += 1
-            guesses[column, i] = at
+            guesses[column, step] = at
     return guesses
 
 
 @njit(cache=True, nogil=True)
-def _place(edges: Floats, guesses: Integers, column: int, value: float) -> int:
+def _place(edges: Floats, guesses: NDArray[np.int32], column: int, value: float) -> int:
     """Give the first edge that is not below the value; the last edge is infinity."""
     low, high = 0, edges.shape[1] - 1
-    if -1.0 <= value <= 1.0:  # one place more on both sides, as the product is rounded
-        guess = int((value + 1.0) * (_GUESSES // 2))
-        low = guesses[column, max(guess - 1, 0)]
-        high = guesses[column, guess + 2] if guess + 2 <= _GUESSES else high
+    if 0.0 <= value <= 1.0:
+        step = int(value * _GUESSES)
+        low, high = guesses[column, step], guesses[column, step + 1]
+    elif value < 0.0:  # missing
+        high = guesses[column, 0]
     while low < high:
         middle = (low + high) // 2
         if edges[column, middle] < value:
@@ -93,6 +95,17 @@ def _place(edges: Floats, guesses: Integers, column: int, value: float) -> int:
         else:
             high = middle
     return low
+
+
+@njit(cache=True, nogil=True)
+def _side(asked: Asked, question: int, point: Floats) -> int:
+    """Give the side of the bracket that a row lies on."""
+    column = asked.column[question]
+    if column < 0:
+        return 0
+    if point[column] >= asked.high[question]:
+        return 1 if point[column] == asked.high[question] else 2
+    return _UNDECIDED if point[column] > asked.low[question] else 0
 
 
 @njit(cache=True, nogil=True)
@@ -117,25 +130,20 @@ def tally(
         if question < 0:
             side[row] = -1
             continue
-        at, column = 0, asked.column[question]
-        if column >= 0:
-            value = points[row, column]
-            if value > asked.high[question]:
-                at = 2
-            elif value == asked.high[question]:
-                at = 1
-            elif value > asked.low[question]:
-                at = _UNDECIDED
+        at = _side(asked, question, points[row])
         side[row] = at
         if at == _UNDECIDED:
             undecided += 1
             continue
         found.rows[question, at] += 1
+        spread = asked.spread[question]
         for i in range(points.shape[1]):
             value = points[row, i]
-            found.least[question, at, i] = min(found.least[question, at, i], value)
-            found.most[question, at, i] = max(found.most[question, at, i], value)
-            if asked.spread[question]:
+            if value < found.least[question, at, i]:  # noqa: PLR1730 - min() would write every time
+                found.least[question, at, i] = value
+            if value > found.most[question, at, i]:  # noqa: PLR1730
+                found.most[question, at, i] = value
+            if spread:
                 place = _place(edges, guesses, i, value) - asked.first[question, i]
                 found.bins[question, at, i, place * bins // asked.width[question, i]] += 1
     return undecided

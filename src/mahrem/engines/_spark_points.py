@@ -66,9 +66,12 @@ def packed_rows(batches: Iterable[Any]) -> Iterator[bytes]:
     """Pack Arrow batches into pieces of a size that Spark handles well."""
     import pyarrow as pa
 
+    # Every pass moves all pieces from Java to Python: half the bytes move in half the time.
+    tight = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+
     def written(parts: list[Any]) -> bytes:
         room = pa.BufferOutputStream()
-        with pa.ipc.new_stream(room, parts[0].schema) as stream:
+        with pa.ipc.new_stream(room, parts[0].schema, options=tight) as stream:
             for part in parts:
                 stream.write_batch(part)
         found: bytes = room.getvalue().to_pybytes()
@@ -93,8 +96,9 @@ def opened(blobs: Any) -> Iterator[Any]:
     """Give the Arrow tables that were packed into a column of pieces."""
     import pyarrow as pa
 
+    alone = pa.ipc.IpcReadOptions(use_threads=False)  # the other cores have workers of their own
     for blob in blobs:
-        yield pa.ipc.open_stream(blob.as_buffer()).read_all()
+        yield pa.ipc.open_stream(blob.as_buffer(), options=alone).read_all()
 
 
 def _pack(batches: Iterator[Any]) -> Iterator[Any]:

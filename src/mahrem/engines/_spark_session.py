@@ -227,7 +227,12 @@ def _on_one_machine(master: str) -> dict[str, str]:
     """With a few cores, planning a query anew after each of its stages costs more than it gains."""
     told = re.fullmatch(r"local\[(\d+)\]", master)
     cores = int(told.group(1)) if told else 1 if master == "local" else os.cpu_count() or 1
-    return {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": str(2 * cores)}
+    return {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        # Many small tasks: five large ones keep two cores busy for three rounds, one of them half idle.
+        "spark.sql.files.maxPartitionBytes": "32m",
+    }
 
 
 def _await_workers(session: Any, master: str, wait: float) -> None:
