@@ -149,11 +149,12 @@ def test_the_state_tells_a_stopped_run_from_one_that_goes_on_and_one_that_died(t
     with pytest.raises(KeyboardInterrupt), run.recording():
         raise KeyboardInterrupt
     assert state(folder)["state"] == "stopped"
-    said = {**state(folder), "state": "running", "process": os.getppid()}
+    said = {**state(folder), "state": "running", "process": os.getppid()}  # its number is another's by now
     (folder / "state.json").write_text(json.dumps(said))
+    run = RunFolder.create(folder, LOOSE)
     with pytest.raises(InvalidParameter, match="still goes on"):
-        RunFolder.create(folder, LOOSE)
-    (folder / "state.json").write_text(json.dumps({**said, "process": 2**22 + 1}))  # nobody has it
+        RunFolder.create(folder, LOOSE, force=True)
+    run.let_go()
     RunFolder.create(folder, LOOSE)
     other = tmp_path / "other"
     other.mkdir()

@@ -123,27 +123,42 @@ def tally(
         side: ``(n,)`` written: 0, 1, 2 as in :class:`Tally`, 3 = inside the bracket, -1 = nobody asked.
     """
     undecided = 0
-    bins = found.bins.shape[3]
-    guesses = _first_guesses(edges)
+    questions = np.empty(len(points), np.int32)  # -1: the row is not counted
     for row in range(len(points)):
         question = asked.of_node[nodes[row]]
-        if question < 0:
-            side[row] = -1
-            continue
-        at = _side(asked, question, points[row])
-        side[row] = at
-        if at == _UNDECIDED:
+        questions[row] = question
+        side[row] = -1 if question < 0 else _side(asked, question, points[row])
+        if side[row] == _UNDECIDED:
             undecided += 1
-            continue
-        found.rows[question, at] += 1
-        spread = asked.spread[question]
-        for i in range(points.shape[1]):
-            value = points[row, i]
-            if value < found.least[question, at, i]:  # noqa: PLR1730 - min() would write every time
-                found.least[question, at, i] = value
-            if value > found.most[question, at, i]:  # noqa: PLR1730
-                found.most[question, at, i] = value
-            if spread:
-                place = _place(edges, guesses, i, value) - asked.first[question, i]
-                found.bins[question, at, i, place * bins // asked.width[question, i]] += 1
+            questions[row] = -1
+        elif question >= 0:
+            found.rows[question, side[row]] += 1
+    guesses = _first_guesses(edges)
+    for column in range(points.shape[1]):  # one at a time: its guesses and bins stay close at hand
+        _tally_column(points[:, column], column, questions, asked, edges, guesses, found, side)
     return undecided
+
+
+@njit(cache=True, nogil=True)
+def _tally_column(
+    values: Floats,
+    column: int,
+    questions: NDArray[np.int32],
+    asked: Asked,
+    edges: Floats,
+    guesses: NDArray[np.int32],
+    found: Tally,
+    side: NDArray[np.int8],
+) -> None:
+    bins = found.bins.shape[3]
+    for row in range(len(values)):
+        question, at, value = questions[row], side[row], values[row]
+        if question < 0:
+            continue
+        if value < found.least[question, at, column]:  # noqa: PLR1730 - min() would write every time
+            found.least[question, at, column] = value
+        if value > found.most[question, at, column]:  # noqa: PLR1730
+            found.most[question, at, column] = value
+        if asked.spread[question]:
+            place = _place(edges, guesses, column, value) - asked.first[question, column]
+            found.bins[question, at, column, place * bins // asked.width[question, column]] += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -158,7 +158,8 @@ class Packed:
         counted = self._answers(survey)
         if cores > _MANY_WORKERS:
             counted = counted.repartition(_MANY_WORKERS).mapInArrow(_added, "blob binary")
-        return merge(Count.unpack(bytes(row["blob"])) for row in counted.collect())
+        found = (Count.unpack(bytes(row["blob"])) for row in counted.collect())
+        return reduce(lambda one, other: merge([one, other]), found)  # never all of them unpacked at once
 
     def _answers(self, work: Callable[[Iterator[Piece]], bytes]) -> Any:
         return self.frame.mapInArrow(_Work(self.axes, work), "blob binary")

@@ -231,7 +231,7 @@ def _on_one_machine(master: str) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.shuffle.partitions": str(2 * cores),
         # Many small tasks: five large ones keep two cores busy for three rounds, one of them half idle.
-        "spark.sql.files.maxPartitionBytes": "32m",
+        "spark.sql.files.maxPartitionBytes": "64m",
     }
 
 

@@ -6,9 +6,11 @@ import datetime as dt
 import json
 import os
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -59,6 +61,7 @@ class RunFolder:
     tell: Callable[[str], None] = field(default=lambda _: None, repr=False)
     begun: float = field(default_factory=time.time)
     log: ExchangeLog = field(init=False, repr=False)
+    let_go: Callable[[], object] = field(default=lambda: None, repr=False)  # of the folder, for another run
 
     def __post_init__(self) -> None:
         self.log = ExchangeLog(self.path)
@@ -74,20 +77,30 @@ class RunFolder:
         tell: Callable[[str], None] = lambda _: None,
     ) -> RunFolder:
         """Make the folder, or take over one whose run did not finish; if it goes on, with what it has."""
-        if path.exists():
-            _refuse(path, force=force)
+        if path.exists() and not path.is_dir():
+            raise InvalidParameter(f"output={path.name!r} exists and is no folder")
         made = cls(path, plan, tell)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for name in FILES:
-                if not (goes_on and name in GOES_ON):
-                    (path / name).unlink(missing_ok=True)
+            made.let_go = weakref.finalize(made, _hold(path))
+            made._take(force=force, goes_on=goes_on)
         except OSError as error:
+            made.let_go()
             raise OutputFailed(f"output={path.name!r} cannot be made: {error.strerror}") from error
-        if goes_on:
-            made.log.take_over()
-        made._state("running")
+        except BaseException:
+            made.let_go()
+            raise
         return made
+
+    def _take(self, *, force: bool, goes_on: bool) -> None:
+        """Make the folder this run's own."""
+        _refuse(self.path, force=force)
+        for name in FILES:
+            if not (goes_on and name in GOES_ON):
+                (self.path / name).unlink(missing_ok=True)
+        if goes_on:
+            self.log.take_over()
+        self._state("running")
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -98,6 +111,7 @@ class RunFolder:
             stopped = isinstance(error, KeyboardInterrupt | SystemExit)
             why = str(error) if isinstance(error, MahremError) else type(error).__name__
             self._state("stopped" if stopped else "failed", why=why)
+            self.let_go()
             raise
 
     def watch(self, grid: Counted) -> Watched:
@@ -145,6 +159,7 @@ class RunFolder:
         self.write("summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
         ended = {"why": summary["why"]} if "why" in summary else {}
         self._state(summary["state"], **ended)
+        self.let_go()
         return {"folder": str(self.path), **summary}
 
     def _state(self, state: str, **more: Any) -> None:
@@ -172,30 +187,30 @@ class RunFolder:
             raise OutputFailed(f"output={name!r} cannot be written: {error.strerror}") from error
 
 
+def _hold(path: Path) -> Callable[[], object]:
+    """Keep a folder for one run; gives what lets go of it. The system does so when a process dies."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks here
+        return lambda: None
+    held = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(held)
+        raise InvalidParameter(f"output={path.name!r}: its run still goes on") from None
+    except OSError:  # a file system that knows no locks
+        pass
+    return partial(os.close, held)
+
+
 def _refuse(path: Path, *, force: bool) -> None:
-    if not path.is_dir():
-        raise InvalidParameter(f"output={path.name!r} exists and is no folder")
-    held = [entry.name for entry in path.iterdir()]
-    if not held:
+    """Refuse a folder with something else in it, or with a run that finished."""
+    if not any(path.iterdir()):
         return
     try:
-        said = json.loads((path / STATE).read_text(encoding="utf-8"))
-        state, process = str(said["state"]), int(said["process"])
+        state = str(json.loads((path / STATE).read_text(encoding="utf-8"))["state"])
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(f"output={path.name!r} is not empty and holds no run of ours") from None
-    if state == "running" and _alive(process):
-        raise InvalidParameter(f"output={path.name!r}: its run still goes on in process {process}")
     if state == "finished" and not force:
         raise InvalidParameter(f"output={path.name!r} holds a finished run; say --force to replace it")
-
-
-def _alive(process: int) -> bool:
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
