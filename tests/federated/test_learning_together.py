@@ -245,6 +245,18 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
         assert (half / "learning.csv").read_text() == (whole / "learning.csv").read_text()
 
 
+def test_a_stopped_run_that_is_to_have_fewer_rounds_than_it_had_begins_anew(tmp_path: Path) -> None:
+    def stop(line: str) -> None:
+        if line.startswith("round 3"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate_learning(people(), "class", tmp_path / "run", replace(QUICK, rounds=5), tell=stop)
+    simulate_learning(people(), "class", tmp_path / "run", replace(QUICK, rounds=1))
+    assert SharedModel.load(tmp_path / "run").rounds == 1
+    assert len((tmp_path / "run" / "learning.csv").read_text().splitlines()) == 2  # names, and one round
+
+
 def test_a_stopped_run_does_not_go_on_with_another_table_of_the_same_shape(tmp_path: Path) -> None:
     def stop(line: str) -> None:
         if line.startswith("round 1"):

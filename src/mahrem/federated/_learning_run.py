@@ -86,6 +86,8 @@ class LearningRun:
         text = json.dumps([plan.fingerprint(schema.fingerprint()), depends_on])
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
         progress = Progress.read(path, key)
+        if progress.model is not None and progress.model.rounds > plan.rounds:
+            progress = Progress(key, why=f"it has {progress.model.rounds} rounds already")
         if resume and progress.model is None:
             raise InvalidInput(f"folder={path.name!r} holds no run to go on with: {progress.why}")
         run = RunFolder.create(path, plan, force=force, goes_on=progress.model is not None, tell=tell)

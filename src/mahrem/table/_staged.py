@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,8 @@ import polars as pl
 from mahrem.errors import OutputFailed
 
 __all__ = ["appearing"]
+
+_NUMBER = re.compile(r"\(os error (\d+)\)")  # how polars passes on what the system said
 
 
 @contextmanager
@@ -33,9 +36,14 @@ def appearing(path: Path) -> Iterator[BinaryIO]:
     except (OSError, pl.exceptions.PolarsError) as error:
         if isinstance(error, OutputFailed):
             raise
-        reason = (
-            os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
-        )
         raise OutputFailed(
-            f"file={path.name!r} could not be written ({reason}); nothing is left of it"
+            f"file={path.name!r} could not be written ({_reason(error)}); nothing is left of it"
         ) from None
+
+
+def _reason(error: BaseException) -> str:
+    """Give the system's own words; those of a library might hold a value."""
+    number = getattr(error, "errno", None)
+    if number is None and (told := _NUMBER.search(str(error))):
+        number = int(told.group(1))
+    return os.strerror(number) if number else type(error).__name__
