@@ -107,6 +107,18 @@ def test_smooth_columns_need_one_pass_for_each_level_and_one_more() -> None:
     assert made.passes == made.levels + 1
 
 
+def test_many_equal_values_at_the_median_cost_no_pass_of_their_own() -> None:
+    rng = np.random.default_rng(6)
+    points = np.column_stack([rng.random(400_000), rng.integers(0, 21, 400_000) / 20])
+    points[:2] = [[0, 0], [1, 1]]  # as wide as each other: the first goes first
+    edges = np.full((2, 4_001), np.inf)
+    edges[0, :4_000], edges[1, :21] = np.linspace(0, 1, 4_000), np.linspace(0, 1, 21)
+    judge = Judge(((KAnonymity(10), None),))
+    made = plan(lambda survey: survey.count(points, []), edges, judge, target=120_000, sizes=[400_000])
+    assert made.levels == 2
+    assert made.passes == made.levels + 1
+
+
 def test_a_table_that_fits_a_worker_needs_no_pass() -> None:
     def ask(_: Survey) -> Count:
         pytest.fail("nobody needs to count")

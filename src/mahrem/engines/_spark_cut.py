@@ -117,7 +117,10 @@ class Answer:
 
 
 def bracket_of(bins: Bins, column: int, rank: int, edges: Floats) -> tuple[float, float, int]:
-    """Give two edges that the value of a rank lies between, and how many rows may lie there too."""
+    """Give two edges that the value of a rank lies between, and how many rows finer counts might keep out.
+
+    Of a single bin that is none: what fills it are rows of one value, or too few to matter.
+    """
     counts = bins.counts[column]
     running = np.cumsum(counts)
     begin = int(np.argmax(running + bins.unsure > rank))
@@ -126,4 +129,5 @@ def bracket_of(bins: Bins, column: int, rank: int, edges: Floats) -> tuple[float
     lowest = first - (-begin * width // len(counts))
     highest = first - (-(end + 1) * width // len(counts)) - 1
     low = -np.inf if lowest == 0 else float(edges[column, lowest - 1])
-    return low, float(edges[column, highest]), int(counts[begin : end + 1].sum()) + bins.unsure
+    loose = 0 if begin == end else int(counts[begin : end + 1].sum()) + bins.unsure
+    return low, float(edges[column, highest]), loose

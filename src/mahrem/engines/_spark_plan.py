@@ -139,8 +139,8 @@ class _Planner:
             self.whole[node.number] = True
             return []
         if node.bins is not None:
-            low, high, inside = bracket_of(node.bins, column, (node.size - 1) // 2, self.edges)
-            if node.bins.unsure == 0 or inside <= max(_FEW, node.size // _UNSURE):
+            low, high, loose = bracket_of(node.bins, column, (node.size - 1) // 2, self.edges)
+            if node.bins.unsure == 0 or loose <= max(_FEW, node.size // _UNSURE):
                 node.column, node.bracket = column, (low, high)
         return [node]  # without a bracket its bins are counted anew
 
