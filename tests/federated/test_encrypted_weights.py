@@ -146,7 +146,7 @@ class Asking:
 
     def __post_init__(self) -> None:
         inner = {f"q-{name}": value for name, value in self.question.body.items()}
-        body = {"kind": self.question.kind, "clients": len(self.clients), **inner}
+        body = {"kind": self.question.kind, **inner}
         self.parts = {name: self.said(name, "encrypted", body)["parts"] for name in self.clients}
         self.asked = digest_message(self.question)
 
@@ -230,7 +230,7 @@ def test_a_client_answers_one_guess_at_its_checks(keys: tuple[bytes, bytes]) -> 
 def test_no_round_is_answered_twice(keys: tuple[bytes, bytes]) -> None:
     """Where noise is shared, a mean of one client's answers would fit the checks and hold less of it."""
     grid = clients(keys, {name: np.ones(3) for name in "ab"})
-    asked = Message("encrypted", "run", 1, {"kind": "train", "clients": 2, "q-round": 1})
+    asked = Message("encrypted", "run", 1, {"kind": "train", "q-round": 1})
     assert grid.clients["a"].answer(asked).body["length"] == 3
     for number in (1, 0):
         with pytest.raises(InvalidInput, match="answered already"):

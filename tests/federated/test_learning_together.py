@@ -75,6 +75,16 @@ def test_a_masked_client_refuses_to_send_weights_in_the_clear() -> None:
         training_client(silo).answer(Message("train", "r", 1, {"weights": np.zeros(3, np.float32)}))
 
 
+def test_under_a_hidden_sum_no_weights_of_the_server_make_a_silo_refuse() -> None:
+    """From refusals at weights of its own choice a server could tell a silo's update."""
+    plan = replace(QUICK, sum="masked")
+    silo = silos(plan, {"a": people(), "b": people()})["a"]
+    size = plan.weights_in(silo.ready[0].shape[1], len(silo.schema.classes))
+    for edge in (0.0, 1000.0, -1000.0):
+        numbers = silo.numbers("train", {"weights": np.full(size, edge, np.float32), "round": 1})
+        assert numbers.shape == (size + 1,)
+
+
 @pytest.mark.parametrize(("aggregate", "clients"), [("median", 3), ("trimmed", 3), ("krum", 5)])
 def test_robust_rules_learn_where_the_mean_is_led_astray(aggregate: Any, clients: int) -> None:
     plan = replace(QUICK, rounds=5)

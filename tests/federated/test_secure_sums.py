@@ -245,6 +245,14 @@ def test_an_encrypted_count_that_does_not_fit_is_refused(sum_keys: tuple[bytes, 
         EncryptedSum(sum_keys[1])(grid, grid.nodes(), QUESTION, fine)
 
 
+def test_what_a_server_says_about_the_sum_moves_no_refusal(sum_keys: tuple[bytes, bytes]) -> None:
+    """From refusals at bounds of its own choice it could tell a count."""
+    client = EncryptedClient("a", sum_keys[0], giving(np.array([12_345])))
+    for number, clients in enumerate((1, 2**20, 2**39), start=1):
+        asked = Message("encrypted", "run", number, {"kind": QUESTION.kind, "clients": clients})
+        assert client.answer(asked).body["length"] == 1
+
+
 @pytest.mark.parametrize(("module", "extra"), [("cryptography", "federated"), ("tenseal", "he")])
 def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, module: str, extra: str) -> None:
     real = builtins.__import__

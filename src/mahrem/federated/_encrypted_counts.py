@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ __all__ = ["CountsScheme", "make_sum_keys"]
 DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
 MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
 LARGEST = MODULUS // 2
+MOST_CLIENTS = 1 << 12  # of one sum; so a client's own count must be below 2^27
 
 
 def make_sum_keys() -> tuple[bytes, bytes]:
@@ -31,11 +32,13 @@ def make_sum_keys() -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True)
 class CountsScheme:
-    """Whole numbers below 2^39 in all, exact (BFV).
+    """Whole numbers below 2^39 in all, and below 2^27 of one client, exact (BFV).
 
     Screens below the modulus hide each client's counts; who takes those of the named clients off something
     else than their sum has noise.
     """
+
+    most_clients: ClassVar[int] = MOST_CLIENTS
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """See :class:`Scheme`."""
@@ -45,14 +48,15 @@ class CountsScheme:
         """See :class:`Scheme`."""
         return tenseal.bfv_vector_from(context, part)
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str, clients: int) -> list[list[float]]:
+    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
         """See :class:`Scheme`.
 
         Raises:
             InvalidInput: If a count does not fit.
         """
-        if numbers.size and int(numbers.max()) >= LARGEST // max(1, clients):
-            raise InvalidInput(f"a count does not fit into sums below {LARGEST}")
+        # A bound of ours, whatever the server says: from refusals at bounds of its own it could tell a count.
+        if numbers.max(initial=0) >= LARGEST // MOST_CLIENTS:
+            raise InvalidInput(f"a count does not fit: it must be below {LARGEST // MOST_CLIENTS}")
         hidden = (numbers + _screen(drawn, name, len(numbers))) % MODULUS
         return [hidden[at : at + DEGREE].tolist() for at in range(0, len(hidden), DEGREE)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ DEGREE = 8192  # of the ring; 160 bits of modulus are below the 218 that give 12
 MODULI = (60, 40, 60)
 SCALE = 2.0**40  # a sum is off by about 1e-8
 HELD = DEGREE // 2 - 1  # numbers in one ciphertext, beside its check
-LARGEST = 2.0**36  # of one number of a client; sums of thousands stay far below the modulus
+LARGEST = 2.0**36  # of one number of a client
+MOST_CLIENTS = 1 << 12  # of one sum, which stays far below the modulus
 REACH = 2.0**28  # of what hides a check: a server's guess is right once in 10^12
 CLOSE = 1e-4  # a right check is off by less, however many numbers are added up
 TOLD = 2.0**-16  # steps of the sums that are told: digits beyond would say something about the key
@@ -53,6 +54,8 @@ class WeightsScheme:
         encryption on approximate numbers, 2021 (the steps).
     """
 
+    most_clients: ClassVar[int] = MOST_CLIENTS
+
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """See :class:`Scheme`."""
         return tenseal.ckks_vector(context, numbers)
@@ -61,7 +64,7 @@ class WeightsScheme:
         """See :class:`Scheme`."""
         return tenseal.ckks_vector_from(context, part)
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str, clients: int) -> list[list[float]]:  # noqa: ARG002 - as the protocol says
+    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
         """See :class:`Scheme`.
 
         Raises:

@@ -30,8 +30,9 @@ class EncryptedClient:
     """A client that gives numbers away encrypted, and opens sums.
 
     It agrees to be summed with one list of clients in a run (with ``recount``: in a round), and opens what
-    all of the list agreed to. So two sums that are opened have the same clients or none in common, whomever
-    the server asks to open them. Only the first three of the list open anything, once in a round, and never
+    all of the list agreed to. So two sums of a run that are opened have the same clients or none in common,
+    whomever the server asks to open them; of two runs over different clients it has the difference, as of two
+    studies. Only the first three of the list open anything, once in a round, and never
     again in a run after something that was not the sum: answers tell the server about the secret checks.
 
     Args:
@@ -90,7 +91,7 @@ class EncryptedClient:
         drawn = Drawn(self.secret, message.run, message.round, asked)
         parts = [
             self.scheme.vector(tenseal, self._context, plain).serialize()
-            for plain in self.scheme.closed(found, drawn, self.name, int(body["clients"]))
+            for plain in self.scheme.closed(found, drawn, self.name)
         ]
         return _listed(parts, len(found))
 
@@ -170,14 +171,18 @@ class EncryptedSum:
         """See :class:`Adder`.
 
         Raises:
-            Infeasible: If fewer than two clients are left, one does not agree, or none opens the sum.
+            Infeasible: If clients are too many or fewer than two are left, one does not agree, or none opens
+                the sum.
             InvalidInput: If the sum cannot be.
         """
         tenseal = need_tenseal()
         context = _opened_key(tenseal, self.public, self.scheme, private=False)
         inner = {f"q-{name}": value for name, value in question.body.items()}
-        body = {"kind": question.kind, "clients": len(nodes), **inner}
-        asked = Message("encrypted", question.run, question.round, body)
+        if len(nodes) > self.scheme.most_clients:
+            raise Infeasible(
+                f"clients={len(nodes)}: an encrypted sum has room for {self.scheme.most_clients}"
+            )
+        asked = Message("encrypted", question.run, question.round, {"kind": question.kind, **inner})
         answers, failures = ask_all(grid, nodes, asked)
         vectors = self._vectors(tenseal, context, answers, failures)
         kept = sorted(vectors)

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -72,13 +72,15 @@ class Scheme(Protocol):
     to be named together, and to no other list, is checked before (:meth:`Drawn.agreement`).
     """
 
+    most_clients: ClassVar[int]  # that a sum has room for
+
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """Encrypt numbers."""
 
     def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
         """Read a ciphertext."""
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str, clients: int) -> list[list[float]]:
+    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
         """Give a client's numbers as they are encrypted, a list for each ciphertext."""
 
     def opened(

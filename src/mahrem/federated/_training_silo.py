@@ -225,12 +225,14 @@ class TrainingSilo:
         release = 0 if self._payments is None else self._payments.take()
         found = self._trained(weights, number, release)
         update = found.astype(np.float64) - weights
-        if self._payments is not None and self.plan.protections.unit == "client":
+        by_client = self._payments is not None and self.plan.protections.unit == "client"
+        if by_client or self.plan.sum != "plain":
             update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
-            return self._payments.perturbation.update(update, self._payments.stream, release)
-        wrong = wrong_weights(found, len(found))
-        if wrong is not None:
+            np.clip(update, -LARGEST, LARGEST, out=update)
+        elif (wrong := wrong_weights(found, len(found))) is not None:
             raise InvalidInput(f"training gave {wrong}; a lower rate may help")
+        if self._payments is not None and by_client:
+            return self._payments.perturbation.update(update, self._payments.stream, release)
         clip = self.plan.protections.clip
         return update if clip is None or self._payments is not None else bound_norms(update, clip)
 

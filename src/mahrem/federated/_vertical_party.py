@@ -87,9 +87,13 @@ class VerticalParty:
         self._codes: Integers = np.zeros(self.frame.height, np.int64)  # of all rows, also those of no class
         if self.target is not None:
             self._codes = number_classes(self.frame[self.target], self.classes)
+            # Of all rows: refused rows that it chose, the coordinator would learn their labels from that.
+            if len(np.unique(self._codes[self._codes >= 0])) < 2:
+                raise InvalidInput("labels: all rows are of one class; there is nothing to learn")
             if self.noise is not None:
                 self._codes = self.noise(self._codes, len(self.classes), self.ledger)
         self._run, self._label, self._next, self._count = "", "", 0, 0
+        self._aligned: set[str] = set()
         self._sent: Integers = np.empty(0, np.int64)
         self._rows: Weights = np.empty((0, 0))
         self._right: Weights = np.empty((0, 0))
@@ -117,6 +121,8 @@ class VerticalParty:
     def _ids(self, message: Message) -> dict[str, Any]:
         if message.body.get("agreed") != self.plan.fingerprint(self.classes):
             raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
+        if message.run in self._aligned:
+            raise InvalidInput("a run that began here already; other rows need another run")
         kept = np.flatnonzero(self._codes >= 0)
         hashed = hash_ids(self.frame[self.id].gather(kept), self._seal.secret("ids", message.run))
         self._run, self._next, self._sent = message.run, 0, kept[hashed.rows]
@@ -131,6 +137,7 @@ class VerticalParty:
             raise InvalidInput("align: rows that this party does not have, or one of them twice")
         if len(places) < self.plan.least_rows:
             raise InvalidInput(f"align: rows={len(places)}; at least {self.plan.least_rows} were agreed on")
+        self._aligned.add(self._run)
         held = self._sent[places]
         # an order of their own, which the coordinator does not know
         held = held[hash_ids(self.frame[self.id].gather(held), self._seal.secret("order")).rows]
@@ -147,8 +154,6 @@ class VerticalParty:
 
     def _begin_top(self, labels: Integers, parties: list[str], seed: int) -> None:
         plan, classes = self.plan, len(self.classes)
-        if len(np.unique(labels)) < 2:
-            raise InvalidInput("labels: the rows that align are all of one class; there is nothing to learn")
         self._right = np.eye(classes)[labels]
         named = [name for name in parties if name != self.name or self.columns]
         if plan.units:

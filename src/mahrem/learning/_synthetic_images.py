@@ -37,7 +37,7 @@ class NetworkImages:
         seed: For tests only: the run repeats, and **nothing is private**; the guarantee says so.
 
     Guarantees:
-        - ``(epsilon, delta)``-DP under the ledger's relation; paid for before a pixel is looked at.
+        - ``(epsilon, delta)``-DP under the ledger's relation; paid for before a step is taken.
         - Every network that sees an image is clipped and noised; drawing images costs nothing.
         - A pixel that is no number counts as black; an image with an undeclared label is left out.
 
