@@ -91,7 +91,8 @@ def over_silos(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) ->
     secret, public = make_weight_keys() if plan.sum == "homomorphic" else (None, None)
 
     def work() -> LocalGrid:
-        grid = LocalGrid({silo.name: training_client(silo, secret=secret) for silo in silos})
+        fresh = [replace(silo) for silo in silos]  # with its rows, and all of its promise to spend
+        grid = LocalGrid({silo.name: training_client(silo, secret=secret) for silo in fresh})
         learn_together(grid, schema, plan, held_out=frame[:HELD_OUT], public=public)
         return grid
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.federated import Answerer, LocalGrid, Message, Replies, pack_message
+from mahrem.federated import Answerer, LocalGrid, Message, Replies
+from mahrem.federated._message import _written
 
 __all__ = ["Lying", "Recorder"]
 
@@ -38,8 +39,8 @@ class Recorder:
         return [held for one in self.seen for held in one.body.values() if isinstance(held, np.ndarray)]
 
     def bytes(self) -> bytes:
-        """Give everything that went over the wire."""
-        return b"".join(pack_message(one) for one in self.seen)
+        """Give everything that went over the wire, unfolded: in compressed bytes nothing would be found."""
+        return b"".join(_written(one)[0] for one in self.seen)
 
 
 @dataclass

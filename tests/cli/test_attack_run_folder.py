@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -108,9 +109,32 @@ def test_a_simulation_knows_its_own_hold_out(run: Run, tmp_path: Path) -> None:
         code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
         assert code == 0
         assert (json.loads(out)["members"], json.loads(out)["holdout"]) == sizes
-    code, out, err = run("attack", tmp_path / "net", "--original", tmp_path / "other.csv")
-    assert (code, out) == (2, "")
-    assert "not the table they were taken from" in err
+    for name in ("net", "rules"):
+        code, out, err = run("attack", tmp_path / name, "--original", tmp_path / "other.csv")
+        assert (code, out) == (2, "")
+        assert "not the table they were taken from" in err
+
+
+def test_rows_without_a_class_are_left_out_as_the_simulation_did(run: Run, tmp_path: Path) -> None:
+    numbered = pl.int_range(pl.len())
+    whole = coins(400, 5).with_columns(pl.when(numbered % 8 > 0).then("ill"), also=pl.col("ill"))
+    whole.write_csv(tmp_path / "whole.csv")  # a column more that holds nothing but classes
+    named: dict[str, Any] = {"columns": ("height", "town")}
+    plan = LearningPlan(rounds=1, hidden=(4,))
+    simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2, test=0.2), **named)
+    simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.2, **named)
+    for name in ("net", "rules"):
+        code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
+        assert code == 0
+        assert (json.loads(out)["members"], json.loads(out)["holdout"]) == (280, 70)
+
+
+def test_a_simulation_without_rows_to_judge_by_asks_for_a_hold_out(run: Run, tmp_path: Path) -> None:
+    coins(100, 5).write_csv(tmp_path / "whole.csv")
+    simulate(coins(100, 5), "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0)
+    code, _, err = run("attack", tmp_path / "rules", "--original", tmp_path / "whole.csv")
+    assert code == 2
+    assert "--holdout" in err
 
 
 def test_the_rows_found_again_are_those_that_were_kept(tmp_path: Path) -> None:

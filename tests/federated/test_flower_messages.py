@@ -159,7 +159,7 @@ def test_another_version_is_refused_by_both_sides_with_both_numbers(study: Path)
         assert data.decode().startswith(words)
 
 
-def test_noise_is_for_one_shot_rules_and_a_ledger_pays_fornoisy_rules(study: Path) -> None:
+def test_noise_is_for_one_shot_rules_and_a_ledger_pays_for_noise(study: Path) -> None:
     exact = federation_of(study)
     once = replace(exact, plan=Plan(how="one-shot"))
     assert noisy_rules(once, None, None) is None

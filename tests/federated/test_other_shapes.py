@@ -175,14 +175,14 @@ def test_the_clients_layers_pass_the_server_sealed() -> None:
         for stack in client.turns.stacks:
             for kind in (np.float32, np.float64):
                 assert stack.flat.astype(kind).tobytes()[:64] not in words
-    stranger = SplitClient("client-4", people(), SCHEMA, SplitPlan(network=SMALL), bytes(32))
-    handed = {
-        "agreed": SplitPlan(network=SMALL).fingerprint(SCHEMA.classes),
-        "turn": 0,
-        "sealed": wire.seen[-1].body["sealed"],
-    }
+    agreed, sealed = plan.fingerprint(SCHEMA.classes), wire.seen[-1].body["sealed"]
+    handed = Message("turn", wire.seen[-1].run, 1, {"agreed": agreed, "turn": 2, "sealed": sealed})
+    friend, stranger = (UShapedClient("client-4", people(), SCHEMA, plan, key) for key in (KEY, bytes(32)))
+    friend.answer(handed)
+    for mine, theirs in zip(friend.turns.stacks, clients["client-3"].turns.stacks, strict=True):
+        assert np.array_equal(mine.flat, theirs.flat)
     with pytest.raises(InvalidInput, match="tampered"):
-        stranger.answer(Message("turn", wire.seen[-1].run, 1, handed))
+        stranger.answer(handed)
 
 
 @pytest.mark.parametrize("tail", [0, 1])

@@ -63,6 +63,13 @@ def learnt(plan: VerticalPlan, **other: pl.DataFrame) -> Any:
     return found, join_parties(list(made.values()))
 
 
+def begin(party: VerticalParty, run: str, places: Any) -> Any:
+    """Let a party begin a run over rows that the coordinator chose; gives its ids and what it then says."""
+    ids = party.answer(Message("ids", run, 0, {"agreed": party.plan.fingerprint(CLASSES)})).body["ids"]
+    told = {"places": places, "parties": ["bank", "shop"], "label": "bank"}
+    return ids, party.answer(Message("align", run, 0, told)).body
+
+
 # alignment
 
 
@@ -220,13 +227,41 @@ def test_the_coordinator_sees_hashes_counts_and_bytes_it_cannot_open() -> None:
     learn_vertical(wire, NETWORK, CLASSES)
     clear = {name for one in wire.seen for name, held in one.body.items() if isinstance(held, np.ndarray)}
     assert clear == {"ids", "places"}  # all else is sealed, or a word or a count
-    words = wire.bytes()
-    for party in made.values():
-        for block in (party._rows, party._right):
-            for kind in (np.float32, np.float64):
-                assert not block.size or block[:8].astype(kind).tobytes() not in words
-    bank = made["bank"].answer(Message("ids", "other", 0, {"agreed": NETWORK.fingerprint(CLASSES)}))
-    assert not np.isin(bank.body["ids"], hash_ids(people()["id"], bytes(32)).words).any()
+    run, words = wire.seen[0].run, wire.bytes()
+    shop = parties(NETWORK)["shop"]
+    begin(shop, run, np.arange(300))
+    values = shop.part.forward(shop._rows[NETWORK.batch(0, 300)])
+    (part,) = (one.body["part"] for one in wire.seen if one.round == 0 and "part" in one.body)
+    assert np.array_equal(Seal(KEY).open(part, run, "shop", "bank", 0), values)  # this is what was sealed
+    (slope,) = (one.body["slope"] for one in wire.seen if one.round == 1 and "slope" in one.body)
+    for row in (*values, *Seal(KEY).open(slope, run, "bank", "shop", 0)):
+        assert not row.any() or row.astype("<f8").tobytes() not in words
+
+
+def test_ids_of_two_runs_under_one_key_cannot_be_compared() -> None:
+    made = parties(LOGISTIC)
+    first = {name: begin(party, "first", np.arange(300))[0] for name, party in made.items()}
+    other = {name: begin(party, "other", np.arange(300))[0] for name, party in made.items()}
+    for held in (first, other):
+        assert np.array_equal(held["bank"], held["shop"])  # in one run they align
+    assert not np.isin(other["bank"], first["bank"]).any()
+
+
+def test_rows_of_one_class_are_answered_as_any_others_and_a_run_begins_once() -> None:
+    made, answers = parties(LOGISTIC), []
+    for run in ("mixed", "alike"):
+        order = hash_ids(people()["id"], Seal(KEY).secret("ids", run)).rows
+        rich = (people()["class"].to_numpy() == "yes")[order]
+        places = np.arange(20) if run == "mixed" else np.flatnonzero(rich)[:20]
+        told = [begin(party, run, places)[1] for party in made.values()]
+        assert len(set(rich[places])) == (2 if run == "mixed" else 1)
+        part = made["shop"].answer(Message("parts", run, 0)).body["part"]
+        slope = made["bank"].answer(Message("slopes", run, 0, {"shop": part})).body["shop"]
+        answers.append((told, len(slope)))
+    assert answers[0] == answers[1] == ([{"rows": 20}] * 2, answers[0][1])
+    for run, party in (("mixed", "bank"), ("alike", "bank"), ("alike", "shop")):
+        with pytest.raises(InvalidInput, match="began here already"):
+            begin(made[party], run, np.arange(20))
 
 
 def test_the_slope_of_a_logistic_regression_has_the_sign_of_the_label() -> None:
@@ -289,8 +324,8 @@ def test_ids_that_do_not_align_and_other_keys_are_said_with_counts() -> None:
 
 def test_one_class_another_plan_and_a_bad_table_are_refused() -> None:
     same = people().with_columns(pl.lit("yes").alias("class")).select("id", "age", "class")
-    with pytest.raises(Infeasible, match="one class"):
-        learnt(LOGISTIC, bank=same)
+    with pytest.raises(InvalidInput, match="all rows are of one class"):
+        parties(LOGISTIC, bank=same)
     twice = pl.concat([people(), people()]).select("id", "hours")
     with pytest.raises(Infeasible, match="ids=300 "):
         learnt(LOGISTIC, shop=twice)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -84,3 +86,11 @@ def test_words_that_look_like_cells_are_read_as_words_where_nothing_is_published
 def test_what_cannot_be_agreed_on_is_refused(bad: object) -> None:
     with pytest.raises(InvalidParameter):
         bad()  # type: ignore[operator]
+
+
+def test_huge_numbers_are_placed_without_a_warning() -> None:
+    column = DeclaredNumbers(lower=1e18, upper=9e18, cuts=(2e18, 4e18))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        block = column.block(pl.Series(["1.5e18", "3e18", "8e18"]))
+    assert block[:, 2:].tolist() == [[0, 0], [1, 0], [1, 1]]

@@ -112,8 +112,13 @@ def test_a_record_with_its_made_up_partner_moves_the_sum_by_at_most_the_clip(kin
     assert float(sizes[3]) == 0
     if clip == 0.01:  # so tight that every record but the broken one is cut
         assert int((sizes > 0.99 * clip).sum()) == 11
-    whole, less = alone.sum(0), alone[1:].sum(0)
-    assert float((whole - less).norm()) <= clip * (1 + 1e-6)
+    sums = []
+    for rows in (12, 11):  # without the last: random codes of the others stay the same
+        torch.manual_seed(5)
+        parts = steps.sums(steps.inputs[:rows], steps.targets[:rows], clip)
+        sums.append(torch.cat([one.flatten() for one in parts]))
+    moved = float((sums[0] - sums[1]).norm())
+    assert 0 < moved <= clip * (1 + 1e-5)  # sums of twelve, rounded
 
 
 def test_the_gradient_of_a_pair_is_that_of_real_and_made_up_together() -> None:

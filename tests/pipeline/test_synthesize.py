@@ -283,3 +283,14 @@ def test_the_command_line_does_the_same(
     assert _run([*base[:4], "--epsilon", "0.0001", "-o", str(tmp_path / "two")]) == 3
     assert "would do" in capsys.readouterr().err
     assert not (tmp_path / "two").exists()
+
+
+def test_an_audit_of_synthetic_rows_says_where_their_promise_is(
+    book: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data, ledger = book
+    mh.synthesize(data, ledger=ledger, epsilon=1, delta=DELTA, rows=500, output=tmp_path / "release")
+    with pytest.raises(InvalidParameter, match="synthetic rows"):
+        mh.audit(tmp_path / "release")
+    looked_at = mh.audit(tmp_path / "release", quasi=["age", "sex"], k=2)
+    assert looked_at.report["rows"] == 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,16 +12,16 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import Examples, Finding, LossThreshold, not_done
+from mahrem.attacks import Examples, Finding, not_done
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.federated._attack_rules import accuracy_of_rules, members_of_rules, read_rules, target_of
 from mahrem.federated._imitation import Imitation
-from mahrem.federated._plan import Schema
 from mahrem.federated._run_folder import CHECKPOINT, STATE
 from mahrem.federated._shared_model import SharedModel, figures_of
-from mahrem.learning import DeclaredWords, RuleList, as_cells
+from mahrem.learning import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
-from mahrem.table import Kind, Reading, open_source, read_kind
-from mahrem.types import Floats, Integers
+from mahrem.table import Reading, open_source
+from mahrem.types import Floats
 
 __all__ = ["attack_run", "is_run"]
 
@@ -31,11 +30,8 @@ SEEN = "the server of this run saw them: listen there (mahrem.federated.Overhear
 RULES = (
     "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
 )
-NO_TABLES = (
-    "it needs rows of the clients and rows that nobody trained on: --original and --holdout; of a simulation "
-    "the table it shared out is enough: --original"
-)
-BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
+NO_TABLES = "it needs rows of the clients and rows that nobody trained on: --original and --holdout"
+ITS_TABLE = "; of a simulation the table it shared out is enough: --original"
 ROUNDED = 2e-6  # figures of a run are told to six places
 Tables: TypeAlias = tuple[pl.DataFrame, pl.DataFrame]  # of the clients, of nobody
 
@@ -112,38 +108,58 @@ def _tables(
     if members is None and holdout is None:
         return None
     if members is None:
-        raise InvalidParameter("holdout: rows of the clients are needed beside it, --original")
+        raise InvalidParameter("--holdout: rows of the clients are needed beside it, --original")
     inside = _table(members, reading)
     return (inside, _table(holdout, reading)) if holdout is not None else _parted(home, inside)
 
 
+def _drawn(home: Path) -> dict[str, Any]:
+    """Give what a simulation wrote down about its table; nothing of a run that was none."""
+    try:
+        said = json.loads((home / "summary.json").read_text(encoding="utf-8")).get("simulated")
+    except (OSError, ValueError, AttributeError):  # a run that did not finish has none
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _wanting(home: Path) -> str:
+    return NO_TABLES + ITS_TABLE if _drawn(home) else NO_TABLES
+
+
 def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     """Part a table as a simulation did; its draw depends on its seed and the number of rows alone."""
-    try:
-        said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
-        seed, learnt = int(said["simulated"]["seed"]), _rows_learnt(home, said)
-    except (OSError, ValueError, KeyError, TypeError):
+    drawn = _drawn(home)
+    if not drawn:
         raise InvalidParameter(
-            "members: rows that nobody trained on are needed beside it, --holdout; only a simulation that "
-            "finished, of a common model or of rules, knows its own"
-        ) from None
-    kept = said.get("test_rows", whole.height - learnt)
-    shuffled = np.random.default_rng(seed).permutation(whole.height)
+            "--original: rows that nobody trained on are needed beside it, --holdout; only a simulation of a "
+            "common model or of rules that finished knows its own"
+        )
+    if not drawn["test_rows"]:
+        raise InvalidParameter("--original: this run kept no rows to judge by (--test 0); give --holdout too")
+    check.columns_exist([drawn["target"]], whole.columns)
+    whole = whole.filter(pl.col(drawn["target"]).is_not_null())  # as it did, before the draw
+    said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
+    kept, learnt = drawn["test_rows"], _rows_learnt(home, said)
+    shuffled = np.random.default_rng(drawn["seed"]).permutation(whole.height)
     inside, outside = whole[np.sort(shuffled[kept:])], whole[np.sort(shuffled[:kept])]
-    fits = 0 < kept == whole.height - learnt
-    if not fits or ("figures" in said and not _judges_alike(home, outside, said["figures"])):
+    fits = whole.height == drawn["rows"] == learnt + kept
+    if not fits or not _judges_alike(home, outside, said):
         raise InvalidInput(
-            f"members={whole.height} rows: the clients learnt from {learnt}, and this is not the table they "
-            f"were taken from, or not all of it was used; give rows of the clients and --holdout"
+            f"--original has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
+            f"were kept, and this is not the table they were taken from, or not all of it was used; give "
+            f"rows of the clients and --holdout"
         )
     return inside, outside
 
 
-def _judges_alike(home: Path, kept: pl.DataFrame, figures: Mapping[str, float]) -> bool:
+def _judges_alike(home: Path, kept: pl.DataFrame, summary: Mapping[str, Any]) -> bool:
     """Say whether the model reaches on these rows what it reached on those that were kept."""
+    if "rules" in summary:
+        reached = accuracy_of_rules(read_rules(home), summary["simulated"]["target"], kept)
+        return abs(reached - float(summary["accuracy"])) < ROUNDED
     shared = SharedModel.load(home)
     rows, labels = shared.schema.rows(kept)
-    found = figures_of(labels, shared.scores_of_rows(rows))
+    found, figures = figures_of(labels, shared.scores_of_rows(rows)), summary["figures"]
     return all(abs(found[name] - figures[name]) < ROUNDED for name in found if name in figures)
 
 
@@ -175,7 +191,7 @@ def _weights(
         raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt trees")
     claimed = None if cost is None else {"epsilon": cost[0], "delta": cost[1]}
     report: dict[str, Any] = {"claimed": claimed, "members": 0, "holdout": 0}
-    found: tuple[Finding, ...] = (not_done("membership by loss", NO_TABLES),)
+    found: tuple[Finding, ...] = (not_done("membership by loss", _wanting(home)),)
     if tables is not None:
         inside, outside = (Examples(*shared.schema.rows(frame)) for frame in tables)
         done = attack_model(
@@ -206,76 +222,15 @@ def _attributes(shared: SharedModel) -> dict[str, tuple[range, Floats]]:
 
 def _rules(home: Path, tables: Tables | None, *, shadows: int) -> tuple[tuple[Finding, ...], dict[str, Any]]:
     """Attack a list of rules, which takes cells; numbers are cut where the rules say."""
-    try:
-        model = RuleList.from_json((home / "model.json").read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"model.json cannot be read ({type(error).__name__})") from None
+    model = read_rules(home)
     if shadows:
         raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt rules")
     report: dict[str, Any] = {"claimed": None, "run": {"model": "rules", "rules": len(model)}}
     sizes = (0, 0) if tables is None else (tables[0].height, tables[1].height)
     report |= {"members": sizes[0], "holdout": sizes[1]}
-    first: Finding = not_done("membership by loss", NO_TABLES)
+    first: Finding = not_done("membership by loss", _wanting(home))
     if tables is not None:
-        first = _by_rules(model, *tables)
+        target = _drawn(home).get("target") or target_of(model, tables[0])
+        first = members_of_rules(model, target, *tables)
     others = ("lira", "attribute inference", "model inversion", "gradient inversion")
     return (first, *(not_done(name, RULES) for name in others)), report
-
-
-def _by_rules(model: RuleList, members: pl.DataFrame, others: pl.DataFrame) -> Finding:
-    schema = Schema(columns=model.columns, target=_target_of(model, members), bins=_cuts(model, members))
-    inside, outside = (as_cells(schema.cells(frame)) for frame in (members, others))
-    asked = _AskedRules(model, pl.concat([inside, outside]).select(model.columns))
-    labels = [cells[schema.target].to_numpy() for cells in (inside, outside)]
-    return LossThreshold(classes=model.classes)(
-        asked,
-        Examples(asked.codes[: inside.height], labels[0]),
-        Examples(asked.codes[inside.height :], labels[1]),
-    )
-
-
-def _target_of(model: RuleList, frame: pl.DataFrame) -> str:
-    """Find the column that the rules foretell: the list of rules names its classes, not the column."""
-    check.columns_exist(model.columns, frame.columns)
-    found = [
-        name
-        for name in frame.columns
-        if name not in model.columns and set(frame[name].cast(pl.String).drop_nulls()) <= set(model.classes)
-    ]
-    if len(found) != 1:
-        raise InvalidInput(
-            f"members: {len(found)} columns hold nothing but classes of the rules; one must, besides the "
-            f"columns they speak of"
-        )
-    return found[0]
-
-
-def _cuts(model: RuleList, frame: pl.DataFrame) -> dict[str, tuple[float, ...]]:
-    """Read off the rules where columns of numbers were cut."""
-    found: dict[str, set[float]] = {}
-    for rule in model.rules:
-        for name, cell in rule.left:
-            said = BIN.fullmatch(cell)
-            if said is not None and read_kind(frame[name])[0] is Kind.NUMERIC:
-                found.setdefault(name, set()).update(float(end) for end in said.groups() if end is not None)
-    return {name: tuple(sorted(ends)) for name, ends in found.items()}
-
-
-class _AskedRules:
-    """Rules that are asked with numbers: the place of each cell among the cells there are."""
-
-    def __init__(self, model: RuleList, cells: pl.DataFrame) -> None:
-        self.model = model
-        found = [
-            np.unique(cells[name].fill_null("").to_numpy().astype(str), return_inverse=True)
-            for name in model.columns
-        ]
-        self.known = [values for values, _ in found]
-        self.codes = np.column_stack([codes for _, codes in found])
-
-    def predict_proba(self, rows: Integers) -> Floats:
-        cells = {
-            name: values[codes]
-            for name, values, codes in zip(self.model.columns, self.known, np.asarray(rows).T, strict=True)
-        }
-        return self.model.shares()[self.model.first(pl.DataFrame(cells))]

@@ -150,6 +150,7 @@ def simulate(
         learnt = learn_plan(run.watch(grid), names, chosen, public)
         more = _judged(learnt, learning, judged, names, target, chosen)
         drawn = {"clients": len(parts), "split": by or split, "seed": seed, "bins": bins}
+        drawn |= {"target": target, "rows": whole.height, "test_rows": judged.height}
         return run.finish(learnt, {**more, "simulated": drawn})
 
 

@@ -165,6 +165,7 @@ def simulate_learning(
         grid = LocalGrid(ClientPool(tuple(parts), make, keep=keep))
         learnt = run.learn(grid, held_out=held_out, public=public)
         drawn = {"clients": len(parts), "split": sharing.by or sharing.split, "seed": sharing.seed}
+        drawn |= {"target": target, "rows": whole.height, "test_rows": judged.height}
         return run.finish(learnt, {"simulated": drawn})
 
 

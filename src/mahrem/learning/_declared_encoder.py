@@ -68,7 +68,7 @@ class DeclaredNumbers:
         missing, dark = missing_cells(cells), np.isnan(low)
         low, high = np.where(dark, self.lower, low), np.where(dark, self.upper, high)
         cuts = np.asarray(self.cuts)[None, :]
-        reach = np.maximum(high - low, 1e-300)[:, None]
+        reach = np.where(high > low, high - low, 1.0)[:, None]  # a single number lies above a cut, or not
         above = np.where(low[:, None] >= cuts, 1.0, np.clip((high[:, None] - cuts) / reach, 0.0, 1.0))
         scaled = np.where(dark, 0.0, 2 * self._scaled(np.where(dark, self.lower, middle)) - 1)
         return np.column_stack([scaled, missing, np.where(missing[:, None], 0.0, above)])

@@ -84,6 +84,8 @@ def audit(
     step = progress or (lambda _: None)
     given, said = _release_or_file(source, policy, settings)
     if not said.quasi:
+        if isinstance(given, str | os.PathLike) and said.engine != "spark":
+            open_source(given, reading_of(said))  # a mistyped name is the likelier mistake: it is said first
         raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
     if said.missing is not Missing.CATEGORY:
         raise InvalidParameter(f"missing={str(said.missing)!r}: an audit takes a table as it is")
@@ -139,7 +141,13 @@ def _release_or_file(
     if policy is not None:
         return find_data(folder), policy_from(policy, settings)
     said = {key: value for key, value in settings.items() if value is not None}
-    return find_data(folder), policy_from(None, {**_own_policy(folder), **said})
+    own = _own_policy(folder) if (folder / "policy.toml").is_file() else {}
+    if not own and not said.get("quasi"):
+        raise InvalidParameter(
+            f"release={folder.resolve().name!r} holds synthetic rows: what it promises is in report.json; "
+            f"name columns with --qi to look at its classes all the same, or measure it with mahrem attack"
+        )
+    return find_data(folder), policy_from(None, {**own, **said})
 
 
 def _folder(source: object) -> Path | None:
@@ -170,7 +178,8 @@ def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
 def _suppresses(source: object) -> bool:
     """Say whether a source is a release of ours that may hold suppressed rows."""
     folder = _folder(source)
-    said = {} if folder is None else read_policy(folder / "policy.toml")
+    written = None if folder is None else folder / "policy.toml"
+    said = read_policy(written) if written is not None and written.is_file() else {}
     by_method = said.get("method") in FULL_DOMAIN and said.get("suppression_limit", 0) > 0
     by_method |= said.get("method") == BY_RECIPE
     return bool(said.get("missing") == "suppress" or by_method)
