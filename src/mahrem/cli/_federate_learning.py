@@ -66,7 +66,7 @@ SILOS: Sequence[Row] = (
         list[str] | None,
         "--anonymize",
         "K=V",
-        "Each silo anonymises first: k=3,l=2; client-2:k=5 for one. Repeatable.",
+        "Each silo anonymises first: k=3,l=2,kind=zip=code; client-2:k=5 for one. Repeatable.",
     ),
     (
         "quasi",
@@ -152,8 +152,8 @@ def policy_words(texts: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str,
     """Read policies as people write them: ``k=3,l=2`` for all silos, ``client-2:k=5`` for one.
 
     Example:
-        >>> policy_words(["k=3,t=0.2", "client-2:k=5"])
-        ({'k': 3, 't': 0.2}, {'client-2': {'k': 5}})
+        >>> policy_words(["k=3,t=0.2,kind=zip=code", "client-2:k=5"])
+        ({'k': 3, 't': 0.2, 'kind': {'zip': 'code'}}, {'client-2': {'k': 5}})
     """
     usual: dict[str, Any] = {}
     single: dict[str, dict[str, Any]] = {}
@@ -161,8 +161,10 @@ def policy_words(texts: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str,
         name, mark, rest = text.rpartition(":")
         held = single.setdefault(name, {}) if mark else usual
         for part in rest.split(","):
-            key, equals, said = part.partition("=")
-            if not equals or not key.strip() or not said.strip():
+            key, equals, said = (one.strip() for one in part.partition("="))
+            column, of_column, setting = (one.strip() for one in said.partition("="))
+            place = held.setdefault(key, {}) if of_column else held  # kind=zip=code: of one column
+            if not (equals and key and said) or not isinstance(place, dict):
                 raise InvalidParameter(f"anonymize={text!r} must read like k=3,l=2 or client-2:k=5")
-            held[key.strip()] = value(said.strip())
+            place[column if of_column else key] = value(setting if of_column else said)
     return usual or None, single

@@ -25,7 +25,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["Labelled", "Spark", "Task"]
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
-_LARGEST_PART = 2_000_000
+_LARGEST_PART = 160 << 20  # bytes, eight a cell, that one worker takes at a time
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,17 @@ class Task:
     recodings: tuple[Recoding, ...] = ()  # one for each quasi-identifier; none = only classes are made
     carried: tuple[str, ...] | None = None  # other columns to take along; None = all of them
     shuffled: bool = False  # bring rows into an order that says nothing of where they came from
+
+    def taken_along(self, frame: Any) -> list[str]:
+        """Name the columns of a table that go to workers besides quasi-identifiers."""
+        cells = {quasi.name for quasi in self.quasi} if self.recodings else set()
+        return [
+            name for name in (frame.columns if self.carried is None else self.carried) if name not in cells
+        ]
+
+    def columns(self, frame: Any) -> int:
+        """Say how many columns a worker gets of a table."""
+        return len(self.quasi) + len(self.taken_along(frame))
 
 
 @dataclass(frozen=True)
@@ -116,11 +127,12 @@ class Spark:
             from mahrem.engines._spark_rounds import in_rounds
 
             made = in_rounds(self, frame, task, task.method)
-            return replace(made, frame=recoded(made.frame, task, self.target(0))) if task.recodings else made
+            largest = self.target(0, task.columns(frame))
+            return replace(made, frame=recoded(made.frame, task, largest)) if task.recodings else made
         points = self.packed(frame, task)
         try:
             judge, sizes, roots = self.strata(points, task)
-            plan_ = self.plan(points, judge, sizes, roots)
+            plan_ = self.plan(points, judge, sizes, roots, task.columns(frame))
         except BaseException:
             points.let_go()
             raise
@@ -157,19 +169,22 @@ class Spark:
             return judge, together, {}
         return judge, together, {one.tobytes(): int(root) for one, root in zip(bits, of_pattern, strict=True)}
 
-    def plan(self, points: Packed, judge: Judge, sizes: list[int], roots: dict[bytes, int]) -> Plan:
-        """Cut the table until every part fits a worker."""
-        target, cores = self.target(sum(sizes)), self.cores
+    def plan(
+        self, points: Packed, judge: Judge, sizes: list[int], roots: dict[bytes, int], columns: int
+    ) -> Plan:
+        """Cut the table until every part fits a worker, with all of its columns."""
+        target, cores = self.target(sum(sizes), columns), self.cores
         edges = points.glance.edges()
         return plan(
             lambda survey: points.ask(survey, cores), edges, judge, target=target, sizes=sizes, roots=roots
         )
 
-    def target(self, rows: int) -> int:
-        """Give how many rows one worker takes."""
+    def target(self, rows: int, columns: int) -> int:
+        """Give how many rows one worker takes: fewer of a wide table."""
         if self.part is not None:
             return self.part
-        return int(np.clip(-(-rows // self.cores), _LEAST_PART, _LARGEST_PART))
+        most = max(_LEAST_PART, _LARGEST_PART // (8 * max(1, columns)))
+        return int(np.clip(-(-rows // self.cores), _LEAST_PART, most))
 
     @property
     def cores(self) -> int:
@@ -185,13 +200,11 @@ def finished(
     """Send every part to a worker that finishes it; leaves that are one class stay where they are."""
     from pyspark.sql import functions
 
-    names = {quasi.name for quasi in task.quasi} if task.recodings else set()
-    taken = frame.columns if task.carried is None else task.carried
-    carried = [name for name in taken if name not in names]
+    carried = task.taken_along(frame)
     ordered = not (isinstance(task.method, Mondrian) and task.method.strict)
     finish = worker or Finish(task.quasi, judge, task.method, ordered, task.recodings, task.shuffled)
     kinds = {one.name: one for one in frame.schema.fields}
-    cells = [quasi.name for quasi in task.quasi] if names else []
+    cells = [quasi.name for quasi in task.quasi] if task.recodings else []
     schema = labelled_schema(cells, [kinds[name] for name in carried])
     columns = [*shipped_columns(task.quasi, judge.columns), *(column(name) for name in carried)]
     results = []

@@ -108,7 +108,7 @@ def _rounds(engine: Spark, frame: Any, task: Task, wish: UtilityAware, held: lis
             kept, joined = _settle(kept, rest, bare, plain=_plain(task))
             return Labelled(_together(kept, joined), tuple(plans), log.rounds(), frames)
         step: Partitioner = _Leftovers() if last else _Round(wish)
-        made = engine.plan(points, judge, sizes, roots)
+        made = engine.plan(points, judge, sizes, roots, bare.columns(rest))
         plans.append(made)
         worker = Finish(task.quasi, judge, step, ordered=True)
         done = _numbered(finished(rest, bare, judge, made, points, worker), turn).persist()

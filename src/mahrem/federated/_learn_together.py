@@ -151,8 +151,10 @@ class _Work:
         return tuple(node for node in nodes if node in self.found.reports)
 
     def _require(self, clients: int, failures: Mapping[str, str] | None = None) -> None:
-        told = sorted({**self.found.left_out, **(failures or {})}.items())
-        reasons = "; ".join(f"{node}: {why}" for node, why in told[:3])
+        nodes: dict[str, list[str]] = {}  # by reason, which is often the same
+        for node, why in sorted({**self.found.left_out, **(failures or {})}.items())[:3]:
+            nodes.setdefault(why, []).append(node)
+        reasons = "; ".join(f"{', '.join(named)}: {why}" for why, named in nodes.items())
         try:
             enough(clients, self.plan.least_clients, "this run")
             self.plan.aggregation().require(clients)

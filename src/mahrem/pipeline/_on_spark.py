@@ -187,7 +187,7 @@ def explain(source: object, policy: Policy, *, progress: Callable[[str], None] |
         points = engine.packed(work.encoded.frame, work.task)
         cleanup.callback(points.let_go)
         judge, sizes, roots = engine.strata(points, work.task)
-        plan: Plan = engine.plan(points, judge, sizes, roots)
+        plan: Plan = engine.plan(points, judge, sizes, roots, work.task.columns(work.encoded.frame))
         told = described((plan,), count())
         return {**told, "method": work.made.method, "rows": int(plan.sizes.sum()), "cores": engine.cores}
 
