@@ -220,7 +220,7 @@ def test_strikes_are_kept_when_a_run_goes_on(tmp_path: Path) -> None:
 )
 def test_if_every_client_lies_there_is_no_model(switches: dict[str, Any], lie: Any) -> None:
     bad = {f"client_{at}": lambda silo: Lying(silo, lie) for at in (1, 2, 3)}
-    with pytest.raises(Infeasible, match="client-1: ") as error:
+    with pytest.raises(Infeasible, match=r"client-1(, client-2, client-3)?: ") as error:
         learnt(protected(**switches), more={"held_out": people(60, seed=5)}, **bad)
     assert error.value.reached == 0
 

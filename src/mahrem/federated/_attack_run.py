@@ -128,21 +128,22 @@ def _wanting(home: Path) -> str:
 
 def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     """Part a table as a simulation did; its draw depends on its seed and the number of rows alone."""
-    drawn = _drawn(home)
-    if not drawn:
+    try:
+        said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
+        drawn, learnt = said["simulated"], _rows_learnt(home, said)
+        target, rows, kept = drawn["target"], drawn["rows"], drawn["test_rows"]
+    except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(
             "--original: rows that nobody trained on are needed beside it, --holdout; only a simulation of a "
             "common model or of rules that finished knows its own"
-        )
-    if not drawn["test_rows"]:
+        ) from None
+    if not kept:
         raise InvalidParameter("--original: this run kept no rows to judge by (--test 0); give --holdout too")
-    check.columns_exist([drawn["target"]], whole.columns)
-    whole = whole.filter(pl.col(drawn["target"]).is_not_null())  # as it did, before the draw
-    said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
-    kept, learnt = drawn["test_rows"], _rows_learnt(home, said)
+    check.columns_exist([target], whole.columns)
+    whole = whole.filter(pl.col(target).is_not_null())  # as it did, before the draw
     shuffled = np.random.default_rng(drawn["seed"]).permutation(whole.height)
     inside, outside = whole[np.sort(shuffled[kept:])], whole[np.sort(shuffled[:kept])]
-    fits = whole.height == drawn["rows"] == learnt + kept
+    fits = whole.height == rows == learnt + kept
     if not fits or not _judges_alike(home, outside, said):
         raise InvalidInput(
             f"--original has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
