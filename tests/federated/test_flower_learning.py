@@ -299,6 +299,7 @@ def test_only_an_unfinished_run_of_the_same_federation_goes_on(tmp_path: Path) -
         begun(tmp_path / "run", depends_on="that")
     with pytest.raises(InvalidInput, match="another plan, schema, federation"):
         begun(tmp_path / "run", replace(PLAN, rate=0.2))
+    run.folder.let_go()  # as the system does when its process dies
     assert begun(tmp_path / "run").progress.model is not None
     run.finish(found)
     with pytest.raises(InvalidInput, match="it is finished"):
@@ -310,6 +311,7 @@ def test_a_run_that_died_while_writing_goes_on_with_what_is_whole(tmp_path: Path
     run = begun(tmp_path / "run", replace(PLAN, rounds=2), resume=False)
     run.learn(LocalGrid(silos))
     before = run.folder.log.bytes()
+    run.folder.let_go()
     for name in ("rounds.csv", "traffic.csv"):
         with (tmp_path / "run" / name).open("a") as file:
             file.write("9,tra")  # the machine went off

@@ -63,10 +63,10 @@ def test_a_trainer_that_forgot_its_noise_is_caught(model: str, monkeypatch: pyte
 
 
 def test_a_trainer_that_forgot_to_clip_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Noise has no seed: one audit in some dozens falls short. Of honest ones none of 20 lies above the claim.
     monkeypatch.setattr(TrainingPlan, "row_clip", 1e9)
-    found = trained()
-    assert found.audit is not None
-    assert found.audit.epsilon > found.epsilon
+    found = [trained() for _ in range(4)]
+    assert any(one.audit is not None and one.audit.epsilon > one.epsilon for one in found)
 
 
 def test_claim_and_bound_stand_side_by_side_and_canaries_leave_the_model(tmp_path: Path) -> None:
