@@ -12,7 +12,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.federated import LearningPlan, Plan, Protections, Shared, simulate, simulate_learning
+from mahrem.federated import (
+    LearningPlan,
+    Plan,
+    Protections,
+    Shape,
+    ShapeRun,
+    Shared,
+    simulate,
+    simulate_learning,
+    simulate_shape,
+)
 from mahrem.federated._attack_run import _parted
 
 Run = Callable[..., tuple[int, str, str]]
@@ -105,11 +115,15 @@ def test_a_simulation_knows_its_own_hold_out(run: Run, tmp_path: Path) -> None:
     anonymise = {"quasi": ["height", "town"], "k": 3}
     simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2), anonymise=anonymise)
     simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.25)
-    for name, sizes in (("net", (280, 120)), ("rules", (300, 100))):
+    shapes: tuple[Shape, ...] = ("vertical", "gossip")
+    for shape in shapes:
+        simulate_shape(whole, "ill", tmp_path / shape, ShapeRun.usual(shape, rounds=1), test=0.1)
+    sizes_of = {"net": (280, 120), "rules": (300, 100), "vertical": (360, 40), "gossip": (360, 40)}
+    for name, sizes in sizes_of.items():
         code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
         assert code == 0
         assert (json.loads(out)["members"], json.loads(out)["holdout"]) == sizes
-    for name in ("net", "rules"):
+    for name in sizes_of:
         code, out, err = run("attack", tmp_path / name, "--original", tmp_path / "other.csv")
         assert (code, out) == (2, "")
         assert "not the table they were taken from" in err

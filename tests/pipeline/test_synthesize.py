@@ -199,6 +199,8 @@ def test_a_sheet_that_cannot_be_written_is_refused_before_the_ledger_pays(
     sheet: dict[str, Any] = {"output": tmp_path / "release", "format": "xlsx"}
     with pytest.raises(InvalidParameter, match="1,048,575 rows"):
         mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, rows=1_100_000, **sheet)
+    with pytest.raises(InvalidParameter, match="private: say rows"):
+        mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, **sheet)
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)  # what Python does for a module that is not there
     with pytest.raises(MissingExtra, match="excel"):
         mh.synthesize(people(100), ledger=ledger, epsilon=1, delta=DELTA, **sheet)

@@ -83,7 +83,7 @@ def compare_shape(
 
     def told(number: int) -> None:
         line = {"round": number, **_mean(judge(made.models()))}
-        history.append({name: round(value, 6) for name, value in line.items()})
+        history.append(_rounded(line))
         after(number, made.grid.traffic, line)
 
     facts = made.learn(made.grid, told)
@@ -159,7 +159,18 @@ def simulate_shape(
         for old in folder.glob("model-*.npz"):
             old.unlink()
         found = compare_shape(run, learning, judged, schema, after=_Noted(written, run).after)
-        return written.complete(_summary(run, found, judged.height), _files(found))
+        mean = mean_model(found.models)
+        summary = _summary(run, found, judged.height)
+        if mean is not None:  # one model, which can be attacked with the rows that were kept
+            figures = figures_of(*_answers(mean, judged))
+            drawn = {"seed": run.seed, "target": target, "rows": whole.height, "test_rows": judged.height}
+            summary["simulated"] = {**drawn, "figures": _rounded(figures)}
+        return written.complete(summary, _files(found, mean))
+
+
+def _answers(model: SharedModel, judged: pl.DataFrame) -> tuple[Any, Any]:
+    rows, labels = model.schema.rows(judged)
+    return labels, model.scores_of_rows(rows)
 
 
 @dataclass
@@ -195,7 +206,7 @@ class _Noted:
 def _summary(run: ShapeRun, found: ShapeFigures, rows: int) -> dict[str, Any]:
     difference = found.figures["accuracy"] - found.central["accuracy"]
     rounded = {
-        name: {key: round(value, 6) for key, value in held.items()}
+        name: _rounded(held)
         for name, held in (
             ("figures", found.figures),
             ("central", found.central),
@@ -217,9 +228,12 @@ def _summary(run: ShapeRun, found: ShapeFigures, rows: int) -> dict[str, Any]:
     }
 
 
-def _files(found: ShapeFigures) -> dict[str, str | bytes]:
+def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in figures.items()}
+
+
+def _files(found: ShapeFigures, mean: SharedModel | None) -> dict[str, str | bytes]:
     """Give the model, or the mean of peers' models, or one for each party that reads other columns."""
-    mean = mean_model(found.models)
     models = (
         {"model": mean} if mean is not None else {f"model-{name}": one for name, one in found.models.items()}
     )

@@ -11,6 +11,7 @@ from typing import Any, Unpack, get_args
 from mahrem import check
 from mahrem.check import extra
 from mahrem.dp import Ledger
+from mahrem.errors import InvalidParameter
 from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._reading import ReadingSettings, reading_from
@@ -132,4 +133,9 @@ def _refuse_sheet(rows: int | None, columns: int) -> None:
     """Refuse an XLSX file that could not be written; nobody pays for it."""
     if find_spec("xlsxwriter") is None:
         raise extra("excel", needed_for="writing XLSX")
-    fits_excel(rows or 1, columns)
+    if rows is None:
+        raise InvalidParameter(
+            "format='xlsx' holds 1,048,575 rows, and how many the table has is private: "
+            "say rows, or write CSV or Parquet"
+        )
+    fits_excel(rows, columns)
