@@ -108,6 +108,27 @@ def test_a_model_shows_what_its_classes_look_like() -> None:
     assert found.baseline == 0.25
     assert float(found.details["likeness"]) > 0.8
     assert 0 <= float(found.details["nearer_members"]) <= 1
+    assert not found.alarming  # what a class looks like is no breach
+
+
+def test_rows_kept_in_memory_alarm() -> None:
+    # 12 classes, each with a row of its own that the model is surest at; chance gives one alarm in 40.
+    draws = np.random.default_rng(5)
+    middles = draws.uniform(-0.8, 0.8, (12, 6))
+
+    class Remembers:
+        classes_ = np.arange(12)
+
+        def predict_proba(self, rows: Any, /) -> Any:
+            far = np.linalg.norm(np.asarray(rows)[:, None] - middles[None], axis=2)
+            near = np.exp(-3 * far)
+            return near / near.sum(axis=1, keepdims=True) * np.exp(-far.min(axis=1, keepdims=True))
+
+    inside = Examples(middles, np.arange(12))
+    outside = Examples(draws.uniform(-0.8, 0.8, (12, 6)), np.arange(12))
+    found = ModelInversion()(Remembers(), inside, outside)
+    assert found.nearer >= 11
+    assert found.alarming
 
 
 def test_inverted_rows_lie_within_bounds_and_repeat() -> None:

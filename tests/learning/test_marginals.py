@@ -107,6 +107,25 @@ def test_what_goes_together_goes_together_in_the_synthetic_table() -> None:
     assert abs(model.rows_ - 20_000) < 2_000
 
 
+@pytest.mark.parametrize("many", ["rows of a person", "rows left out"])
+def test_a_public_number_that_is_not_that_of_the_rows_counted_moves_nothing(many: str) -> None:
+    rng = np.random.default_rng(1)
+    kind = rng.choice(["x", "y", "z"], 9000, p=[0.6, 0.3, 0.1])
+    table = pl.DataFrame({"kind": kind, "size": rng.integers(0, 5, 9000), "who": np.arange(9000) // 3})
+    columns = {"kind": {"categories": ["x", "y", "z"]}, "size": {"lower": 0, "upper": 4}}
+    said: dict[str, Any] = {"epsilon": 5, "delta": 1e-6, "columns": columns}
+    if many == "rows of a person":
+        ledger = Ledger.temporary(**said, subject="who", rows_per_person=3, rows=3000)
+    else:
+        ledger = Ledger.temporary(**said, rows=9000)
+        table = table.with_columns(size=pl.when(pl.int_range(pl.len()) % 2 == 0).then("size"))
+    schema = SyntheticSchema(columns=("kind", "size"))
+    model = Marginals(epsilon=5, delta=1e-6, schema=schema).fit(table, ledger=ledger)
+    shares = dict(model.sample(9000, seed=1)["kind"].value_counts(normalize=True).iter_rows())
+    assert shares == pytest.approx({"x": 0.6, "y": 0.3, "z": 0.1}, abs=0.03)
+    assert model.rows_ == pytest.approx(9000 if many == "rows of a person" else 4500, rel=0.05)
+
+
 def test_conditions_hold_in_every_row() -> None:
     model = fitted(people(5000), epsilon=2.0)
     drawn = model.sample(500, given={"sex": "f", "age": (18, 20), "cost": (100.0, 900.0)})
@@ -186,6 +205,18 @@ def test_rules_that_contradict_each_other_are_refused_before_anything_is_spent()
     schema = SyntheticSchema(constraints=("a <= b", "b <= c"))
     with pytest.raises(InvalidParameter, match="cannot be kept"):
         Marginals(epsilon=1.0, delta=DELTA, schema=schema).fit(table, ledger=ledger)
+    assert ledger.spent().epsilon == 0
+
+
+def test_sums_whose_bounds_seem_to_leave_room_are_refused_before_anything_is_spent() -> None:
+    facts = {"a": (0, 10), "b": (0, 10), "t1": (0, 8), "t2": (8.01, 20)}
+    columns = {name: {"lower": low, "upper": high} for name, (low, high) in facts.items()}
+    ledger = Ledger.temporary(epsilon=1, delta=DELTA, columns=columns)
+    schema = SyntheticSchema(kinds=dict.fromkeys(facts, "number"), constraints=("t1 = a + b", "t2 = a + b"))
+    with pytest.raises(InvalidParameter, match="cannot be kept together"):
+        Marginals(epsilon=1.0, delta=DELTA, schema=schema).fit(
+            pl.DataFrame({name: [5.0] * 100 for name in facts}), ledger=ledger
+        )
     assert ledger.spent().epsilon == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -145,13 +146,58 @@ def test_a_class_that_is_declared_twice_would_count_a_vote_twice(classes: tuple[
 
 
 def test_no_teacher_is_trained_on_credit() -> None:
-    def never() -> Any:
-        raise AssertionError
+    seen: list[Any] = []
+
+    class Notes(DecisionTreeClassifier):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any) -> Any:
+            seen.append(X)
+            return super().fit(X, y)
 
     ledger = book(epsilon=0.1)
     with pytest.raises(BudgetExceeded):
-        pate(teacher=never).fit(ROWS, LABELS, public=PUBLIC, ledger=ledger)
+        pate(teacher=Notes).fit(ROWS, LABELS, public=PUBLIC, ledger=ledger)
     assert ledger.spent().epsilon == 0
+    (rehearsed,) = seen
+    assert (rehearsed[:, None] == PUBLIC[None]).all(axis=2).any(axis=1).all()  # public rows only
+
+
+def test_a_recipe_that_fails_is_told_before_anything_is_paid() -> None:
+    class Broken(DecisionTreeClassifier):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any) -> Any:
+            raise RuntimeError(f"no such kernel for {len(X)} rows, {len(y)} labels")
+
+    ledger = book()
+    with pytest.raises(InvalidParameter, match="no such kernel"):
+        pate(teacher=Broken).fit(ROWS, LABELS, public=PUBLIC, ledger=ledger)
+    assert ledger.spent().epsilon == 0
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, 1e300])
+@pytest.mark.filterwarnings("error")
+def test_one_record_cannot_stop_the_vote(odd: float) -> None:
+    class Picky(DecisionTreeClassifier):  # type: ignore[misc]
+        """Fails where it is trained on what it does not like, or asked after too few rows."""
+
+        def fit(self, X: Any, y: Any) -> Any:
+            warnings.warn(f"trained on {len(X)} rows", stacklevel=1)
+            if np.abs(X).max() > 1e100:
+                raise ValueError(f"row {np.abs(X).max(axis=1).argmax()} is too large")
+            self.few_ = len(X) < 10
+            return super().fit(X, y)
+
+        def predict(self, X: Any) -> Any:
+            if self.few_:
+                raise ValueError("too few neighbours")
+            return super().predict(X)
+
+    rows = ROWS.copy()
+    rows[0] = odd
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "trained on 40 rows")  # the rehearsal, on public rows
+        model = pate(teacher=Picky).fit(rows, LABELS, public=PUBLIC, ledger=book())
+    assert model.score(PUBLIC, TRUTH) > 0.8
+    few = train_parts(Picky, rows[:30], LABELS[:30], parts=5, classes=("no", "yes"))
+    assert count_votes(few, PUBLIC[:3], ("no", "yes")).max() <= 5
 
 
 def test_answers_of_one_class_make_no_student() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mahrem.dp import Ledger, assert_dp
-from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
+from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning import PrivateVotes, RoundedScores, train_parts
 from mahrem.types import Floats
 
@@ -71,11 +71,30 @@ def test_wild_scores_of_a_member_are_bounded() -> None:
     wild = [Says("yes", (np.nan, np.inf)), Says("yes", (-5.0, 90.0))]
     votes = PrivateVotes(members=wild, classes=CLASSES, epsilon=1.0, ledger=Ledger.temporary(epsilon=1))
     assert np.isfinite(votes.predict_scores([[0]])).all()
-    short = PrivateVotes(
-        members=[Says("yes", (1.0,))] * 2, classes=CLASSES, epsilon=1.0, ledger=Ledger.temporary(epsilon=1)
-    )
-    with pytest.raises(InvalidInput, match="probabilities"):
-        short.predict_scores([[0]])
+
+
+def test_a_member_that_fails_or_lacks_a_class_is_not_seen() -> None:
+    class Fails(Says):
+        def predict(self, rows: Any, /) -> Any:
+            raise ValueError(f"n_samples_fit = 6, asked {len(rows)}")
+
+        predict_proba = predict
+
+    one_class = Says("yes", (1.0,))
+    one_class.classes_ = np.array(["yes"])  # type: ignore[attr-defined]
+    members = [*[one_class] * 400, *[Fails("no"), Says("no", (1.0,))] * 50]
+    ledger = Ledger.temporary(epsilon=2)
+    votes = PrivateVotes(members=members, classes=CLASSES, epsilon=1.0, ledger=ledger)
+    assert votes.predict([[0]]).tolist() == ["yes"]
+    assert votes.predict_scores([[0]]) == pytest.approx(np.array([[0.0, 0.8]]), abs=0.06)
+
+
+def test_members_without_scores_are_refused_before_the_ledger_pays() -> None:
+    ledger = Ledger.temporary(epsilon=1)
+    votes = PrivateVotes(members=[Mean(), Mean()], classes=CLASSES, epsilon=1.0, ledger=ledger)
+    with pytest.raises(InvalidParameter, match="predict_proba"):
+        votes.predict_scores([[0]])
+    assert ledger.spent().epsilon == 0
 
 
 def test_parts_are_disjoint_and_none_is_seen_to_be_empty() -> None:

@@ -49,6 +49,11 @@ def trained(rows: Any, generator: Recurrent = SMALL, *, public: int = 200, **sai
     return generator.prepared(Examples(rows, np.zeros(0)), even(), plan, new_stream(1))()
 
 
+def drawn_from(drawing: Any, count: int, kept: dict[int, Any] | None = None) -> Any:
+    draws = np.random.default_rng(1)
+    return drawing.cells(even().sizes, None, count, count, draws, kept or {})[0]
+
+
 @pytest.mark.parametrize("labels", [0, 2])
 def test_gradients_of_whole_series_equal_the_loop(labels: int) -> None:
     likelihood = Cells([np.full(size, 1 / size) for size in (3, 4, 2)])  # steps need not have equal cells
@@ -82,13 +87,39 @@ def test_what_is_drawn_step_by_step_has_the_chances_that_are_learnt() -> None:
     # 40,000 draws with a seed: shares are within 0.01 (four deviations) of the chances.
     torch.manual_seed(3)
     model = _reader(5, even(), 0).eval()
-    drawn = _SeriesDrawing(model, 0, 0, even().sizes).outputs(None, 40_000, np.random.default_rng(1))
-    drawn = drawn.reshape(-1, STEPS, CELLS).argmax(axis=2)
+    drawn = drawn_from(_SeriesDrawing(model, 0, 0), 40_000)
     chances = model(torch.zeros(1, STEPS * CELLS))[0, :CELLS].softmax(0).detach().numpy()
     assert np.abs(np.bincount(drawn[:, 0], minlength=CELLS) / 40_000 - chances).max() < 0.01
     begun = drawn[drawn[:, 0] == 1]
     after = model(torch.from_numpy(ones(begun[:1])))[0, CELLS : 2 * CELLS].softmax(0).detach().numpy()
     assert np.abs(np.bincount(begun[:, 1], minlength=CELLS) / len(begun) - after).max() < 0.02
+
+
+@pytest.mark.parametrize("rare", [{0: 3}, {5: 0}, {1: 3, 4: 0}])
+def test_series_under_a_condition_are_those_of_the_network_that_meet_it(rare: dict[int, int]) -> None:
+    # Seeds are fixed; 200,000 series without a condition leave at least 1,000 that meet it.
+    torch.manual_seed(3)
+    model = _reader(5, even(), 0).eval()
+    model.start[:CELLS] = torch.tensor([1.0, 0.5, 0.0, -3.0])
+    model.answer.weight.data *= 4
+    drawing = _SeriesDrawing(model, 0, 0)
+    free = drawn_from(drawing, 200_000)
+    met = free[np.all([free[:, step] == cell for step, cell in rare.items()], axis=0)]
+    assert len(met) > 1000
+    kept = {step: np.eye(CELLS)[cell] for step, cell in rare.items()}
+    found = drawn_from(drawing, 8000, kept)
+    for step in range(STEPS):
+        shares = [np.bincount(one[:, step], minlength=CELLS) / len(one) for one in (met, found)]
+        assert np.abs(shares[0] - shares[1]).max() < 0.05
+    assert len(np.unique(found, axis=0)) > 0.7 * len(np.unique(met, axis=0))
+
+
+def test_conditions_on_every_step_do_not_drown() -> None:
+    torch.manual_seed(3)
+    model = _reader(5, even(), 0).eval()
+    model.answer.weight.data *= 4000  # chances of 1e-300 and less
+    kept = {step: np.array([1.0, 0.0, 0.0, 0.0]) for step in range(STEPS)}
+    assert not drawn_from(_SeriesDrawing(model, 0, 0), 50, kept).any()
 
 
 def test_a_series_more_moves_a_step_by_no_more_than_the_clip() -> None:
@@ -105,7 +136,7 @@ def test_made_up_series_hang_together() -> None:
     # Seeds are fixed. Steps that do not hang together move by 1.25 on average, these by 0.5.
     generator = Recurrent(hidden=(16,), rate=0.5, steps=50, learning_rate=0.05, device="cpu")
     found = trained(ones(walks(1000)), generator, public=1000, noise_multiplier=3.0)
-    drawn = found.outputs(None, 2000, np.random.default_rng(1)).reshape(-1, STEPS, CELLS).argmax(2)
+    drawn = drawn_from(found, 2000)
     assert np.abs(np.diff(drawn, axis=1)).mean() < 0.9
 
 

@@ -205,7 +205,22 @@ def test_what_is_not_compared_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     real, named = table(1), pl.Series("name", [f"n{number}" for number in range(ROWS)])
     found = attack_synthetic(real.with_columns(named), members=real.with_columns(named), holdout=table(2))
     assert len(found.report["warnings"]) == 2
-    assert "500 of 800" in found.report["warnings"][0]
+    assert "500 of 800" in found.report["warnings"][1]
+
+
+def test_a_hold_out_of_members_is_refused_although_few_rows_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.MOST_PAIRS", 1)
+    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.FEWEST_ASKED", 50)
+    draws = np.random.default_rng(8)
+    real, other, made = (pl.DataFrame(draws.random((rows, 3))) for rows in (5000, 5000, 500))
+    with pytest.raises(InvalidInput, match="2500 of its 2500 rows"):
+        attack_synthetic(made, members=real, holdout=real[:2500])
+    with pytest.raises(InvalidInput, match="in the training table"):
+        attack_synthetic(made, members=real, holdout=other[:2500], reference=other)
+    found = attack_synthetic(made, members=real, holdout=other[:2500], reference=other[2500:])
+    assert found.report["members"] == 50
 
 
 def test_tables_with_decimal_commas_are_compared_by_their_numbers(tmp_path: Path) -> None:

@@ -109,14 +109,14 @@ def test_people_with_several_rows_are_audited_as_people() -> None:
 
 
 def test_what_cannot_be_audited_is_refused_and_nothing_is_spent() -> None:
-    ledger = book(relation="replace")
+    replaced, ledger = book(relation="replace"), book()
     with pytest.raises(InvalidParameter, match="add-remove"):
-        trained(ledger)
+        trained(replaced)
     with pytest.raises(InvalidParameter, match="canaries=5"):
-        trained(ledger := book(), canaries=5)
+        trained(ledger, canaries=5)
     with pytest.raises(InvalidParameter, match="belongs to audit"):
         trained(ledger, audit=False)
-    assert ledger.spent().epsilon == 0
+    assert replaced.spent().epsilon == ledger.spent().epsilon == 0
 
 
 def test_the_command_prints_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from mahrem.attacks._audit_finding import AuditFinding, audit_finding
 from mahrem.attacks._background import PopulationPriors, RuledOut
 from mahrem.attacks._composition import Composition
 from mahrem.attacks._downcoding import Downcoding
-from mahrem.attacks._examples import Examples, log_odds, refuse_mixed, true_chances
+from mahrem.attacks._examples import Examples, log_odds, refuse_mixed, refuse_shared_rows, true_chances
 from mahrem.attacks._few_shadows import FewShadows, shrunk_ratios
 from mahrem.attacks._finding import Finding, not_done
 from mahrem.attacks._gradient_inversion import GradientInversion, rows_behind
@@ -35,7 +35,7 @@ from mahrem.attacks._membership_finding import (
 )
 from mahrem.attacks._minimality import Minimality
 from mahrem.attacks._misled import Misled
-from mahrem.attacks._model_inversion import ModelInversion, invert
+from mahrem.attacks._model_inversion import InversionFinding, ModelInversion, invert
 from mahrem.attacks._one_run_audit import AuditedBound, OneRunAudit, audited_epsilon, guess_chance
 from mahrem.attacks._order import Order, row_numbers
 from mahrem.attacks._red_team import red_team
@@ -61,6 +61,7 @@ __all__ = [
     "GradientInversion",
     "Homogeneity",
     "Inference",
+    "InversionFinding",
     "Linkage",
     "Lira",
     "LossThreshold",
@@ -101,6 +102,7 @@ __all__ = [
     "read_published",
     "red_team",
     "refuse_mixed",
+    "refuse_shared_rows",
     "row_numbers",
     "rows_behind",
     "shrunk_ratios",

@@ -11,7 +11,7 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats, Integers
 
-__all__ = ["Examples", "Says", "log_odds", "refuse_mixed", "true_chances"]
+__all__ = ["Examples", "Says", "log_odds", "refuse_mixed", "refuse_shared_rows", "true_chances"]
 
 SMALLEST = 1e-12  # a probability is never quite 0 or 1
 DISTINCT = 10  # rows; fewer may well come as often in another table
@@ -101,7 +101,11 @@ def refuse_mixed(members: Examples, others: Examples) -> None:
 
     Where nearly every row has a twin, values cannot tell; then only the same rows altogether are refused.
     """
-    inside, outside = _numbered(members, others)
+    refuse_shared_rows(*_numbered(members, others))
+
+
+def refuse_shared_rows(inside: Integers, outside: Integers) -> None:
+    """Refuse the same where rows were numbered or hashed, equal ones alike."""
     _, times = np.unique(inside, return_counts=True)
     twins = float(times[times > 1].sum() / times.sum())
     shared = np.isin(outside, inside)

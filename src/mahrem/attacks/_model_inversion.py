@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,26 @@ import numpy as np
 from mahrem import check
 from mahrem.attacks._examples import Examples, Says
 from mahrem.attacks._finding import Finding, found
+from mahrem.attacks._interval import clopper_pearson
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["ModelInversion", "invert"]
+__all__ = ["InversionFinding", "ModelInversion", "invert"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InversionFinding(Finding):
+    """A finding about classes; ``nearer`` of its rows lie nearer to a member than to rows never seen."""
+
+    nearer: int
+
+    @property
+    def alarming(self) -> bool:
+        """True when found rows are nearer to members beyond doubt.
+
+        What a class looks like, any good model says, also one that learnt from nobody here.
+        """
+        return self.trials > 0 and clopper_pearson(self.nearer, self.trials)[0] > 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +68,7 @@ class ModelInversion:
         check.at_least(1, steps=check.whole(steps=self.steps))
         check.at_least(1, directions=check.whole(directions=self.directions))
 
-    def __call__(self, model: Says, members: Examples, others: Examples) -> Finding:
+    def __call__(self, model: Says, members: Examples, others: Examples) -> InversionFinding:
         """Attack a model with rows it was trained on and rows it never saw."""
         known = self.classes if self.classes is not None else getattr(model, "classes_", ())
         seen = [place for place, one in enumerate(known) if np.any(np.asarray(members.labels) == one)]
@@ -63,7 +79,8 @@ class ModelInversion:
         middle = means.mean(axis=0)
         likeness = _unit(made - middle) @ _unit(means - middle).T
         right = int(np.count_nonzero(likeness.argmax(axis=1) == np.arange(len(seen))))
-        return found(
+        near = _nearer(made, flat, np.asarray(others.inputs).reshape(len(others), -1), self.seed)
+        one = found(
             "model inversion",
             right,
             len(seen),
@@ -73,8 +90,9 @@ class ModelInversion:
                 "row of that class more than that of any other; the baseline draws lots."
             ),
             likeness=float(np.mean(np.diag(likeness))) if seen else 0.0,
-            nearer_members=_nearer(made, flat, np.asarray(others.inputs).reshape(len(others), -1)),
+            nearer_members=float(near.mean()) if len(near) else 0.5,
         )
+        return InversionFinding(**asdict(one), nearer=int(np.count_nonzero(near == 1)))
 
 
 def invert(model: Says, shape: Sequence[int], classes: Sequence[int], how: ModelInversion) -> Floats:
@@ -113,12 +131,13 @@ def _unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
-def _nearer(made: Floats, members: Floats, others: Floats) -> float:
-    """Give the share of found rows that lie nearer to a member, of equally many members and others."""
+def _nearer(made: Floats, members: Floats, others: Floats, seed: int) -> Floats:
+    """Say which found rows lie nearer to a member, of equally many members and others; a half is a tie."""
     from mahrem.learning import closest_distances
 
-    size = min(len(members), len(others))
-    if not size or not len(made):
-        return 0.5
-    inside, outside = closest_distances(made, members[:size]), closest_distances(made, others[:size])
-    return float(np.mean(np.where(inside == outside, 0.5, inside < outside)))
+    rng, size = np.random.default_rng(seed), min(len(members), len(others))
+    if not size:
+        return np.zeros(0)
+    sides = (rows[rng.permutation(len(rows))[:size]] for rows in (members, others))  # tables may be sorted
+    inside, outside = (closest_distances(made, side) for side in sides)
+    return np.where(inside == outside, 0.5, inside < outside)

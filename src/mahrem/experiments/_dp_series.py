@@ -93,7 +93,7 @@ def _open_lstm(days: Floats, *, steps: int) -> Floats:
     examples = Examples(places.reshape(len(days), -1), np.zeros(0))
     train = network.prepared(examples, Cells(list(places.mean(axis=0))), plan, new_stream(1))
     draws = np.random.default_rng(1)
-    drawn = train().outputs(None, MADE, draws).reshape(MADE, len(HOURS), cells).argmax(axis=2)
+    drawn, _ = train().cells([cells] * len(HOURS), None, MADE, MADE, draws, {})
     columns = zip(domain.columns, drawn.T, strict=True)
     return np.stack([column.draw(places, draws).to_numpy() for column, places in columns], axis=1)
 

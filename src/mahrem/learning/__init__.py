@@ -28,6 +28,7 @@ from mahrem.learning._closest_records import closest_distances
 from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
 from mahrem.learning._declare_domain import declare_domain
 from mahrem.learning._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.learning._disjoint_teachers import count_votes, train_parts
 from mahrem.learning._embedding import Embedding, nearest_others
 from mahrem.learning._evaluate import (
     DEFAULT_CLASSIFIERS,
@@ -57,10 +58,10 @@ from mahrem.learning._objective_perturbation import (
     objective_perturbation,
 )
 from mahrem.learning._output_perturbation import OutputPerturbation, OutputPlan, output_perturbation
-from mahrem.learning._pate import Pate, count_votes
+from mahrem.learning._pate import Pate
 from mahrem.learning._plain_network import PlainNetwork
 from mahrem.learning._plain_siamese import PlainSiamese
-from mahrem.learning._private_inference import PrivateVotes, RoundedScores, train_parts
+from mahrem.learning._private_inference import PrivateVotes, RoundedScores
 from mahrem.learning._private_network import PrivateNetwork
 from mahrem.learning._private_networks import PrivateAutoencoder, PrivateClassifier, PrivateRegressor
 from mahrem.learning._private_search import PrivateSearch, search_epsilon

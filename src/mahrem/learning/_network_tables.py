@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
-from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator, drawn_cells
+from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator
 from mahrem.learning._likelihoods import Cells
 from mahrem.learning._marginal_plan import refuse_too_little
 from mahrem.learning._network_plan import NetworkPlan, plan_network
@@ -26,6 +26,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["NetworkTables", "NetworkTablesFit"]
 
 TRIES = 8  # codes for each row that must meet conditions
+TRIED = 1024  # and for few rows so many in all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,35 +162,20 @@ class NetworkTablesFit(DrawnTable):
         return draw
 
     def _part(self, rows: int, rng: np.random.Generator, kept: Mapping[int, Floats]) -> Integers:
-        """Draw some rows; codes that lead to the conditions more often are taken more often."""
-        conditions = [place for place in kept if place != self.label]
-        tried = rows * (TRIES if conditions else 1)
+        """Draw some rows."""
+        conditions = {at: kept[place] for at, place in enumerate(self.order) if place in kept}
+        tried = max(TRIED, TRIES * rows) if conditions else rows
         labels = None
         if self.label is not None:
             chances = self.shares * kept.get(self.label, 1.0)
             chances = chances if chances.any() else kept[self.label]
             labels = rng.choice(len(chances), size=tried, p=chances / chances.sum())
-        found = self._chances(labels, tried, rng)
-        weight = np.ones(tried)
-        for place in conditions:
-            found[place] = found[place] * kept[place]
-            weight *= found[place].sum(axis=1)
-        taken = rng.choice(tried, size=rows, p=weight / weight.sum()) if conditions else np.arange(rows)
+        drawn, taken = self.drawing.cells(self.likelihood.sizes, labels, tried, rows, rng, conditions)
         groups = np.zeros((rows, len(self.order) + (labels is not None)), dtype=np.int64)
-        for place, chances in found.items():
-            groups[:, place] = drawn_cells(chances[taken], rng)
+        groups[:, self.order] = drawn
         if labels is not None:
             groups[:, self.label] = labels[taken]
         return groups
-
-    def _chances(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> dict[int, Floats]:
-        outputs = self.drawing.outputs(labels, rows, rng).astype(np.float64)
-        parts = np.split(outputs, np.cumsum(self.likelihood.sizes)[:-1], axis=1)
-        found = {}
-        for place, part in zip(self.order, parts, strict=True):
-            shares = np.exp(part - part.max(axis=1, keepdims=True))
-            found[place] = shares / shares.sum(axis=1, keepdims=True)
-        return found
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from mahrem.types import Floats, Integers
 
 __all__ = ["NoisyColumns", "count_columns"]
 
+SURE = 4.0  # deviations of noise that a public number of rows may be off
+
 
 @dataclass(frozen=True)
 class NoisyColumns:
@@ -46,13 +48,16 @@ def count_columns(
         domain: Their columns.
         noise: Added to the counts of each column.
         most: Groups of a column at most.
-        rows: How many rows there are, if that is public; else the counts say it.
+        rows: How many rows there are, if that is public. It is believed unless the counts contradict it:
+            people may have several rows, and rows with an undeclared cell are left out.
     """
     sizes = [column.cells for column in domain.columns]
     noisy = [_counted(codes, place, sizes, noise) for place in range(len(sizes))]
     # Every column adds up to the number of rows; long columns say it less exactly.
     weight = np.array([1 / size for size in sizes])
     total = float((weight * [counts.sum() for counts in noisy]).sum() / weight.sum())
+    if rows is not None and abs(total - rows) <= SURE * noise.scale / weight.sum() ** 0.5:
+        total = float(rows)
     groups, singles = [], []
     for place, (column, counts) in enumerate(zip(domain.columns, noisy, strict=True)):
         made = coarse_groups(
@@ -66,7 +71,7 @@ def count_columns(
         gathered = np.bincount(made.group, weights=counts).astype(np.float64)
         cells = float(np.bincount(made.group).mean())
         singles.append(Measured((place,), gathered, noise.scale * cells**0.5))
-    return NoisyColumns(groups, singles, max(total, noise.scale, 1.0) if rows is None else float(rows))
+    return NoisyColumns(groups, singles, max(total, noise.scale, 1.0))
 
 
 def _counted(

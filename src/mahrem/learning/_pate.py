@@ -12,23 +12,15 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Composed, Event, Ledger, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.learning._disjoint_teachers import count_classes, count_votes, rehearse, train_parts
 from mahrem.learning._estimator import Estimator
 from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
-from mahrem.learning._private_inference import count_classes, train_parts
 from mahrem.learning._vote_costs import PublishedCost, SanitisedCost
 from mahrem.types import Integers
 
-__all__ = ["Pate", "count_votes"]
+__all__ = ["Pate"]
 
 Make = Callable[[], Any]
-
-
-def count_votes(teachers: Sequence[Any], rows: Any, classes: Sequence[Any]) -> Integers:
-    """Count the votes of fitted models: ``(rows, classes)``; a vote for anything else counts for none."""
-    votes = np.zeros((len(rows), len(classes)), dtype=np.int64)
-    for teacher in teachers:
-        votes += np.asarray(teacher.predict(rows))[:, None] == np.asarray(classes)[None, :]
-    return votes
 
 
 @dataclass(kw_only=True)
@@ -63,6 +55,8 @@ class Pate(Estimator):
         - The student is ``(epsilon, delta)``-DP for the private rows, with the epsilon of ``cost_``; teachers
           are never kept.
         - Everything is paid for before a teacher is trained; what does not fit is refused.
+        - A record that a teacher cannot be trained on, or asked after, costs that teacher's vote and is not
+          seen outside: the recipe is rehearsed on public rows, before anything is paid.
         - Public rows are not protected.
 
     References:
@@ -136,6 +130,7 @@ class Pate(Estimator):
         book = Ledger.of(ledger)
         rows = self._public(public)
         self._refuse(X, y, rows, units, book.unit.subject)
+        rehearse(self.teacher, rows, self.classes)
         asked = rows[: self.questions]
         event = self._event(len(asked))
         what = f"pate: {len(asked)} questions to {self.teachers} teachers"

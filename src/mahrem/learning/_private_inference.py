@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,83 +17,13 @@ from mahrem.dp import (
     Repeated,
     laplace_integers,
 )
-from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
-from mahrem.learning._secret_stream import new_stream
-from mahrem.types import Floats, Integers
+from mahrem.errors import BudgetExceeded, InvalidParameter
+from mahrem.learning._disjoint_teachers import PARTS, Predicts, count_classes, count_votes, shares_of
+from mahrem.types import Floats
 
-__all__ = ["PrivateVotes", "RoundedScores", "count_classes", "train_parts"]
+__all__ = ["PrivateVotes", "RoundedScores"]
 
 GRID = 1000  # steps of a probability before noise
-PARTS = 2  # at least
-
-
-class Predicts(Protocol):
-    """A fitted classifier."""
-
-    def predict(self, X: Any, /) -> Any:
-        """Give the class of each row."""
-        ...
-
-
-def count_classes(classes: Sequence[Any]) -> int:
-    """Count declared classes as votes are compared, where 1 and "1" are one.
-
-    Raises:
-        InvalidParameter: If there are fewer than two, or two are equal: one vote would count twice.
-    """
-    told_apart = len(set(np.asarray(classes).tolist()))
-    if told_apart < PARTS:
-        raise InvalidParameter(f"classes={told_apart}: at least {PARTS} must be declared")
-    if told_apart < len(classes):
-        raise InvalidParameter(
-            f"classes={len(classes)}, of which {told_apart} differ: one vote would count twice, so declare "
-            f"each class once, all of one type"
-        )
-    return told_apart
-
-
-def train_parts(
-    make: Callable[[], Any],
-    X: Any,
-    y: Any,
-    *,
-    parts: int,
-    classes: Sequence[Any],
-    units: Integers | None = None,
-) -> list[Predicts]:
-    """Train one model on each of ``parts`` disjoint parts; each row lands in one of them, by a secret draw.
-
-    Args:
-        make: Makes an untrained classifier with ``fit`` and ``predict``.
-        X: ``(n, d)`` rows.
-        y: ``(n,)`` labels.
-        parts: How many models.
-        classes: The declared classes; a part with fewer than two of them becomes a model that always says the
-            same, so that no part is seen to be empty.
-        units: ``(n,)`` whose row it is: all rows of a person land in one part. None: each row is its own.
-    """
-    rows, labels = np.asarray(X), np.asarray(y)
-    if check.whole(parts=parts) < PARTS or len(rows) != len(labels):
-        raise InvalidParameter(f"parts={parts} must be at least {PARTS}, and X as long as y")
-    numbers = np.arange(len(rows)) if units is None else np.unique(units, return_inverse=True)[1]
-    places = new_stream().places(0, int(numbers.max(initial=-1)) + 1, parts)[numbers]
-    found: list[Predicts] = []
-    for part in range(parts):
-        mine = (places == part) & np.isin(labels, list(classes))
-        seen = np.unique(labels[mine])
-        if len(seen) < PARTS:
-            found.append(_Always(seen[0] if len(seen) else classes[0]))
-        else:
-            found.append(make().fit(rows[mine], labels[mine]))
-    return found
-
-
-@dataclass(frozen=True)
-class _Always:
-    label: Any
-
-    def predict(self, X: Any, /) -> Any:
-        return np.full(len(X), self.label)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +44,7 @@ class PrivateVotes:
     Guarantees:
         - Each answer is ``epsilon``-DP for the training records, by permute-and-flip on the votes; the cost
           does not depend on how clear the vote was.
+        - A member that fails has no vote; nobody sees that it did.
         - When the ledger is empty, ``BudgetExceeded`` is raised and nothing is computed.
 
     References:
@@ -167,19 +98,19 @@ class PrivateVotes:
         reach = GlobalSensitivity(relation=self.ledger.relation, l1=1, l2_squared=2, linf=1, single=False)
         select = PermuteAndFlip(epsilon=self.epsilon, sensitivity=reach)
         self._pay(count, "votes")
-        votes = np.zeros((count, len(self.classes)), dtype=np.int64)
-        for member in self.members:
-            said = np.asarray(member.predict(X))
-            votes += said[:, None] == np.asarray(self.classes)[None, :]
+        votes = count_votes(self.members, X, self.classes)
         return np.asarray(self.classes)[[select(row) for row in votes.tolist()]]
 
     def predict_scores(self, X: Any) -> Floats:
         """Give noisy mean probabilities of each class, in thousandths; pays ``epsilon`` for each row first.
 
-        Members need ``predict_proba`` with columns in the order of ``classes``. What one member says is
-        scaled to a sum of at most one, so a record moves the sums by at most two members' worth.
+        Members need ``predict_proba`` with columns as in their ``classes_``, else in the order of
+        ``classes``. What one member says adds up to one at most, so a record moves the sums by at most two
+        members' worth.
         """
         count = len(X)
+        if not any(hasattr(member, "predict_proba") for member in self.members):
+            raise InvalidParameter("members: none has predict_proba; ask predict, or train others")
         reach = GlobalSensitivity(
             relation=self.ledger.relation, l1=2 * GRID, l2_squared=2 * GRID**2, linf=GRID, single=False
         )
@@ -187,22 +118,13 @@ class PrivateVotes:
         self._pay(count, "scores")
         sums = np.zeros((count, len(self.classes)))
         for member in self.members:
-            sums += _shares(member, X, len(self.classes))
+            sums += np.floor(GRID * shares_of(member, X, self.classes))
         noisy = [noise([int(value) for value in row]) for row in sums]
         return np.clip(np.round(np.array(noisy) / (GRID * len(self.members)), 3), 0.0, 1.0)
 
     def _pay(self, count: int, what: str) -> None:
         if count:
             self.ledger.spend(Repeated(Pure(self.epsilon), count), what=f"{what}: {count} answers")
-
-
-def _shares(member: Any, X: Any, classes: int) -> Floats:
-    said = np.asarray(member.predict_proba(X), dtype=np.float64)
-    if said.shape != (len(X), classes):
-        raise InvalidInput(f"a member's probabilities have {said.shape}, not {(len(X), classes)}")
-    clean = np.clip(np.nan_to_num(said, nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
-    whole = np.floor(clean / np.maximum(clean.sum(axis=1, keepdims=True), 1.0) * GRID)
-    return np.asarray(whole, dtype=np.float64)
 
 
 @dataclass(kw_only=True)

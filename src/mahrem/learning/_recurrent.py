@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,15 @@ import numpy as np
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator, drawn_cells, layer_sizes
+from mahrem.learning._generators import (
+    Drawing,
+    Examples,
+    Generator,
+    admitted_chances,
+    drawn_cells,
+    layer_sizes,
+    resampled,
+)
 from mahrem.learning._likelihoods import Cells, Likelihood
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_plan import TrainingPlan
@@ -21,7 +29,6 @@ from mahrem.types import Floats, Integers
 __all__ = ["Recurrent"]
 
 WAVES = 2  # how often the clock of a step turns in a series
-NEVER = -40.0  # an output that as good as rules a cell out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +70,7 @@ class Recurrent(Generator):
         steps = self.private_steps(model, likelihood.losses, examples, targets, plan, stream)
 
         def train() -> Drawing:
-            return _SeriesDrawing(steps.run().cpu(), 0, labels, likelihood.sizes)
+            return _SeriesDrawing(steps.run().cpu(), 0, labels)
 
         return train
 
@@ -72,32 +79,50 @@ class Recurrent(Generator):
 class _SeriesDrawing(Drawing):
     """Draws series: each step is drawn before the next is asked for."""
 
-    sizes: Sequence[int]
-
     def outputs(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> Floats:
-        """Give ``(rows, width)`` outputs that leave one cell of each step."""
-        found = []
-        for start in range(0, rows, CHUNK):
-            part = min(CHUNK, rows - start)
-            label = np.zeros((part, self.labels), dtype=np.float32)
-            if labels is not None:
-                label[np.arange(part), labels[start : start + part]] = 1
-            with torch_of().no_grad():
-                found.append(self._series(torch_of().from_numpy(label), rng))
-        return np.concatenate(found)
+        raise NotImplementedError("a step depends on those drawn before it: ask for cells")
 
-    def _series(self, said: Any, rng: np.random.Generator) -> Floats:
-        torch, network, most = torch_of(), self.network, max(self.sizes)
-        before, state, found = torch.zeros(len(said), 1, most + 1), None, []
-        for step, (size, start) in enumerate(zip(self.sizes, network.start.split(self.sizes), strict=True)):
+    def cells(
+        self,
+        sizes: Sequence[int],
+        labels: Integers | None,
+        tried: int,
+        rows: int,
+        rng: np.random.Generator,
+        kept: Mapping[int, Floats],
+    ) -> tuple[Integers, Integers]:
+        said = np.zeros((tried, self.labels), dtype=np.float32)
+        if labels is not None:
+            said[np.arange(tried), labels] = 1
+        with torch_of().no_grad():
+            drawn, taken = self._series(sizes, torch_of().from_numpy(said), rng, kept)
+        last = rng.permutation(len(drawn))[:rows]  # all of them are equally likely by now
+        return drawn[last], taken[last]
+
+    def _series(
+        self, sizes: Sequence[int], said: Any, rng: np.random.Generator, kept: Mapping[int, Floats]
+    ) -> tuple[Integers, Integers]:
+        """Draw step by step; after a condition, series that meet it more likely are gone on with more often.
+
+        That is a particle filter: taken again are whole beginnings, which part ways at the next step.
+        """
+        torch, network, most = torch_of(), self.network, max(sizes)
+        drawn = np.zeros((len(said), len(sizes)), dtype=np.int64)
+        taken, before, state = np.arange(len(said)), torch.zeros(len(said), 1, most + 1), None
+        for step, (size, start) in enumerate(zip(sizes, network.start.split(list(sizes)), strict=True)):
             fed = network.fed(before, network.clock[step : step + 1], said)
             states, state = network.series(fed, state)
-            outputs = network.answer(states)[:, 0, :size] + start
-            chosen = torch.from_numpy(drawn_cells(outputs.softmax(1).double().numpy(), rng))
-            places = torch.nn.functional.one_hot(chosen, most).float()
+            outputs = (network.answer(states)[:, 0, :size] + start).double().numpy()
+            if step in kept:
+                outputs, likely = admitted_chances(outputs, kept[step])
+                again = resampled(likely, len(said), rng)
+                outputs, drawn, taken, said = outputs[again], drawn[again], taken[again], said[again]
+                state = tuple(one[:, again] for one in state)
+            chosen = drawn_cells(np.exp(outputs - outputs.max(axis=1, keepdims=True)), rng)
+            drawn[:, step] = chosen
+            places = torch.nn.functional.one_hot(torch.from_numpy(chosen), most).float()
             before = torch.cat([places, network.levels[step, chosen][:, None]], dim=1)[:, None]
-            found.append(np.where(np.arange(size) == chosen.numpy()[:, None], 0.0, NEVER))
-        return np.hstack(found).astype(np.float32)
+        return drawn, taken
 
 
 def _reader(hidden: int, likelihood: Cells, labels: int) -> Any:

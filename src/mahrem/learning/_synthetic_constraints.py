@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from mahrem.types import Mask
 __all__ = ["AtMost", "Constraint", "SumOf", "keep_constraints", "parse_constraint"]
 
 REDRAWS = 20
+TRIED = 1_000  # made-up rows that show whether rules can be kept
 PASSES = 100  # over all rules, to narrow bounds; sums can narrow them for ever
 _ENDS: tuple[Literal[0], Literal[-1]] = (0, -1)
 Draw: TypeAlias = Callable[[int], pl.DataFrame]
@@ -142,7 +144,8 @@ def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain
             _refuse_order(one, columns, totals)
         else:
             _refuse_sum(one, columns, totals)
-    bounds_left(constraints, domain)
+    if constraints:
+        _refuse_hopeless(constraints, domain)
 
 
 def bounds_left(constraints: Sequence[Constraint], domain: DeclaredDomain) -> DeclaredDomain:
@@ -158,6 +161,25 @@ def bounds_left(constraints: Sequence[Constraint], domain: DeclaredDomain) -> De
         if domain.columns == before.columns:
             break
     return domain
+
+
+def _refuse_hopeless(constraints: Sequence[Constraint], domain: DeclaredDomain) -> None:
+    """Refuse rules that no row keeps: bounds may seem to leave room, so made-up rows are tried."""
+    spoken_of = {name for one in constraints for name in one.columns}
+    few = replace(domain, columns=tuple(column for column in domain.columns if column.name in spoken_of))
+    left, rng = bounds_left(constraints, few), np.random.default_rng(0)
+    rows = pl.DataFrame([_anywhere(column, rng) for column in left.columns])
+    if _broken(_repaired(rows, constraints, few), constraints, few).all():
+        raise InvalidParameter(f"constraints={[str(one) for one in constraints]} cannot be kept together")
+
+
+def _anywhere(column: DeclaredColumn, rng: np.random.Generator) -> pl.Series:
+    """Give values anywhere between the bounds of a column."""
+    low, high = column.edges[0], column.edges[-1]
+    if column.kind == "number":
+        return pl.Series(column.name, rng.uniform(low, high, TRIED)).cast(column.dtype)
+    whole = pl.Series(column.name, rng.integers(math.ceil(low), math.floor(high), TRIED, endpoint=True))
+    return (whole.cast(pl.Int32).cast(pl.Date) if column.kind == "date" else whole).cast(column.dtype)
 
 
 def _refuse_order(one: AtMost, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
@@ -183,7 +205,8 @@ def keep_constraints(
     """Draw rows that keep every rule; gives them and how many had to be repaired.
 
     Totals are added up from their parts. Rows that break a rule are drawn again, up to 20 times: what remains
-    is the distribution of the model given the rules. The few that are left are repaired.
+    is the distribution of the model given the rules. The few that are left are repaired, and what cannot be
+    repaired is replaced by rows that keep the rules.
 
     Guarantees:
         - Every row keeps every rule and every declared bound.
@@ -199,8 +222,13 @@ def keep_constraints(
         found = _replaced(found, bad, _filled(draw(count), constraints, domain))
     bad = _broken(found, constraints, domain)
     repaired = _repaired(found.filter(pl.Series(bad)), constraints, domain)
-    if _broken(repaired, constraints, domain).any():
-        raise InvalidParameter("constraints contradict each other: no row could be repaired to keep them all")
+    hopeless = _broken(repaired, constraints, domain)
+    if hopeless.any():
+        kept = pl.concat([found.filter(pl.Series(~bad)), repaired.filter(pl.Series(~hopeless))])
+        if not kept.height:
+            raise InvalidParameter("constraints contradict each other: no row could be made to keep them all")
+        again = kept[np.arange(np.count_nonzero(hopeless)) % kept.height]
+        repaired = _replaced(repaired, hopeless, again)
     return _replaced(found, bad, repaired).select(domain.names), int(bad.sum())
 
 

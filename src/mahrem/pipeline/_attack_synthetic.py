@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import SyntheticMembership
+from mahrem.attacks import SyntheticMembership, refuse_shared_rows
 from mahrem.errors import InvalidInput, shorten
 from mahrem.pipeline._attack_model import beside_promise
 from mahrem.pipeline._red_team import RedTeam, open_label
@@ -63,12 +63,13 @@ def attack_synthetic(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     step("reading")
-    frames, warnings = _frames(release, members, holdout, reference, reading, seed)
-    encoded, columns = _encoded(frames)
-    left = [name for name in frames["release"].columns if name not in columns]
-    if left:
-        warnings.append(f"{len(left)} columns of the release were not compared: {shorten(left)}")
+    whole, warnings = _comparable(_frames(release, members, holdout, reference, reading))
+    _refuse_mixed(whole)  # all rows, not those that are drawn: few of them would meet
+    columns = list(whole["release"].columns)
     step("attacking")
+    frames, fewer = _drawn(whole, seed)
+    warnings += fewer
+    encoded = _encoded(frames)
     sides = (encoded["release"], encoded["members"], encoded["holdout"])
     findings = [SyntheticMembership()(*sides)]
     if reference is not None:
@@ -109,30 +110,63 @@ def _cost(release: object) -> tuple[float, float] | None:
 
 
 def _frames(
-    release: object,
-    members: object,
-    holdout: object,
-    reference: object | None,
-    reading: Reading | None,
-    seed: int,
-) -> tuple[dict[str, pl.DataFrame], list[str]]:
-    """Read all tables, and draw rows where there are too many to compare all with all."""
+    release: object, members: object, holdout: object, reference: object | None, reading: Reading | None
+) -> dict[str, pl.DataFrame]:
+    """Read all tables."""
     ours = isinstance(release, str | Path) and Path(release).is_dir()  # written by us, so read as we write
-    shown, warnings = _frame(_data(release), None if ours else reading), []
+    others = {"members": members, "holdout": holdout, "reference": reference}
+    return {
+        "release": _frame(_data(release), None if ours else reading),
+        **{name: _frame(table, reading) for name, table in others.items() if table is not None},
+    }
+
+
+def _comparable(frames: dict[str, pl.DataFrame]) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Give the columns that all tables share and that can be compared: numbers, or text of few values."""
+    shown = frames["release"]
+    found: dict[str, list[pl.Series]] = {name: [] for name in frames}
+    for column in shown.columns:
+        if any(column not in frame.columns for frame in frames.values()):
+            continue
+        cells = {name: _numbers(frame[column]) for name, frame in frames.items()}
+        if any(one is None for one in cells.values()):
+            cells = {name: frame[column].cast(pl.String).fill_null("") for name, frame in frames.items()}
+            if pl.concat([one for one in cells.values() if one is not None]).n_unique() > MOST_VALUES:
+                continue
+        for name, one in cells.items():
+            found[name] += [] if one is None else [one]
+    if not found["release"]:
+        raise InvalidInput("the tables share no column that can be compared")
+    used = {one.name for one in found["release"]}
+    left = [name for name in shown.columns if name not in used]
+    said = [f"{len(left)} columns of the release were not compared: {shorten(left)}"] if left else []
+    return {name: pl.DataFrame(columns) for name, columns in found.items()}, said
+
+
+def _refuse_mixed(frames: dict[str, pl.DataFrame]) -> None:
+    """Refuse a hold-out or a reference that shares rows with those it must not share."""
+    hashed = {name: frame.hash_rows().to_numpy() for name, frame in frames.items() if name != "release"}
+    refuse_shared_rows(hashed["members"], hashed["holdout"])
+    if "reference" in hashed:
+        known = np.concatenate([hashed["members"], hashed["holdout"]])
+        refuse_shared_rows(known, hashed["reference"])
+
+
+def _drawn(frames: dict[str, pl.DataFrame], seed: int) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Draw rows where there are too many to compare all with all."""
+    shown, said = frames["release"], []
     if shown.height > MOST_RELEASED:
-        warnings.append(
+        said.append(
             f"{MOST_RELEASED} of {shown.height} rows of the release were looked at: attacks find less than "
             f"there may be"
         )
         shown = shown.sample(MOST_RELEASED, seed=seed)
     asked = max(FEWEST_ASKED, MOST_PAIRS // max(shown.height, FEWEST_ASKED * 10))
-    others = {"members": members, "holdout": holdout, "reference": reference}
-    frames = {name: _frame(table, reading) for name, table in others.items() if table is not None}
     drawn = {
         name: frame if frame.height <= asked else frame.sample(asked, seed=seed)
         for name, frame in frames.items()
     }
-    return {"release": shown, **drawn}, warnings
+    return {**drawn, "release": shown}, said
 
 
 def _frame(table: object, reading: Reading | None) -> pl.DataFrame:
@@ -149,38 +183,28 @@ def _frame(table: object, reading: Reading | None) -> pl.DataFrame:
     return frame
 
 
-def _encoded(frames: dict[str, pl.DataFrame]) -> tuple[dict[str, Floats], list[str]]:
+def _encoded(frames: dict[str, pl.DataFrame]) -> dict[str, Floats]:
     """Give all tables as numbers on one scale: the release's ranges, a column for each value of a text."""
-    shown = frames["release"]
-    shared = [name for name in shown.columns if all(name in frame.columns for frame in frames.values())]
     blocks: dict[str, list[Floats]] = {name: [] for name in frames}
-    used = []
-    for column in shared:
-        numbers = {name: _numbers(frame[column]) for name, frame in frames.items()}
-        if all(found is not None for found in numbers.values()):
-            known = np.asarray(numbers["release"])
+    for shown in frames["release"]:
+        cells = {name: frame[shown.name] for name, frame in frames.items()}
+        if shown.dtype == pl.Float64:
+            known = shown.to_numpy()
             low, high = float(np.nanmin(known)), float(np.nanmax(known))
             width = (high - low) or 1.0
-            for name, found in numbers.items():
-                blocks[name].append(np.nan_to_num((np.asarray(found) - low) / width, nan=0.5)[:, None])
-            used.append(column)
+            for name, one in cells.items():
+                blocks[name].append(np.nan_to_num((one.to_numpy() - low) / width, nan=0.5)[:, None])
             continue
-        text = {name: frame[column].cast(pl.String).fill_null("") for name, frame in frames.items()}
-        values = pl.concat([one.rename("v") for one in text.values()]).unique().sort()
-        if len(values) > MOST_VALUES:
-            continue
-        for name, one in text.items():
+        values = pl.concat(list(cells.values())).unique().sort()
+        for name, one in cells.items():
             codes = one.to_numpy()[:, None] == values.to_numpy()[None, :]
             blocks[name].append(codes.astype(np.float64) / np.sqrt(2))
-        used.append(column)
-    if not used:
-        raise InvalidInput("the tables share no column that can be compared")
-    return {name: np.hstack(parts) for name, parts in blocks.items()}, used
+    return {name: np.hstack(parts) for name, parts in blocks.items()}
 
 
-def _numbers(cells: pl.Series) -> Floats | None:
+def _numbers(cells: pl.Series) -> pl.Series | None:
     """Give a column as numbers; None where it is text."""
     cast = cells.cast(pl.Float64, strict=False)
     if cast.null_count() > cells.null_count() or cast.null_count() == len(cells):
         return None
-    return cast.fill_null(float("nan")).to_numpy()
+    return cast.fill_null(float("nan")) + 0.0  # one zero

@@ -83,7 +83,9 @@ class Measure:
         noise = self._noise(ledger)
         paid = Repeated(noise.event, 2)
         ledger.spend(paid, what=f"measure: {name} on {self.holdout:g} held out", epsilon=self.epsilon)
-        wrong = noise([round(FINE * float(errors.sum()))])[0] / FINE
+        # Row by row, so that a row moves the sum by FINE at most; what is no number is all wrong.
+        whole = np.rint(FINE * np.nan_to_num(errors, nan=1.0).clip(0, 1)).astype(np.int64)
+        wrong = noise([int(whole.sum())])[0] / FINE
         count = noise([FINE * len(errors)])[0] / FINE
         share = min(1.0, max(0.0, wrong / max(count, 1.0)))
         value = 1 - share if name == "accuracy" else share

@@ -122,7 +122,8 @@ def synthesize(
     if request.holdout is not None:
         refuse_overlap(comparable_table(source, how, work.domain), request.holdout, work.domain)
     if output is not None and format == "xlsx":
-        _refuse_sheet(book.facts.rows if rows is None else rows, len(work.domain.columns))
+        known = book.facts.rows if book.unit.subject is None else None  # else it counts people
+        _refuse_sheet(known if rows is None else rows, len(work.domain.columns))
     run = SyntheticRun(source, how, made, work, request, rows, step)
     if output is None:
         return run.in_memory(began)
