@@ -34,6 +34,7 @@ class Cluster:
     port: int = field(default_factory=free_port)
     master: subprocess.Popen[bytes] | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    added: int = 0  # workers there have ever been
 
     @property
     def uri(self) -> str:
@@ -51,14 +52,21 @@ class Cluster:
         self.add_worker()
 
     def add_worker(self) -> None:
-        own = self.folder / f"worker{len(self.workers)}"
+        """Start a worker at an address of its own: Spark does a slow task twice only on two machines."""
+        self.added += 1
+        own, host = self.folder / f"worker{self.added}", f"127.0.0.{self.added}"
         size = ["--cores", "1", "--memory", "1g", "--webui-port", str(free_port()), "--work-dir", str(own)]
         program = "org.apache.spark.deploy.worker.Worker"
-        self.workers.append(self.run(program, self.uri, "--host", "127.0.0.1", *size))
+        self.workers.append(self.run(program, self.uri, "--host", host, *size, address=host))
 
-    def kill_worker(self) -> None:
-        """Kill a worker and its executors, as if its machine had lost power."""
-        self.end(self.workers.pop(0), signal.SIGKILL)
+    def kill_worker(self, session: int | None = None) -> None:
+        """Kill a worker and its executors, as if its machine had lost power: the oldest, or that of a task.
+
+        Args:
+            session: What ``os.getsid(0)`` says in a task of the worker.
+        """
+        place = 0 if session is None else [worker.pid for worker in self.workers].index(session)
+        self.end(self.workers.pop(place), signal.SIGKILL)
 
     def stop(self) -> None:
         for process in [*self.workers, *([] if self.master is None else [self.master])]:
@@ -70,7 +78,9 @@ class Cluster:
             os.killpg(process.pid, how)
         process.wait(30)
 
-    def run(self, *arguments: str, memory: str = "256m") -> subprocess.Popen[bytes]:
+    def run(
+        self, *arguments: str, memory: str = "256m", address: str = "127.0.0.1"
+    ) -> subprocess.Popen[bytes]:
         found = find_spec("pyspark")
         assert found is not None
         assert found.origin is not None
@@ -80,7 +90,7 @@ class Cluster:
         environment = {
             **os.environ,
             "SPARK_HOME": str(home),
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": address,
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_DAEMON_MEMORY": memory,
             "SPARK_DAEMON_JAVA_OPTS": f"-Dlog4j2.configurationFile={quiet.as_uri()}",
@@ -131,6 +141,10 @@ def spark_session(spark_cluster: Cluster) -> Iterator[Any]:
         "spark.sql.shuffle.partitions": "4",
         "spark.executor.cores": "1",
         "spark.speculation": "true",  # slow tasks are done twice, and nobody may notice
+        "spark.speculation.interval": "100ms",
+        "spark.speculation.quantile": "0.5",
+        "spark.speculation.multiplier": "1.5",
+        "spark.speculation.minTaskRuntime": "1s",
     }
     session = start(spark_cluster.uri, memory="1g", settings=settings, wait=180)
     yield session

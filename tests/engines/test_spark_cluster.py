@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +24,7 @@ from mahrem.metrics import discernibility
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
 from mahrem.partition import (
     Admission,
+    Admits,
     Canon,
     Mondrian,
     Mosaic,
@@ -221,3 +226,75 @@ def test_a_worker_that_dies_in_the_middle_does_not_change_the_result(
     spark_cluster.add_worker()
     local = mondrian(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
     assert same_classes(labels_of(made), local.labels)
+
+
+def slow_once(notes: Path) -> Mondrian:
+    """Mondrian that notes each of its attempts; the first one stops until its part is begun once again."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class SlowOnce(Mondrian):  # inside a function: workers cannot import this file
+        notes: str
+
+        def __call__(self, points: Points, admits: Admits) -> Partition:
+            from pyspark import TaskContext
+
+            task = TaskContext.get()
+            assert task is not None
+            part, folder = task.partitionId(), Path(self.notes)
+            attempt = folder / f"{part}.{task.taskAttemptId()}"
+            attempt.write_text(f"{part} {os.getsid(0)}", encoding="utf-8")
+            with contextlib.suppress(FileExistsError):  # another part was the first
+                os.link(attempt, folder / "stopped")
+                until = time.monotonic() + 60
+                while time.monotonic() < until and list(folder.glob(f"{part}.*")) == [attempt]:
+                    time.sleep(0.02)
+            return super().__call__(points, admits)
+
+    notes.mkdir()
+    return SlowOnce(notes=str(notes))
+
+
+def stopped_at(notes: Path) -> tuple[str, int]:
+    """Wait until a part stops; give its number and that of its worker."""
+    until = time.monotonic() + 120
+    while not (notes / "stopped").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    part, worker = (notes / "stopped").read_text(encoding="utf-8").split()
+    return part, int(worker)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_parts_that_are_finished_twice_are_written_once(
+    patients: pl.DataFrame, spark_cluster: Cluster, spark_session: Any, tmp_path: Path, *, dies: bool
+) -> None:
+    """A task that is slow, or whose worker dies while parts are finished and written."""
+    notes, folder = tmp_path / "notes", tmp_path / "parts"
+    frame, quasi = placed(patients, spark_session)
+    task = Task(quasi, ((KAnonymity(4), None),), slow_once(notes))
+    made = Spark(session=spark_session, part=400).partition(frame, task)
+    assert not list(notes.iterdir())  # so far the table was only cut
+
+    def power_cut() -> None:
+        spark_cluster.kill_worker(stopped_at(notes)[1])
+        spark_cluster.add_worker()
+
+    before = spark_cluster.added
+    thread = threading.Thread(target=power_cut if dies else lambda: None, daemon=True)
+    thread.start()
+    made.frame.write.parquet(str(folder))
+    thread.join(60)
+    assert spark_cluster.added == before + dies
+    part, _ = stopped_at(notes)
+    assert len({attempt.read_text(encoding="utf-8") for attempt in notes.glob(f"{part}.*")}) >= 2  # workers
+    assert {file.name.split("-")[0].lstrip(".") for file in folder.iterdir()} == {
+        "part",
+        "_SUCCESS",
+        "_SUCCESS.crc",
+    }
+    found = pl.read_parquet(folder / "*.parquet").sort("row")
+    assert found["row"].to_list() == patients["row"].to_list()  # no row is lost, none doubled
+    points = on_one_machine(patients, quasi)
+    admits = Admission(((KAnonymity(4), None),), rows=patients.height)
+    local = within_patterns(Mondrian(), points, points < 0, admits)
+    assert same_classes(found[CLASS].to_numpy(), local.labels)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import logging
 import os
 import socket
@@ -7,11 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mahrem.engines._spark_errors import in_our_words, worker_error
-from mahrem.engines._spark_session import java_version, start
+from mahrem.engines._spark_session import _defaults, java_version, start
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
 pytest.importorskip("pyspark")
@@ -139,3 +141,87 @@ def test_workers_whose_python_has_no_pyarrow_are_found_out_before_any_work(tmp_p
     )
     assert "MissingExtra workers have no" in done.stdout
     assert not done.stderr
+
+
+DEFAULTS = """
+# what an administrator wrote
+spark.driver.memory    700m
+spark.executor.memory=800m
+spark.sql.shuffle.partitions  =  3
+spark.network.timeout \\
+    77s
+spark.sql.session.timeZone Asia/Tokyo
+spark.eventLog.enabled true
+spark.ui.enabled=true
+spark.local.dir /somewhere/shared
+spark.driver.extraJavaOptions -Dmahrem.test=kept
+spark.of.others theirs
+"""
+
+ASKING = """
+import json, sys
+from mahrem.engines._spark_session import start, stop
+session = start("local[1]", wait=120, **json.loads(sys.argv[1]))
+told = dict(session.sparkContext.getConf().getAll())
+system = session.sparkContext._jvm.java.lang.System
+told["java"] = system.getProperty("mahrem.test")
+told["heap"] = session.sparkContext._jvm.java.lang.Runtime.getRuntime().maxMemory() >> 20
+told["zone"] = session.conf.get("spark.sql.session.timeZone")
+told["parts"] = session.conf.get("spark.sql.shuffle.partitions")
+print(json.dumps(told))
+stop(session)
+"""
+
+
+def settings_of_a_session(folder: Path, **said: object) -> dict[str, Any]:
+    (folder / "spark-defaults.conf").write_text(DEFAULTS, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", ASKING, json.dumps(said)],
+        env={**os.environ, "SPARK_CONF_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    )
+    return dict(json.loads(done.stdout))
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("one_at_a_time")
+def test_the_file_of_defaults_counts_but_cannot_make_a_session_less_private(tmp_path: Path) -> None:
+    told = settings_of_a_session(tmp_path)
+    assert told["spark.driver.memory"] == "700m"
+    assert 600 <= told["heap"] <= 700  # Java did start with it
+    assert told["spark.executor.memory"] == "800m"
+    assert told["parts"] == "3"
+    assert told["spark.network.timeout"] == "77s"
+    assert told["spark.driver.maxResultSize"] == "512m"  # nothing is said about it: ours
+    assert told["spark.of.others"] == "theirs"
+    assert told["java"] == "kept"
+    assert "log4j2.configurationFile" in told["spark.driver.extraJavaOptions"]
+    assert told["spark.eventLog.enabled"] == told["spark.ui.enabled"] == "false"
+    assert "mahrem-spark-" in told["spark.local.dir"]
+    assert told["zone"] == "UTC"
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("one_at_a_time")
+def test_what_the_caller_says_wins_over_the_file_of_defaults(tmp_path: Path) -> None:
+    settings = {"spark.sql.shuffle.partitions": "5", "spark.executor.memory": "900m"}
+    told = settings_of_a_session(tmp_path, memory="600m", settings=settings)
+    assert told["spark.driver.memory"] == "600m"
+    assert 500 <= told["heap"] <= 600
+    assert told["spark.executor.memory"] == "900m"
+    assert told["parts"] == "5"
+
+
+def test_the_defaults_of_a_spark_that_has_its_own_home_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text("! spark.a 1\nspark.b\t2 3\n\nspark.c: 4\n")
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert _defaults() == {"spark.b": "2 3", "spark.c": "4"}
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))  # as Spark does: it alone counts then
+    assert _defaults() == {}

@@ -73,13 +73,15 @@ class Spark:
     Args:
         master: As Spark writes it; ``sc://host:port`` for Spark Connect. Not used with ``session``.
         session: A session that somebody else has started and will stop.
-        memory: Of the driver and of every executor that we start.
+        memory: Of the driver and of every executor that we start; None for what ``spark-defaults.conf`` says,
+            or 2 GB.
         part: Rows that one worker finishes at a time; None to choose by the number of cores.
         settings: Spark's own settings, as pairs.
         wait: Seconds until a master or its workers must have answered.
 
     Guarantees:
-        - Strict Mondrian gives the same classes as on one machine, whatever the layout of the rows.
+        - Strict Mondrian that cuts at medians gives the same classes as on one machine, whatever the layout
+          of the rows; above one part other cuts, and hierarchies, keep the promises with other classes.
         - Other methods keep the same promises; their classes do not cross the parts of the table.
         - Class numbers are unique over the table and come from the cuts, so that work done twice gives the
           same numbers.
@@ -88,7 +90,7 @@ class Spark:
 
     master: str = "local[*]"
     session: Any = field(default=None, repr=False, compare=False)
-    memory: str = "2g"
+    memory: str | None = None
     part: int | None = None
     settings: tuple[tuple[str, str], ...] = ()
     wait: float = 60.0
@@ -127,8 +129,10 @@ class Spark:
             from mahrem.engines._spark_rounds import in_rounds
 
             made = in_rounds(self, frame, task, task.method)
-            largest = self.target(0, task.columns(frame))
-            return replace(made, frame=recoded(made.frame, task, largest)) if task.recodings else made
+            if not task.recodings:
+                return made
+            rows, largest = int(made.plans[0].sizes.sum()), self.target(0, task.columns(frame))
+            return replace(made, frame=recoded(made.frame, task, rows, largest))
         points = self.packed(frame, task)
         try:
             judge, sizes, roots = self.strata(points, task)
@@ -206,10 +210,12 @@ def finished(
     kinds = {one.name: one for one in frame.schema.fields}
     cells = [quasi.name for quasi in task.quasi] if task.recodings else []
     schema = labelled_schema(cells, [kinds[name] for name in carried])
-    columns = [*shipped_columns(task.quasi, judge.columns), *(column(name) for name in carried)]
+    shipped = shipped_columns(task.quasi, judge.columns)
     results = []
     if not made.whole.all():
-        pieces = frame.select(*columns) if carried else points.frame
+        # Names of our own: mapInArrow takes a dot in a name for a field of a struct.
+        named = [column(name).alias(f"__x{place}") for place, name in enumerate(carried)]
+        pieces = frame.select(*shipped, *named) if carried else points.frame
         if len(made.sizes) == 1 and not carried:
             parts = pieces.select(functions.lit(0).alias("leaf"), "blob")
         else:
@@ -221,8 +227,9 @@ def finished(
         from mahrem.engines._spark_publish import scattered
         from mahrem.engines._spark_whole import whole_classes
 
-        shipped = frame.select(*columns, leaf_of(made, task.quasi).alias(LEAF))
-        alone = shipped.where(functions.col(LEAF).isin(np.flatnonzero(made.whole).tolist()))
+        leaf = leaf_of(made, task.quasi).alias(LEAF)
+        rows = frame.select(*shipped, *(column(name) for name in carried), leaf)
+        alone = rows.where(functions.col(LEAF).isin(np.flatnonzero(made.whole).tolist()))
         classes = whole_classes(alone, task, carried)
         results.append(scattered(classes) if task.shuffled else classes)
     return reduce(lambda one, other: one.unionByName(other), results)

@@ -96,13 +96,8 @@ class Finish:
 
 
 def _ties(table: Any, begin: int) -> list[Any]:
-    """Give hashes of what rows carry along: rows arrive in any order, and work done twice must see the same.
-
-    Lists, maps and the like are left out; rows that differ in nothing else may change places.
-    """
-    import pyarrow as pa
-
-    carried = [one for one in table.columns[begin:] if not pa.types.is_nested(one.type)]
+    """Give hashes of what rows carry along: they arrive in any order, and work done twice must see one."""
+    carried = table.columns[begin:]
     if not carried:
         return []
     frame = pl.DataFrame({str(place): pl.Series(one) for place, one in enumerate(carried)})

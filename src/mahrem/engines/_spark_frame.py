@@ -18,6 +18,7 @@ from mahrem.types import Floats
 __all__ = [
     "CLASS",
     "LEAF",
+    "NUMBERS",
     "RESERVED",
     "Placed",
     "column",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 CLASS, LEAF = "__class", "__leaf"
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")  # kinds begin with
 RESERVED = re.compile(r"__(class|leaf|best|key|person|(k__)?[a-z]+\d+)", re.IGNORECASE)  # columns of ours
 
 
@@ -58,10 +60,10 @@ def column(name: str) -> Any:
 
 
 def position(quasi: Placed) -> Any:
-    """Give positions with null where one is missing."""
+    """Give positions with null where one is missing; there is one zero."""
     from pyspark.sql import functions
 
-    number = column(quasi.column).cast("double")
+    number = column(quasi.column).cast("double") + 0.0
     return functions.when(~functions.isnan(number), number)
 
 

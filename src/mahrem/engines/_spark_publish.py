@@ -86,13 +86,15 @@ class _Cells:
         yield from whole.to_batches(max_chunksize=100_000)
 
 
-def recoded(frame: Any, task: Task, largest: int) -> Any:
+def recoded(frame: Any, task: Task, rows: int, largest: int) -> Any:
     """Rewrite the quasi-identifiers of a labelled table; rows of a class meet in one worker.
 
     Args:
         frame: With a column ``__class``.
         task: Says what to write.
-        largest: Rows of a class above which its rows stay where they are and only counts travel.
+        rows: Of the table.
+        largest: Rows that one worker takes; of a class with more, rows stay where they are and only counts
+            travel.
     """
     from pyspark.sql import functions
 
@@ -114,7 +116,9 @@ def recoded(frame: Any, task: Task, largest: int) -> Any:
         task.quasi, Judge(()), Mondrian(), ordered=False, recodings=task.recodings, shuffled=task.shuffled
     )
     small = shipped.where(~functions.col(CLASS).isin(large)) if large else shipped
-    shown = small.repartition(functions.col(CLASS)).mapInArrow(_Cells(finish), schema)
+    small = small.toDF(*shipped.columns[: len(names) + 1], *(f"__x{place}" for place in range(len(carried))))
+    parts = max(2, 2 * -(-rows // largest))  # twice as many as would do: classes are not even
+    shown = small.repartition(parts, functions.col(CLASS)).mapInArrow(_Cells(finish), schema)
     if not large:
         return shown
     alone = shipped.where(functions.col(CLASS).isin(large))

@@ -118,6 +118,7 @@ def verify_on_spark(
     subject: str | None = None,
     decimal: str | None = None,
     hides: bool = True,
+    nulls_hide: bool = False,
     meant: int | None = None,
 ) -> ClusterVerdict:
     """Check promises on a published Spark DataFrame, the way :func:`mahrem.verify.verify` does.
@@ -129,12 +130,14 @@ def verify_on_spark(
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
         subject: Column that names the person behind a row; sizes then count people.
         decimal: The sign before a number's fraction in sensitive columns of text.
-        hides: Rows that show nothing in any column of the table were meant to, and are no class.
+        hides: Rows that show nothing in any column of the table are no class.
+        nulls_hide: They were meant to: a missing value shows nothing too, where a column is no text. In any
+            other file it may just be missing.
         meant: So many of them were; others that show nothing are a class like any other. None = all.
 
     Guarantees:
         - The verdict does not depend on the layout of the rows, or on how the table was made.
-        - Only rows that show ``*`` (or null, where a column is no text) everywhere are left out and counted.
+        - Only rows that show ``*`` (or null, where that hides) everywhere are left out and counted.
         - Only counts, cells, and the different values of sensitive columns reach the driver.
     """
     for name in [*quasi, *sensitive, *([] if subject is None else [subject])]:
@@ -142,7 +145,7 @@ def verify_on_spark(
             raise ColumnNotFound(name, table.columns)
     if any(isinstance(promise.model, DeltaPresence) for promise in promises):
         raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
-    hidden = _hidden(table) if hides else None
+    hidden = _hidden(table, nulls_hide=nulls_hide) if hides else None
     nothing = 0 if hidden is None else table.where(hidden).count()
     suppressed = nothing if meant is None else min(nothing, meant)
     shown = table if hidden is None or not suppressed else table.where(~hidden)
@@ -166,12 +169,12 @@ def verify_on_spark(
     )
 
 
-def _hidden(table: Any) -> Any:
+def _hidden(table: Any, *, nulls_hide: bool) -> Any:
     """Say which rows show nothing at all; None if no row can."""
     from pyspark.sql import functions
 
     kinds = dict(table.dtypes)
-    if "string" not in kinds.values():
+    if not nulls_hide and any(kind != "string" for kind in kinds.values()):
         return None
     hidden = functions.lit(True)
     for name, kind in kinds.items():

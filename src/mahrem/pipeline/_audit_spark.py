@@ -19,6 +19,7 @@ from mahrem.pipeline._on_spark import cluster
 from mahrem.pipeline._prepare import column_of, hierarchy_of
 from mahrem.pipeline._risk import risk_of
 from mahrem.pipeline._spark_encode import MOST_VALUES
+from mahrem.pipeline._spark_rows import cleaned_on_spark
 from mahrem.pipeline._spark_source import open_on_spark, restored
 from mahrem.pipeline._spark_watch import watched
 from mahrem.pipeline._summary import promises_of
@@ -56,7 +57,9 @@ def audit_on_spark(
         opened = open_on_spark(engine.session, _place(source), policy)
         names = [*policy.quasi, *policy.sensitive]
         check.columns_exist(names, opened.frame.columns)
-        table = restored(opened.frame.select(*(_known(opened.frame, name, policy) for name in names)))
+        kinds = dict(opened.frame.dtypes)
+        known = [cleaned_on_spark(name, kinds[name], policy.null).alias(name) for name in names]
+        table = restored(opened.frame.select(*known))
         table = table.persist() if opened.costly else table
         cleanup.callback(table.unpersist)
         promises = policy.promises() or (Promise(KAnonymity(1), None),)
@@ -70,6 +73,7 @@ def audit_on_spark(
             sensitive=sensitive,
             decimal=policy.decimal,
             hides=hides or bool(policy.sensitive),  # without one, all stars may be a class as well
+            nulls_hide=hides,
         )
         return _report(verdict, policy, opened.label, threshold)
 
@@ -77,16 +81,6 @@ def audit_on_spark(
 def _place(source: object) -> object:
     """Give a release's folder of parts by its path."""
     return os.fspath(source) if isinstance(source, os.PathLike) else source
-
-
-def _known(frame: Any, name: str, policy: Policy) -> Any:
-    """Give a column with null where a value is missing."""
-    from pyspark.sql import functions
-
-    plain = column(name)
-    if dict(frame.dtypes)[name] != "string":
-        return plain
-    return functions.when(~plain.isin("", *policy.null), plain).alias(name)
 
 
 def _column(table: Any, name: str, policy: Policy) -> Column:

@@ -20,7 +20,7 @@ from mahrem.engines._spark_frame import column
 from mahrem.engines._spark_session import shown
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._anonymize import Release
-from mahrem.pipeline._spark_files import checked, written
+from mahrem.pipeline._spark_files import TEXT, as_text, checked, written
 from mahrem.pipeline._spark_prepare import Work, prepared_on_spark, refuse_on_spark
 from mahrem.pipeline._spark_report import Made, described, report_of
 from mahrem.pipeline._spark_source import is_spark_frame
@@ -103,8 +103,8 @@ def _running(master: str | None) -> Any:
         session = SparkSession.builder.getOrCreate()  # another thread has started it, and will stop it
     if session is None or master is None:
         return session
-    mine = getattr(session, "sparkContext", None)
-    if mine is not None and mine.master != master:
+    connected = type(session).__module__.startswith("pyspark.sql.connect")
+    if master.startswith("sc://") != connected or (not connected and session.sparkContext.master != master):
         raise InvalidParameter(
             f"master={shown(master)!r}: a session with another master is running; stop it first"
         )
@@ -148,9 +148,8 @@ def anonymize_on_spark(
         step("cutting")
         made = engine.partition(work.encoded.frame, work.task)
         cleanup.callback(made.let_go)
-        table = _published(made.frame, work)
-
-        rows = int(made.plans[0].sizes.sum()) + work.made.suppressed
+        table = _published(made.frame, work, text=folder is not None and policy.format in TEXT)
+        rows = work.encoded.rows + work.made.suppressed
 
         def known() -> Made:
             return replace(work.made, plans=made.plans, jobs=count(), rows_in=rows + work.made.dropped)
@@ -192,11 +191,15 @@ def explain(source: object, policy: Policy, *, progress: Callable[[str], None] |
         return {**told, "method": work.made.method, "rows": int(plan.sizes.sum()), "cores": engine.cores}
 
 
-def _published(frame: Any, work: Work) -> Any:
+def _published(frame: Any, work: Work, *, text: bool) -> Any:
     """Put published columns into their order, and rows that show nothing beside the others."""
     names = [name for name in work.made.source_columns if name not in work.made.leave_out]
+    where = work.rows.published
     # What is written beside a column (comments, values of a model's categories) is not for others.
-    table = frame.select(*(column(name).alias(name, metadata={}) for name in names))
+    table = frame.select(*(column(where.get(name, name)).alias(name, metadata={}) for name in names))
+    table = as_text(table) if text else table
+    if work.made.policy.suppress:  # the part a row lies in would tell what its stars hide
+        table = scattered(table)
     if work.rows.hidden is None:
         return table
     from pyspark.sql import functions

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines._spark_frame import Placed, column, sendable
+from mahrem.engines._spark_frame import NUMBERS, Placed, column, sendable
 from mahrem.engines._spark_judge import Coded
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.pipeline._prepare import column_of, hierarchy_of
@@ -22,7 +22,6 @@ MOST_VALUES = 200_000  # different values of a column that the driver takes
 _EXACT = 2.0**53
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _MOMENTS = ("date", "timestamp", "timestamp_ntz")
 _OTHERS = (*_MOMENTS, "string", "boolean")
 
@@ -36,6 +35,7 @@ class Encoded:
     coded: Mapping[str, Coded]  # sensitive columns that a promise speaks of
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     joined: bool  # values were looked up: better not done for every pass
+    rows: int  # counted before anything was looked up
 
 
 def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
@@ -58,17 +58,17 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
         if _stays(name, kinds[name], policy, trees)
     }
     listed = [*(name for name in policy.quasi if name not in typed), *judged]
-    found = _look(frame, typed, listed)
+    found = _look(frame, typed, listed, kinds)
     if not found["rows"]:
         raise InvalidInput("the source has no rows to publish")
     long = [name for name in listed if found[f"many:{name}"] > MOST_VALUES]
     if long:
         texts = {name: _number_of_text(frame, name, kinds[name], policy) for name in long}
-        found |= _look(frame, texts, [])
+        found |= _look(frame, texts, [], {})
         typed |= texts
     columns, placed, coded = {}, {}, {}
     for place, name in enumerate(typed):
-        own = kinds[name].startswith(_NUMBERS) and name not in (*policy.top, *policy.bottom)
+        own = kinds[name].startswith(NUMBERS) and name not in (*policy.top, *policy.bottom)
         where = name if own else f"__t{place}"
         frame = frame if own else frame.withColumn(where, _between_ends(typed[name], name, policy))
         domain = _domain(name, kinds[name], found)
@@ -94,14 +94,15 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
         frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
-    return Encoded(frame, tuple(placed[name] for name in policy.quasi), coded, columns, joined=bool(short))
+    quasi = tuple(placed[name] for name in policy.quasi)
+    return Encoded(frame, quasi, coded, columns, joined=bool(short), rows=found["rows"])
 
 
 def _refuse_kinds(kinds: Mapping[str, str], policy: Policy) -> None:
     """Only single values have a place on an axis; text under a collation is not what it looks like."""
     for name in (*policy.quasi, *policy.sensitive):
         kind = kinds[name]
-        if kind not in _OTHERS and not kind.startswith(_NUMBERS):
+        if kind not in _OTHERS and not kind.startswith(NUMBERS):
             raise InvalidInput(
                 f"column={name!r} holds {kind} values; engine='spark' takes numbers, text, dates, timestamps "
                 "and booleans: cast it, or leave it out"
@@ -113,7 +114,7 @@ def _stays(name: str, kind: str, policy: Policy, trees: Mapping[str, Hierarchy])
     if name in trees or name in policy.order:
         return False
     told = policy.kind.get(name)
-    return (kind.startswith(_NUMBERS) and told in (None, Kind.NUMERIC)) or (
+    return (kind.startswith(NUMBERS) and told in (None, Kind.NUMERIC)) or (
         kind in _MOMENTS and told in (None, Kind.DATE)
     )
 
@@ -121,7 +122,7 @@ def _stays(name: str, kind: str, policy: Policy, trees: Mapping[str, Hierarchy])
 def _unjudged(name: str, kind: str, policy: Policy) -> Column:
     """Describe a sensitive column that no promise speaks of."""
     guessed = Kind.DATE if kind in _MOMENTS else Kind.CATEGORICAL
-    told = policy.kind.get(name, Kind.NUMERIC if kind.startswith(_NUMBERS) else guessed)
+    told = policy.kind.get(name, Kind.NUMERIC if kind.startswith(NUMBERS) else guessed)
     return Column(name=name, role=Role.SENSITIVE, kind=told, order=policy.order.get(name))
 
 
@@ -132,15 +133,21 @@ def _position(name: str, kind: str) -> Any:
     plain = column(name)
     if kind == "date":
         return functions.unix_date(plain).cast("double")
-    if kind == "timestamp":
-        return functions.unix_micros(plain).cast("double")
+    return (_micros(name, kind) if kind in _MOMENTS else plain).cast("double")
+
+
+def _micros(name: str, kind: str) -> Any:
+    """Give moments as whole microseconds since 1970."""
+    from pyspark.sql import functions
+
+    plain = column(name)
     if kind == "timestamp_ntz":  # a clock on a wall: no time zone, whatever the session's
         minutes = functions.hour(plain) * 60 + functions.minute(plain)
         seconds = functions.date_part(functions.lit("SECOND"), plain)
         days = functions.unix_date(plain.cast("date")).cast("bigint")
         whole = (days * 1_440 + minutes) * 60_000_000
-        return (whole + (seconds * 1_000_000).cast("bigint")).cast("double")
-    return plain.cast("double")
+        return whole + (seconds * 1_000_000).cast("bigint")
+    return functions.unix_micros(plain)
 
 
 def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
@@ -148,7 +155,8 @@ def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
     from pyspark.sql import functions
 
     told = policy.kind.get(name)
-    if name in policy.quasi and kind == "string" and told in (None, Kind.NUMERIC) and not policy.hierarchy:
+    plain = told in (None, Kind.NUMERIC) and name not in policy.hierarchy
+    if name in policy.quasi and kind == "string" and plain:
         text = column(name)
         if policy.decimal == ",":
             text = functions.when(
@@ -166,7 +174,9 @@ def _number_of_text(frame: Any, name: str, kind: str, policy: Policy) -> Any:
     )
 
 
-def _look(frame: Any, typed: Mapping[str, Any], listed: Sequence[str]) -> dict[str, Any]:
+def _look(
+    frame: Any, typed: Mapping[str, Any], listed: Sequence[str], kinds: Mapping[str, str]
+) -> dict[str, Any]:
     """Find out the ends of typed columns, and about how many values others have, in one job."""
     from pyspark.sql import functions
 
@@ -175,6 +185,9 @@ def _look(frame: Any, typed: Mapping[str, Any], listed: Sequence[str]) -> dict[s
         asked[f"low:{name}"], asked[f"high:{name}"] = functions.min(number), functions.max(number)
         whole = functions.bool_and(number == functions.floor(number))
         asked[f"whole:{name}"] = functions.coalesce(whole, functions.lit(True))
+        if kinds.get(name, "").startswith("timestamp"):
+            blurred = number.cast("bigint") != _micros(name, kinds[name])
+            asked[f"blurred:{name}"] = functions.count_if(blurred)
     for name in listed:
         asked[f"many:{name}"] = functions.approx_count_distinct(column(name))
         asked[f"none:{name}"] = functions.count_if(column(name).isNull())
@@ -185,6 +198,11 @@ def _look(frame: Any, typed: Mapping[str, Any], listed: Sequence[str]) -> dict[s
 def _domain(name: str, kind: str, found: Mapping[str, Any]) -> Moments | Numbers:
     low, high = found[f"low:{name}"], found[f"high:{name}"]
     low, high = (0.0, 0.0) if low is None else (low + 0.0, high + 0.0)
+    if blurred := found.get(f"blurred:{name}"):
+        raise InvalidInput(
+            f"column={name!r}: {blurred} moments lie too far from 1970 for their microseconds to be kept; "
+            "cut them to whole seconds"
+        )
     if kind in _MOMENTS:
         return Moments(low, high, "D" if kind == "date" else "us")
     largest = max(-low, high)

@@ -9,24 +9,30 @@ from mahrem.engines import ClusterVerdict, verify_on_spark
 from mahrem.engines._spark_frame import column
 from mahrem.errors import GuaranteeBroken, InvalidParameter, OutputFailed
 from mahrem.pipeline._spark_report import Made
+from mahrem.pipeline._spark_rows import cleaned_on_spark
 from mahrem.pipeline._spark_source import place_of, read_csv, restored
 from mahrem.table import exported_names
 from mahrem.table._formulas import FORMULA
 
-__all__ = ["checked", "written"]
+__all__ = ["TEXT", "as_text", "checked", "written"]
+
+TEXT = ("csv", "tsv")  # formats whose cells are text
+_WORDS = ("string", "varchar", "char")
 
 
 def written(table: Any, folder: Path, form: str) -> Any:
     """Write the parts of the data file into a folder of its name, and give what they say, read anew.
+
+    What goes into CSV must be text already (:func:`as_text`).
 
     Raises:
         OutputFailed: If Spark cannot write, or workers write to a place that this machine does not see.
     """
     session, place = table.sparkSession, folder / f"data.{form}"
     names = exported_names(table.columns, form)  # type: ignore[arg-type]
-    text = form in {"csv", "tsv"}
+    text = form in TEXT
     mark = "\t" if form == "tsv" else ","
-    shown = _disarmed(table).toDF(*names) if text else table
+    shown = table.toDF(*names) if text else table
     writer = shown.write.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", value=False)
     if text:
         for option, value in {
@@ -62,19 +68,17 @@ def written(table: Any, folder: Path, form: str) -> Any:
 
 def checked(table: Any, made: Made, *, rows: int) -> ClusterVerdict:
     """Verify a published table on the cluster; raise if it does not say what it should."""
-    from pyspark.sql import functions
-
     policy = made.policy
     promises = policy.promises()
     judged = {promise.column for promise in promises if promise.column is not None}
     published = [name for name in made.source_columns if name not in made.leave_out]
     if list(table.columns) != published:
         raise GuaranteeBroken("the published table does not have the columns it should have")
-    kinds = dict(table.dtypes)
-    for name in judged:
-        if kinds[name] == "string" and policy.null:
-            known = functions.when(~column(name).isin(*policy.null), column(name))
-            table = table.withColumn(name, known)
+    known = [
+        cleaned_on_spark(name, kind, policy.null).alias(name) if name in judged else column(name)
+        for name, kind in table.dtypes
+    ]
+    table = table.select(*known)
     verdict = verify_on_spark(
         table,
         quasi=list(policy.quasi),
@@ -82,6 +86,7 @@ def checked(table: Any, made: Made, *, rows: int) -> ClusterVerdict:
         sensitive={name: made.columns[name] for name in policy.sensitive if name in judged},
         decimal=policy.decimal,
         hides=made.suppressed > 0,
+        nulls_hide=True,
         meant=made.suppressed,
     )
     if verdict.rows != rows:
@@ -94,17 +99,37 @@ def checked(table: Any, made: Made, *, rows: int) -> ClusterVerdict:
     return verdict
 
 
-def _disarmed(table: Any) -> Any:
-    """Give every column as text that no spreadsheet runs."""
+def as_text(table: Any) -> Any:
+    """Give every column as the text of a CSV file: words that no spreadsheet runs, moments in UTC."""
     from pyspark.sql import functions
 
     shown = []
     for name, kind in table.dtypes:
-        if kind.startswith(("array", "map", "struct", "binary")):
+        if kind.startswith(("array", "map", "struct", "binary", "variant")):
             raise InvalidParameter(f"column={name!r} holds {kind} values, which CSV cannot; write Parquet")
-        text = column(name)
-        if kind == "string":
+        text = column(name).cast("string")
+        if kind.startswith(_WORDS):
             armed = functions.concat(functions.lit("'"), text)
             text = functions.when(text.rlike(FORMULA), armed).otherwise(text)
+        elif kind == "timestamp":
+            text = functions.concat(_moment(_clock_in_utc(name)), functions.lit("Z"))
+        elif kind == "timestamp_ntz":
+            text = _moment(column(name))
         shown.append(text.alias(name))
     return table.select(*shown)
+
+
+def _clock_in_utc(name: str) -> Any:
+    """Give what a clock in UTC shows, whatever the zone of the session."""
+    from pyspark.sql import functions
+
+    seconds = functions.unix_micros(column(name)).cast("decimal(18,0)") / functions.lit(1_000_000)
+    none = functions.lit(0)
+    passed = functions.make_dt_interval(none, none, none, seconds.cast("decimal(18,6)"))
+    return functions.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + passed
+
+
+def _moment(clock: Any) -> Any:
+    from pyspark.sql import functions
+
+    return functions.replace(clock.cast("string"), functions.lit(" "), functions.lit("T"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 
 from mahrem.engines import Coded, Placed, Spark, Task
+from mahrem.engines._spark_frame import column
 from mahrem.errors import InvalidParameter
 from mahrem.models import Promise
 from mahrem.partition import Partitioner, build_method
@@ -58,6 +61,8 @@ def prepared_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Ex
     published = [name for name in names if name not in leave_out]
     rows = rows_of(opened.frame, said, published)
     encoded = encode_on_spark(rows.part, said)
+    carried = tuple(rows.published.get(name, name) for name in published if name not in said.quasi)
+    encoded = replace(encoded, frame=_needed(encoded, carried))
     if encoded.joined or opened.costly:
         kept = encoded.frame.persist()
         cleanup.callback(kept.unpersist)
@@ -76,7 +81,7 @@ def prepared_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Ex
         promises=tuple((promise.model, _coded(promise, encoded)) for promise in said.promises()),
         method=_method(method, encoded.quasi, said),
         recodings=recodings,
-        carried=tuple(name for name in published if name not in said.quasi),
+        carried=carried,
         shuffled=True,
     )
     made = Made(
@@ -95,6 +100,12 @@ def prepared_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Ex
         jobs=None,
     )
     return Work(rows, encoded, task, made, opened.label)
+
+
+def _needed(encoded: Encoded, carried: tuple[str, ...]) -> Any:
+    """Give the columns that go on: nobody keeps or moves identifiers, or values that have a number."""
+    numbers = [one.column for one in encoded.quasi] + [one.column for one in encoded.coded.values()]
+    return encoded.frame.select(*(column(name) for name in dict.fromkeys([*carried, *numbers])))
 
 
 def refuse_on_spark(policy: Policy) -> None:
@@ -130,7 +141,8 @@ def _method(name: str, quasi: tuple[Placed, ...], policy: Policy) -> Partitioner
     return build_method(
         name,
         strict=policy.strategy == "strict",
-        seed=policy.seed,
+        # Drawn here and not by workers: work that is done again must come out the same.
+        seed=secrets.randbits(62) if policy.seed is None else policy.seed,
         categorical=tuple(
             place
             for place, domain in enumerate(domains)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
-from mahrem.engines._spark_frame import column
+from mahrem.engines._spark_frame import NUMBERS, column
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.release import Policy
-from mahrem.table import Missing
+from mahrem.table import Missing, number_tokens
 
-__all__ = ["SparkRows", "rows_of"]
+__all__ = ["SparkRows", "cleaned_on_spark", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,16 @@ class SparkRows:
 
     part: Any = field(repr=False)  # rows that take part
     hidden: Any = field(repr=False, default=None)  # rows that stay and show nothing; None if there are none
+    published: Mapping[str, str] = field(default_factory=dict)  # where sensitive columns stand as they came
     dropped: int = 0
     suppressed: int = 0
 
 
 def rows_of(frame: Any, policy: Policy, published: Sequence[str]) -> SparkRows:
     """Apply the policy for missing values; empty text, NaN and the tokens of ``null`` are missing.
+
+    Quasi-identifiers and sensitive columns hold null there. What sensitive columns publish is left as it came
+    in columns of its own.
 
     Raises:
         InvalidInput: If there is no row, or values are missing and the policy is ``refuse``.
@@ -36,15 +40,24 @@ def rows_of(frame: Any, policy: Policy, published: Sequence[str]) -> SparkRows:
 
     asked = [*policy.quasi, *policy.sensitive]
     kinds = dict(frame.dtypes)
-    clean = {name: column(name).cast("string") for name, kind in kinds.items() if kind == "void"}
-    clean |= {name: _clean(name, kinds[name], policy) for name in asked if name not in clean}
+    texts = {name: column(name).cast("string") for name, kind in kinds.items() if kind == "void"}
+    frame = frame.select(*(texts.get(name, column(name)).alias(name) for name in frame.columns))
+    kinds |= dict.fromkeys(texts, "string")
+    as_came = {name: f"__o{place}" for place, name in enumerate(policy.sensitive)}
     frame = frame.select(
-        *((clean[name].alias(name) if name in clean else column(name)) for name in frame.columns)
+        *(
+            cleaned_on_spark(name, kinds[name], policy.null).alias(name) if name in asked else column(name)
+            for name in frame.columns
+        ),
+        *(column(name).alias(where) for name, where in as_came.items()),
     )
     looked_at = list(published) if policy.missing is Missing.DROP_ANY else asked
-    incomplete = reduce(lambda one, other: one | other, [column(name).isNull() for name in looked_at])
+    incomplete = reduce(
+        lambda one, other: one | other,
+        [cleaned_on_spark(name, kinds[name], policy.null).isNull() for name in looked_at],
+    )
     if policy.missing is Missing.CATEGORY:
-        return SparkRows(frame)
+        return SparkRows(frame, published=as_came)
     rows, holes = frame.agg(functions.count("*"), functions.count_if(incomplete)).first()
     if policy.missing is Missing.REFUSE and holes:
         raise InvalidInput(
@@ -54,24 +67,28 @@ def rows_of(frame: Any, policy: Policy, published: Sequence[str]) -> SparkRows:
     if rows == holes:
         raise InvalidInput("the source has no rows to publish")
     if not holes:
-        return SparkRows(frame)
+        return SparkRows(frame, published=as_came)
     part = frame.where(~incomplete)
     if policy.missing is not Missing.SUPPRESS:
-        return SparkRows(part, dropped=holes)
+        return SparkRows(part, published=as_came, dropped=holes)
     if policy.suppression_limit is not None and holes / rows > policy.suppression_limit:
         raise Infeasible(
             f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
             f"{holes / rows:.4f} of the rows; raise it or choose another --missing",
             reached=holes / rows,
         )
-    return SparkRows(part, frame.where(incomplete), suppressed=holes)
+    return SparkRows(part, frame.where(incomplete), as_came, suppressed=holes)
 
 
-def _clean(name: str, kind: str, policy: Policy) -> Any:
-    """Give a column with null where a value is missing."""
+def cleaned_on_spark(name: str, kind: str, null: Sequence[str]) -> Any:
+    """Give a column with null where a value is missing, as :func:`mahrem.table.cleaned` does."""
     from pyspark.sql import functions
 
     plain = column(name)
-    if kind == "string":
-        return functions.when(~plain.isin("", *policy.null), plain)
-    return functions.when(~functions.isnan(plain), plain) if kind in {"float", "double"} else plain
+    if kind.startswith(("string", "varchar", "char")):
+        return functions.when(~plain.isin("", *null), plain)
+    if not kind.startswith(NUMBERS):
+        return plain
+    present = ~functions.isnan(plain) if kind in {"float", "double"} else plain.isNotNull()
+    tokens = number_tokens(null)
+    return functions.when(present & ~plain.isin(*tokens) if tokens else present, plain)

@@ -49,7 +49,7 @@ from mahrem.table._missing import MissingOutcome, apply_missing
 from mahrem.table._nested_hierarchy import hierarchy_from_nested, nested_hierarchy
 from mahrem.table._number_grid import NumberGrid
 from mahrem.table._pseudonym import make_key, pseudonyms, read_key
-from mahrem.table._reading import Reading, Source
+from mahrem.table._reading import Reading, Source, number_tokens
 from mahrem.table._roles import assign_roles, is_role_word, role_from_word
 from mahrem.table._schema import Column, Kind, Missing, Role
 from mahrem.table._slices import scan_sparingly
@@ -117,6 +117,7 @@ __all__ = [
     "nested_hierarchy",
     "neutralise_formulas",
     "number_target",
+    "number_tokens",
     "open_source",
     "plain_hierarchy",
     "prefix_hierarchy",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["Reading", "Source", "arrange", "cleaned", "name_columns", "refuse_nested"]
+__all__ = ["Reading", "Source", "arrange", "cleaned", "name_columns", "number_tokens", "refuse_nested"]
 
 NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
@@ -134,13 +134,18 @@ def _clean(column: pl.Expr, dtype: pl.DataType, null: Sequence[str]) -> pl.Expr:
         for token in null:
             present &= text != token
         return pl.when(present).then(column).otherwise(None)
-    numbers = [number for token in null if (number := _number(token)) is not None]
+    numbers = number_tokens(null)
     if dtype.is_numeric() and numbers:
         present = pl.lit(True)
         for number in numbers:
             present &= column != number
         return pl.when(present).then(column).otherwise(None)
     return column
+
+
+def number_tokens(null: Sequence[str]) -> list[int | float]:
+    """Give the tokens for missing values that read as numbers."""
+    return [number for token in null if (number := _number(token)) is not None]
 
 
 def _number(token: str) -> int | float | None:
