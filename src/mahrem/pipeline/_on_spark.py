@@ -166,6 +166,7 @@ def anonymize_on_spark(
             return ClusterRelease(report=report, _given=source, _verified=table, _trees=work.trees)
         step("writing")
         files = written(table, folder, work.made.policy.format)
+        made.let_go()  # the check reads the files, and needs the room
         step("verifying")
         verdict = checked(files, work.made, rows=rows)
         report = report_of(known(), verdict, seconds=time.perf_counter() - began)
