@@ -17,6 +17,12 @@ from postgres_server import postgres  # noqa: F401 - a fixture
 from spark_cluster import one_at_a_time, spark_cluster, spark_session  # noqa: F401 - fixtures
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests on Spark first: one worker then does them all, and none waits for the other's cluster."""
+    clusters = {"spark_session", "spark_cluster", "one_at_a_time"}
+    items.sort(key=lambda item: clusters.isdisjoint(getattr(item, "fixturenames", ())))
+
+
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test is a new user: nobody was released before."""
