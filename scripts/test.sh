@@ -10,6 +10,8 @@ MAHREM_STATE="$(mktemp -d)"
 export MAHREM_STATE
 trap 'rm -rf "$MAHREM_STATE"' EXIT
 if [ -z "${MAHREM_DATA:-}" ] && [ -d ../shared/data ]; then export MAHREM_DATA="$PWD/../shared/data"; fi
+# Test processes share the cores: threads of one that spin for each other while another works cost minutes.
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 bash scripts/check.sh
 $bin/python -m mahrem.arrays
 $bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist worksteal "$@"
