@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,12 @@ import pytest
 from mahrem.types import Points
 from postgres_server import postgres  # noqa: F401 - a fixture
 from spark_cluster import one_at_a_time, spark_cluster, spark_session  # noqa: F401 - fixtures
+
+
+def pytest_configure() -> None:
+    """Let ctrl-C work: a shell that starts tests in the background has them ignore it, and some press it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
