@@ -24,8 +24,9 @@ from mahrem.learning import (
     new_stream,
 )
 from mahrem.learning._adversarial import _pair_losses
+from mahrem.learning._drawings import CHUNK
 from mahrem.learning._drawn_tables import BATCH
-from mahrem.learning._generators import CHUNK, Examples
+from mahrem.learning._generators import Examples
 from mahrem.learning._likelihoods import Cells, Pixels
 
 torch = pytest.importorskip("torch")

@@ -15,6 +15,7 @@ from gradients_by_hand import clipped_by_hand  # noqa: E402 - after the extras w
 from mahrem.dp import Ledger, Relation, assert_dp  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
 from mahrem.learning import ClippedSums, make_synthesiser, new_stream  # noqa: E402
+from mahrem.learning._drawings import CellsAsked  # noqa: E402
 from mahrem.learning._generators import Examples  # noqa: E402
 from mahrem.learning._likelihoods import Cells, Pixels  # noqa: E402
 from mahrem.learning._recurrent import Recurrent, _reader, _SeriesDrawing  # noqa: E402
@@ -50,8 +51,8 @@ def trained(rows: Any, generator: Recurrent = SMALL, *, public: int = 200, **sai
 
 
 def drawn_from(drawing: Any, count: int, kept: dict[int, Any] | None = None) -> Any:
-    draws = np.random.default_rng(1)
-    return drawing.cells(even().sizes, None, count, count, draws, kept or {})[0]
+    asked = CellsAsked(even().sizes, count, count, kept=kept or {})
+    return drawing.cells(asked, np.random.default_rng(1))[0]
 
 
 @pytest.mark.parametrize("labels", [0, 2])
@@ -87,7 +88,7 @@ def test_what_is_drawn_step_by_step_has_the_chances_that_are_learnt() -> None:
     # 40,000 draws with a seed: shares are within 0.01 (four deviations) of the chances.
     torch.manual_seed(3)
     model = _reader(5, even(), 0).eval()
-    drawn = drawn_from(_SeriesDrawing(model, 0, 0), 40_000)
+    drawn = drawn_from(_SeriesDrawing(model, 0), 40_000)
     chances = model(torch.zeros(1, STEPS * CELLS))[0, :CELLS].softmax(0).detach().numpy()
     assert np.abs(np.bincount(drawn[:, 0], minlength=CELLS) / 40_000 - chances).max() < 0.01
     begun = drawn[drawn[:, 0] == 1]
@@ -102,7 +103,7 @@ def test_series_under_a_condition_are_those_of_the_network_that_meet_it(rare: di
     model = _reader(5, even(), 0).eval()
     model.start[:CELLS] = torch.tensor([1.0, 0.5, 0.0, -3.0])
     model.answer.weight.data *= 4
-    drawing = _SeriesDrawing(model, 0, 0)
+    drawing = _SeriesDrawing(model, 0)
     free = drawn_from(drawing, 200_000)
     met = free[np.all([free[:, step] == cell for step, cell in rare.items()], axis=0)]
     assert len(met) > 1000
@@ -119,7 +120,7 @@ def test_conditions_on_every_step_do_not_drown() -> None:
     model = _reader(5, even(), 0).eval()
     model.answer.weight.data *= 4000  # chances of 1e-300 and less
     kept = {step: np.array([1.0, 0.0, 0.0, 0.0]) for step in range(STEPS)}
-    assert not drawn_from(_SeriesDrawing(model, 0, 0), 50, kept).any()
+    assert not drawn_from(_SeriesDrawing(model, 0), 50, kept).any()
 
 
 def test_a_series_more_moves_a_step_by_no_more_than_the_clip() -> None:

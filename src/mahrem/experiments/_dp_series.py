@@ -21,6 +21,7 @@ from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
 from mahrem.experiments._row import Row
 from mahrem.learning import SyntheticSchema, make_synthesiser, new_stream
+from mahrem.learning._drawings import CellsAsked
 from mahrem.learning._generators import Examples
 from mahrem.learning._likelihoods import Cells
 from mahrem.learning._recurrent import Recurrent
@@ -93,7 +94,7 @@ def _open_lstm(days: Floats, *, steps: int) -> Floats:
     examples = Examples(places.reshape(len(days), -1), np.zeros(0))
     train = network.prepared(examples, Cells(list(places.mean(axis=0))), plan, new_stream(1))
     draws = np.random.default_rng(1)
-    drawn, _ = train().cells([cells] * len(HOURS), None, MADE, MADE, draws, {})
+    drawn, _ = train().cells(CellsAsked([cells] * len(HOURS), MADE, MADE), draws)
     columns = zip(domain.columns, drawn.T, strict=True)
     return np.stack([column.draw(places, draws).to_numpy() for column, places in columns], axis=1)
 

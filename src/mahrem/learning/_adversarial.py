@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mahrem import check
+from mahrem.learning._drawings import CodedDrawing
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import Drawing, Examples, Generator, dense, layer_sizes, maker, normals
+from mahrem.learning._generators import Examples, Generator, dense, layer_sizes, maker, normals
 from mahrem.learning._likelihoods import Likelihood
 from mahrem.learning._private_steps import PrivateSteps, choose_device
 from mahrem.learning._secret_stream import SecretStream
@@ -57,7 +58,7 @@ class Adversarial(Generator):
 
     def prepared(
         self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
-    ) -> Callable[[], Drawing]:
+    ) -> Callable[[], CodedDrawing]:
         torch = torch_of()
         labels = len(examples.shares)
         with torch.random.fork_rng(devices=[]):
@@ -68,9 +69,9 @@ class Adversarial(Generator):
         targets = torch.zeros(len(examples.rows), 1)
         steps = self.private_steps(pairs, _pair_losses, examples, targets, plan, stream)
 
-        def train() -> Drawing:
+        def train() -> CodedDrawing:
             steps.run(follower.follow)
-            return Drawing(follower.finished(), self.code, labels)
+            return CodedDrawing(follower.finished(), self.code, labels)
 
         return train
 

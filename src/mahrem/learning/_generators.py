@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
+from mahrem.learning._drawings import Drawing
 from mahrem.learning._example_gradients import torch_of
 from mahrem.learning._likelihoods import TINY, Likelihood
 from mahrem.learning._private_steps import Descent, PrivateSteps
@@ -23,20 +24,13 @@ from mahrem.learning._training_plan import TrainingPlan
 from mahrem.types import Floats, Integers
 
 __all__ = [
-    "CHUNK",
-    "Drawing",
     "Examples",
     "Generator",
-    "admitted_chances",
     "dense",
-    "drawn_cells",
     "layer_sizes",
     "maker",
     "normals",
-    "resampled",
 ]
-
-CHUNK = 4096
 
 
 @dataclass(frozen=True)
@@ -52,86 +46,6 @@ class Examples:
     rows: npt.NDArray[np.float32]
     shares: Floats
     units: Integers | None = None
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A trained network that turns codes and labels into outputs; asking it costs nothing.
-
-    Attributes:
-        network: Takes ``(B, code + labels)``.
-        code: Numbers in a code.
-        labels: How many labels.
-    """
-
-    network: Any
-    code: int
-    labels: int
-
-    def outputs(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> Floats:
-        """Give ``(rows, width)`` outputs for random codes, each with its label."""
-        torch = torch_of()
-        found = []
-        for start in range(0, rows, CHUNK):
-            part = min(CHUNK, rows - start)
-            fed = np.zeros((part, self.code + self.labels), dtype=np.float32)
-            fed[:, : self.code] = rng.standard_normal((part, self.code))
-            if labels is not None:
-                fed[np.arange(part), self.code + labels[start : start + part]] = 1
-            with torch.no_grad():
-                found.append(self.network(torch.from_numpy(fed)).numpy())
-        return np.concatenate(found)
-
-    def cells(
-        self,
-        sizes: Sequence[int],
-        labels: Integers | None,
-        tried: int,
-        rows: int,
-        rng: np.random.Generator,
-        kept: Mapping[int, Floats],
-    ) -> tuple[Integers, Integers]:
-        """Draw groups of columns that meet conditions.
-
-        Args:
-            sizes: How many groups each column has.
-            labels: ``(tried,)`` of the rows that are tried; None without.
-            tried: So many codes are tried.
-            rows: So many rows are drawn from them; codes that lead to the conditions more often are taken
-                more often.
-            rng: Draws.
-            kept: The share of each group that meets the condition, by the place of its column.
-
-        Returns:
-            ``(rows, columns)`` groups, and ``(rows,)`` which of those tried each row comes from.
-        """
-        outputs = self.outputs(labels, tried, rng).astype(np.float64)
-        parts = np.split(outputs, np.cumsum(sizes)[:-1], axis=1)
-        likely = np.zeros(tried)
-        for place, shares in kept.items():
-            parts[place], met = admitted_chances(parts[place], shares)
-            likely += met
-        taken = resampled(likely, rows, rng) if kept else np.arange(rows)
-        drawn = [drawn_cells(_chances(part[taken]), rng) for part in parts]
-        return np.stack(drawn, axis=1), taken
-
-
-def _chances(outputs: Floats) -> Floats:
-    return np.asarray(np.exp(outputs - outputs.max(axis=1, keepdims=True)))
-
-
-def admitted_chances(outputs: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Narrow outputs to groups that meet a condition, and say how likely it was met; both in logarithms."""
-    with np.errstate(divide="ignore"):
-        narrowed = outputs + np.log(shares)
-    return narrowed, np.logaddexp.reduce(narrowed, axis=1) - np.logaddexp.reduce(outputs, axis=1)
-
-
-def resampled(likely: Floats, rows: int, rng: np.random.Generator) -> Integers:
-    """Take rows as often as they are likely (in logarithms), as evenly as that goes."""
-    edges = np.cumsum(np.exp(likely - likely.max()))
-    points = (rng.random() + np.arange(rows)) / rows * edges[-1]
-    return rng.permutation(np.minimum(np.searchsorted(edges, points, side="right"), len(likely) - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,12 +190,3 @@ def maker(sizes: Sequence[int], activation: Callable[[], Any], start: Any) -> An
             return self.layers(codes) + self.direct(codes)
 
     return Maker()
-
-
-def drawn_cells(chances: Floats, rng: np.random.Generator) -> Integers:
-    """Draw one group of each row from chances that need not add up to 1."""
-    edges = np.cumsum(chances, axis=1)
-    points = rng.random(len(edges)) * edges[:, -1]
-    found = (points[:, None] >= edges).sum(axis=1)
-    last = (chances > 0).cumsum(axis=1).argmax(axis=1)  # rounding must not reach past it
-    return np.asarray(np.minimum(found, last), dtype=np.int64)

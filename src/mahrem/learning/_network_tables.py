@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
+from mahrem.learning._drawings import CHUNK, CellsAsked, Drawing
 from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
-from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator
+from mahrem.learning._generators import Examples, Generator
 from mahrem.learning._likelihoods import Cells
 from mahrem.learning._marginal_plan import refuse_too_little
 from mahrem.learning._network_plan import NetworkPlan, plan_network
@@ -170,7 +171,8 @@ class NetworkTablesFit(DrawnTable):
             chances = self.shares * kept.get(self.label, 1.0)
             chances = chances if chances.any() else kept[self.label]
             labels = rng.choice(len(chances), size=tried, p=chances / chances.sum())
-        drawn, taken = self.drawing.cells(self.likelihood.sizes, labels, tried, rows, rng, conditions)
+        asked = CellsAsked(self.likelihood.sizes, rows, tried, labels, conditions)
+        drawn, taken = self.drawing.cells(asked, rng)
         groups = np.zeros((rows, len(self.order) + (labels is not None)), dtype=np.int64)
         groups[:, self.order] = drawn
         if labels is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,20 +11,13 @@ import numpy as np
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
+from mahrem.learning._drawings import CellsAsked, Drawing, admitted_chances, drawn_cells, resampled
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import (
-    Drawing,
-    Examples,
-    Generator,
-    admitted_chances,
-    drawn_cells,
-    layer_sizes,
-    resampled,
-)
+from mahrem.learning._generators import Examples, Generator, layer_sizes
 from mahrem.learning._likelihoods import Cells, Likelihood
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_plan import TrainingPlan
-from mahrem.types import Floats, Integers
+from mahrem.types import Integers
 
 __all__ = ["Recurrent"]
 
@@ -70,7 +63,7 @@ class Recurrent(Generator):
         steps = self.private_steps(model, likelihood.losses, examples, targets, plan, stream)
 
         def train() -> Drawing:
-            return _SeriesDrawing(steps.run().cpu(), 0, labels)
+            return _SeriesDrawing(steps.run().cpu(), labels)
 
         return train
 
@@ -79,34 +72,22 @@ class Recurrent(Generator):
 class _SeriesDrawing(Drawing):
     """Draws series: each step is drawn before the next is asked for."""
 
-    def outputs(self, labels: Integers | None, rows: int, rng: np.random.Generator) -> Floats:
-        raise NotImplementedError("a step depends on those drawn before it: ask for cells")
+    network: Any
+    labels: int
 
-    def cells(
-        self,
-        sizes: Sequence[int],
-        labels: Integers | None,
-        tried: int,
-        rows: int,
-        rng: np.random.Generator,
-        kept: Mapping[int, Floats],
-    ) -> tuple[Integers, Integers]:
-        said = np.zeros((tried, self.labels), dtype=np.float32)
-        if labels is not None:
-            said[np.arange(tried), labels] = 1
+    def cells(self, asked: CellsAsked, rng: np.random.Generator) -> tuple[Integers, Integers]:
         with torch_of().no_grad():
-            drawn, taken = self._series(sizes, torch_of().from_numpy(said), rng, kept)
-        last = rng.permutation(len(drawn))[:rows]  # all of them are equally likely by now
+            drawn, taken = self._series(asked, rng)
+        last = rng.permutation(asked.tried)[: asked.rows]  # all of them are equally likely by now
         return drawn[last], taken[last]
 
-    def _series(
-        self, sizes: Sequence[int], said: Any, rng: np.random.Generator, kept: Mapping[int, Floats]
-    ) -> tuple[Integers, Integers]:
+    def _series(self, asked: CellsAsked, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Draw step by step; after a condition, series that meet it more likely are gone on with more often.
 
         That is a particle filter: taken again are whole beginnings, which part ways at the next step.
         """
-        torch, network, most = torch_of(), self.network, max(sizes)
+        torch, network, sizes, kept = torch_of(), self.network, asked.sizes, asked.kept
+        most, said = max(sizes), torch.from_numpy(asked.labels_as_ones(self.labels))
         drawn = np.zeros((len(said), len(sizes)), dtype=np.int64)
         taken, before, state = np.arange(len(said)), torch.zeros(len(said), 1, most + 1), None
         for step, (size, start) in enumerate(zip(sizes, network.start.split(list(sizes)), strict=True)):
@@ -118,7 +99,7 @@ class _SeriesDrawing(Drawing):
                 again = resampled(likely, len(said), rng)
                 outputs, drawn, taken, said = outputs[again], drawn[again], taken[again], said[again]
                 state = tuple(one[:, again] for one in state)
-            chosen = drawn_cells(np.exp(outputs - outputs.max(axis=1, keepdims=True)), rng)
+            chosen = drawn_cells(outputs, rng)
             drawn[:, step] = chosen
             places = torch.nn.functional.one_hot(torch.from_numpy(chosen), most).float()
             before = torch.cat([places, network.levels[step, chosen][:, None]], dim=1)[:, None]

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._generators import CHUNK, Drawing, Examples, Generator
+from mahrem.learning._drawings import CHUNK, CodedDrawing
+from mahrem.learning._generators import Examples, Generator
 from mahrem.learning._image_sheet import image_sheet
 from mahrem.learning._likelihoods import Pixels
 from mahrem.learning._public_inputs import quiet_floats
@@ -107,7 +108,7 @@ class NetworkImages:
             return NetworkImagesFit(
                 classes=tuple(self.classes),
                 shape=shape,
-                drawing=train(),
+                drawing=cast("CodedDrawing", train()),  # only those take pixels
                 plan=plan,
                 seeded=stream.seeded,
             )
@@ -141,7 +142,7 @@ class NetworkImagesFit:
 
     classes: tuple[Any, ...]
     shape: tuple[int, ...]
-    drawing: Drawing = field(repr=False)
+    drawing: CodedDrawing = field(repr=False)
     plan: TrainingPlan = field(repr=False)
     seeded: bool = False
 

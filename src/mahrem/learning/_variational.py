@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mahrem import check
+from mahrem.learning._drawings import CodedDrawing
 from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import Drawing, Examples, Generator, dense, layer_sizes, maker, normals
+from mahrem.learning._generators import Examples, Generator, dense, layer_sizes, maker, normals
 from mahrem.learning._likelihoods import Likelihood
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_plan import TrainingPlan
@@ -41,7 +42,7 @@ class Variational(Generator):
 
     def prepared(
         self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
-    ) -> Callable[[], Drawing]:
+    ) -> Callable[[], CodedDrawing]:
         torch = torch_of()
         width, labels = likelihood.width, len(examples.shares)
         with torch.random.fork_rng(devices=[]):
@@ -56,8 +57,8 @@ class Variational(Generator):
         targets = torch.from_numpy(examples.rows)[:, :width]
         steps = self.private_steps(model, losses, examples, targets, plan, stream)
 
-        def train() -> Drawing:
-            return Drawing(steps.run().cpu().decoder, self.code, labels)
+        def train() -> CodedDrawing:
+            return CodedDrawing(steps.run().cpu().decoder, self.code, labels)
 
         return train
 
