@@ -147,6 +147,14 @@ def test_bounds_are_found_paid_for_and_used(people: pl.DataFrame) -> None:
         answer_query(people, "count()", ledger=ledger, epsilon=0.1)
 
 
+def test_bounds_are_never_made_of_noise_alone(people: pl.DataFrame) -> None:
+    ledger = generous()
+    uppers = [
+        answer_query(people, "bounds(cost)", ledger=ledger, epsilon=0.5).rows[0]["upper"] for _ in range(150)
+    ]
+    assert max(uppers) <= 2048  # once in fifty questions it was thousands of millions
+
+
 def test_bounds_nobody_can_see_are_not_declared(people: pl.DataFrame) -> None:
     ledger = Ledger.temporary(epsilon=1.0)
     answer = answer_query(people[:2], "bounds(cost)", ledger=ledger, epsilon=0.1)

@@ -17,6 +17,8 @@ from mahrem.types import Integers
 __all__ = ["foretold_rows", "noisy_rows"]
 
 SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on that
+# Bounds stay in the ledger and widen the noise of every later answer, so noise alone must hardly ever make one.
+_EMPTY_CELL_TAKEN = 1e-6
 
 
 def noisy_rows(plan: Plan, totals: Integers) -> Iterator[dict[str, Any]]:
@@ -145,7 +147,7 @@ def _found_bounds(plan: Plan, part: Part, totals: Integers) -> dict[str, Any]:
     (key,) = plan.tally.keys
     assert isinstance(key, Edges)  # noqa: S101 - bounds always look at edges
     noisy = part.noise([int(total) for total in totals[..., 0].ravel()])
-    heavy = part.noise.half_width((1 - plan.confidence) / key.size)
+    heavy = part.noise.half_width(min(1 - plan.confidence, _EMPTY_CELL_TAKEN) / key.size)
     places = [place for place, count in enumerate(noisy) if count > heavy]
     if not places:
         return {"value": None, "lower": None, "upper": None}
