@@ -17,7 +17,7 @@ from mahrem.types import Integers
 __all__ = ["foretold_rows", "noisy_rows"]
 
 SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on that
-# Bounds stay in the ledger and widen the noise of every later answer, so noise alone must hardly ever make one.
+# Bounds stay in the ledger and widen the noise of later answers, so noise alone must hardly ever make one.
 _EMPTY_CELL_TAKEN = 1e-6
 
 
