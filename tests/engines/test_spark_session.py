@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from mahrem.engines._spark_errors import in_our_words, worker_error
-from mahrem.engines._spark_session import _defaults, java_version, start
+from mahrem.engines._spark_session import java_version, start
+from mahrem.engines._spark_settings import _defaults
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
 pytest.importorskip("pyspark")

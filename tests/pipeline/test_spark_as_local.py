@@ -257,3 +257,35 @@ def test_files_do_not_tell_what_stars_hide(spark_session: Any, tmp_path: Path) -
     was = pl.concat([pl.read_parquet(one) for one in parts])["was"].to_numpy()
     # Rows in the order of the tree's parts correlate with their places by 0.9; four deviations are 0.12.
     assert abs(np.corrcoef(np.arange(1200), was)[0, 1]) < 0.12
+
+
+@pytest.mark.parametrize("told", [{}, {"order": {"city": ["c3", "c1", "c0", "c2"]}}], ids=["sets", "runs"])
+def test_loss_is_the_same_where_values_are_missing(spark_session: Any, told: dict[str, Any]) -> None:
+    rng = np.random.default_rng(2)
+    missing = rng.random((4, ROWS)) < 0.3
+    values = {
+        "age": rng.integers(20, 60, ROWS).tolist(),
+        "weight": rng.normal(70, 9, ROWS).round(1).tolist(),
+        "city": [f"c{one}" for one in rng.integers(0, 4, ROWS)],
+        "zip": [f"{one:04d}" for one in rng.integers(0, 30, ROWS) * 7],
+    }
+    table = pl.DataFrame(
+        {
+            name: pl.Series([None if hole else one for one, hole in zip(column, holes, strict=True)])
+            for (name, column), holes in zip(values.items(), missing.tolist(), strict=True)
+        }
+    )
+    said: dict[str, Any] = {
+        "quasi": list(values),
+        "k": 3,
+        "missing": "category",
+        "kind": {"zip": "code"},
+        **told,
+    }
+    there = mh.anonymize(spark_session.createDataFrame(table.to_arrow()), **said).report
+    here = mh.anonymize(table, html=False, **said).report
+    for figure in ("gcp", "gcp_sum", "iloss", "distortion"):
+        assert there["utility"][figure] == pytest.approx(here["utility"][figure])
+    for name in values:
+        for figure in ("gcp", "iloss", "generalised_cells", "suppressed_cells"):
+            assert there["columns"][name][figure] == pytest.approx(here["columns"][name][figure])

@@ -19,14 +19,13 @@ from typing import Any, TypeVar
 
 from mahrem import check
 from mahrem.engines._spark_errors import worker_error
+from mahrem.engines._spark_settings import BATCHES, NEEDED, is_here, settings_here
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 
 __all__ = ["OLDEST_JAVA", "is_remote", "java_version", "probe", "shown", "start", "stop"]
 
 OLDEST_JAVA = 17
 Result = TypeVar("Result")
-_BATCHES = {"spark.sql.execution.arrow.maxRecordsPerBatch": "100000"}
-_PASSED_ON = ("NUMBA_CACHE_DIR",)
 _FOLDERS: dict[str, str] = {}  # scratch folder of each application we started
 
 
@@ -84,7 +83,7 @@ def start(
     if is_remote(master):
         builder = SparkSession.builder.remote(master)
         session = _within(wait, builder.getOrCreate, f"master={shown(master)!r}")
-        for name, value in {**_needed(), **_BATCHES, **(settings or {})}.items():
+        for name, value in {**NEEDED, **BATCHES, **(settings or {})}.items():
             with contextlib.suppress(Exception):  # a server may keep some of its settings to itself
                 session.conf.set(name, value)
     else:
@@ -175,73 +174,14 @@ def _reachable(master: str, wait: float) -> None:
     raise InvalidInput(f"master={shown(master)!r} does not answer; is it running, and is the port right?")
 
 
-def _needed() -> dict[str, str]:
-    return {
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-    }
-
-
-def _quick(master: str, folder: str) -> dict[str, str]:
-    """What makes a session quick; whoever knows the cluster may know better."""
-    return {
-        **_BATCHES,
-        "spark.sql.warehouse.dir": str(Path(folder) / "warehouse"),
-        "spark.driver.maxResultSize": "512m",
-        "spark.network.timeout": "120s",
-        **(_on_one_machine(master) if master.startswith("local") else {}),
-        **{f"spark.executorEnv.{name}": os.environ[name] for name in _PASSED_ON if name in os.environ},
-    }
-
-
-def _memory(given: str | None) -> dict[str, str]:
-    return dict.fromkeys(("spark.driver.memory", "spark.executor.memory"), given or "2g")
-
-
-def _private(folder: str, options: str, *, here: bool) -> dict[str, str]:
-    """What keeps data private and results right; ``options`` are those of Java that the file gives."""
-    quiet = Path(folder) / "log4j2.properties"
-    quiet.write_text("status=off\nrootLogger.level=off\n", encoding="utf-8")
-    return {
-        **_needed(),
-        "spark.ui.enabled": "false",
-        "spark.eventLog.enabled": "false",  # it would keep plans, and cut points in them
-        "spark.ui.showConsoleProgress": "false",
-        # Not TCP between Java and Python: with both buffers full, connections on loopback stalled for ever.
-        "spark.python.unix.domain.socket.enabled": "true",
-        "spark.local.dir": folder,
-        "spark.driver.extraJavaOptions": f"{options} -Dlog4j2.configurationFile={quiet.as_uri()}".strip(),
-        **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if here else {}),
-    }
-
-
-def _defaults() -> dict[str, str]:
-    """Read the ``spark-defaults.conf`` that Spark itself would read; without one there is nothing in it."""
-    import pyspark
-
-    home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
-    path = Path(os.environ.get("SPARK_CONF_DIR") or Path(home) / "conf") / "spark-defaults.conf"
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    lines = re.sub(r"\\\n[ \t]*", "", text).splitlines()  # a line may go on in the next one
-    found = (re.fullmatch(r"\s*([^\s=:#!][^\s=:]*)\s*[=:]?\s*(.*?)\s*", line) for line in lines)
-    return {one.group(1): one.group(2) for one in found if one}
-
-
 def _start_here(
     sessions: Any, master: str, memory: str | None, settings: Mapping[str, str], wait: float
 ) -> Any:
     """Start a driver in this process, its noise kept in a file of its scratch folder."""
     folder = tempfile.mkdtemp(prefix="mahrem-spark-")
-    here = master.startswith(("local", "spark://127.", "spark://localhost"))
-    file = _defaults()
-    ours = {name: value for name, value in _quick(master, folder).items() if name not in file}
-    ours |= {name: value for name, value in _memory(memory).items() if memory or name not in file}
-    ours |= _private(folder, file.get("spark.driver.extraJavaOptions", ""), here=here)
+    here = is_here(master)
     builder = sessions.builder.master(master).appName("mahrem")
-    for name, value in {**ours, **settings}.items():
+    for name, value in {**settings_here(master, folder, memory), **settings}.items():
         builder = builder.config(name, value)
     try:
         with _stderr_to(Path(folder) / "spark.log"), _environment(here=here):
@@ -254,18 +194,6 @@ def _start_here(
     if not master.startswith("local"):
         _await_workers(session, master, wait)
     return session
-
-
-def _on_one_machine(master: str) -> dict[str, str]:
-    """With a few cores, planning a query anew after each of its stages costs more than it gains."""
-    told = re.fullmatch(r"local\[(\d+)\]", master)
-    cores = int(told.group(1)) if told else 1 if master == "local" else os.cpu_count() or 1
-    return {
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.shuffle.partitions": str(2 * cores),
-        # Many small tasks: five large ones keep two cores busy for three rounds, one of them half idle.
-        "spark.sql.files.maxPartitionBytes": "64m",
-    }
 
 
 def _await_workers(session: Any, master: str, wait: float) -> None:

@@ -36,6 +36,7 @@ class Encoded:
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     joined: bool  # values were looked up: better not done for every pass
     rows: int  # counted before anything was looked up
+    incomplete: frozenset[str]  # quasi-identifiers of words that miss some
 
 
 def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
@@ -95,7 +96,15 @@ def encode_on_spark(frame: Any, policy: Policy) -> Encoded:
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))
     quasi = tuple(placed[name] for name in policy.quasi)
-    return Encoded(frame, quasi, coded, columns, joined=bool(short), rows=found["rows"])
+    return Encoded(
+        frame,
+        quasi,
+        coded,
+        columns,
+        joined=bool(short),
+        rows=found["rows"],
+        incomplete=frozenset(name for name in listed if found[f"none:{name}"]),
+    )
 
 
 def _refuse_kinds(kinds: Mapping[str, str], policy: Policy) -> None:

@@ -92,6 +92,7 @@ def prepared_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Ex
         columns=encoded.columns,
         leave_out=leave_out,
         quasi=encoded.quasi,
+        incomplete=encoded.incomplete,
         recodings=recodings,
         rows_in=0,
         dropped=rows.dropped,

@@ -20,8 +20,20 @@ from mahrem.pipeline._summary import promises_of
 from mahrem.recode import Recoding
 from mahrem.release import Policy
 from mahrem.report import class_size_bins
-from mahrem.table import Column, Moments, Numbers, Prefix, Role, Words, exported_names, read_cell, read_ranges
-from mahrem.types import Floats, Mask
+from mahrem.table import (
+    Column,
+    Leaves,
+    Members,
+    Moments,
+    Numbers,
+    Prefix,
+    Role,
+    Words,
+    exported_names,
+    read_cell,
+    read_ranges,
+)
+from mahrem.types import Floats, Integers, Mask
 
 __all__ = ["Made", "described", "report_of"]
 
@@ -39,6 +51,7 @@ class Made:
     columns: Mapping[str, Column]
     leave_out: tuple[str, ...]
     quasi: tuple[Placed, ...]
+    incomplete: frozenset[str]  # quasi-identifiers of words that miss some
     recodings: tuple[Recoding, ...]
     rows_in: int
     dropped: int
@@ -116,7 +129,10 @@ def _column(made: Made, name: str, figures: Mapping[str, Mapping[str, float]]) -
 def _utility(made: Made, verdict: ClusterVerdict) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
     """Measure classes as published, and the cells of each column on the column's own axis."""
     policy, hidden, rows = made.policy, verdict.suppressed, verdict.rows
-    columns = {one.name: _loss(one, verdict.tallies[one.name], verdict) for one in made.quasi}
+    columns = {
+        one.name: _loss(one, verdict.tallies[one.name], verdict, missing=one.name in made.incomplete)
+        for one in made.quasi
+    }
     weigh = {name: policy.weights.get(name, 1.0) for name in columns}
     total = sum(weigh[name] * (found.pop("ncp_sum") + hidden) for name, found in columns.items())
     for found in columns.values():
@@ -139,32 +155,33 @@ def _utility(made: Made, verdict: ClusterVerdict) -> tuple[dict[str, Any], dict[
     }, columns
 
 
-def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict) -> dict[str, float]:
+def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict, *, missing: bool) -> dict[str, float]:
     """Measure one column from how often each of its cells is shown."""
     domain, shown = quasi.domain, verdict.rows - verdict.suppressed
-    if isinstance(domain, Numbers | Moments):
+    if isinstance(domain, Leaves):
+        utility, found = published_loss(
+            {quasi.name: tally},
+            sizes=verdict.sizes,
+            rows=shown,
+            suppressed=0,
+            k=1,
+            hierarchies={quasi.name: domain.hierarchy},
+        )
+        return {**found[quasi.name], "ncp_sum": utility.gcp_sum}
+    whole = 1.0
+    if isinstance(domain, Words):
+        # A missing value is one of the values that a set may name, and none of the codes with a beginning.
+        values = max(len(domain.labels) + (missing and not domain.prefixes), 1)
+        covered = _covered(tally["cell"], domain)
+        ncp, exact = np.where(covered > 1, covered / values, 0.0), covered == 1
+        iloss = (covered - 1) / values
+        whole -= 1 / values  # a cell that says "anything" still says that there is a value
+    else:
         ncp, exact = _widths(tally["cell"], quasi)
         iloss = ncp
-    elif isinstance(domain, Words) and domain.prefixes:
-        ncp, exact = _beginnings(tally["cell"], domain)
-        iloss = np.where(ncp > 0, ncp - 1 / max(len(domain.labels), 1), 0.0)
-    else:
-        trees = {} if isinstance(domain, Words) else {quasi.name: domain.hierarchy}
-        utility, found = published_loss(
-            {quasi.name: tally}, sizes=verdict.sizes, rows=shown, suppressed=0, k=1, hierarchies=trees
-        )
-        # A cell that says "anything" still says that there is a value: one of so many is not lost.
-        known = len(domain.labels) if isinstance(domain, Words) else 0
-        told = found[quasi.name]["suppressed_cells"] / known if known else 0.0
-        return {
-            **found[quasi.name],
-            "iloss": found[quasi.name]["iloss"] - told,
-            "ncp_sum": utility.gcp_sum,
-        }
     times = tally["rows"].to_numpy()
     hidden = (tally["cell"] == "*").fill_null(value=False).to_numpy()
     lost = float(np.where(hidden, 1.0, ncp) @ times)
-    whole = 1.0 if isinstance(domain, Numbers | Moments) else 1 - 1 / max(len(domain.labels), 1)
     return {
         "ncp_sum": lost,
         "gcp": lost / max(shown, 1),
@@ -189,15 +206,17 @@ def _widths(cells: pl.Series, quasi: Placed) -> tuple[Floats, Mask]:
     return share, ~known | (low == high)
 
 
-def _beginnings(cells: pl.Series, domain: Words) -> tuple[Floats, Mask]:
-    """Give the share of all codes that begin as each cell says."""
+def _covered(cells: pl.Series, domain: Words) -> Integers:
+    """Count the values that each cell may stand for."""
     labels = pl.Series(domain.labels, dtype=pl.String)
-    covered = np.ones(len(cells))
+    covered = np.ones(len(cells), np.int64)
     for place, text in enumerate(cells):
         cell = read_cell(text)
-        if isinstance(cell, Prefix):
+        if isinstance(cell, Members):
+            covered[place] = len(cell.members)
+        elif isinstance(cell, Prefix):
             covered[place] = int(labels.str.starts_with(cell.beginning).sum())
-    return np.where(covered > 1, covered / max(len(labels), 1), 0.0), covered == 1
+    return covered
 
 
 def _caveats(made: Made) -> list[str]:
