@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -19,7 +20,11 @@ from spark_cluster import one_at_a_time, spark_cluster, spark_session  # noqa: F
 
 
 def pytest_configure() -> None:
-    """Let ctrl-C work: a shell that starts tests in the background has them ignore it, and some press it."""
+    """Let nothing hang on how tests are started, or on what else the machine does."""
+    # A busy machine is no fault of an example.
+    hypothesis.settings.register_profile("patient", hypothesis.settings(), deadline=None)
+    hypothesis.settings.load_profile("patient")
+    # A shell that starts tests in the background has them ignore ctrl-C, and some press it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -15,17 +15,16 @@ from mahrem.attacks import AttributeInference, Examples, ModelInversion, invert
 from mahrem.attacks._attribute_inference import _fisher
 from mahrem.errors import InvalidInput, InvalidParameter
 
-rng = np.random.default_rng(8)
 
-
-def hidden(count: int) -> Examples:
+def hidden(count: int, seed: int) -> Examples:
+    rng = np.random.default_rng(seed)
     known = rng.normal(size=(count, 4))
     secret = np.eye(3)[rng.integers(3, size=count)]
     return Examples(np.hstack([known, secret]), rng.integers(8, size=count))
 
 
 def test_a_model_that_learnt_by_heart_gives_a_hidden_attribute_away() -> None:
-    inside, outside = hidden(600), hidden(600)
+    inside, outside = hidden(600, 1), hidden(600, 2)
     model = DecisionTreeClassifier(random_state=0).fit(inside.inputs, inside.labels)
     attack = AttributeInference(places=(4, 5, 6), values=np.eye(3))
     found = attack(model, inside, outside)
@@ -37,7 +36,7 @@ def test_a_model_that_learnt_by_heart_gives_a_hidden_attribute_away() -> None:
 
 def test_what_the_population_tells_is_no_breach() -> None:
     # The label is the attribute: everybody can be guessed, in the table or not.
-    inside, outside = hidden(300), hidden(300)
+    inside, outside = hidden(300, 1), hidden(300, 2)
     inside, outside = (Examples(one.inputs, one.inputs[:, 4:].argmax(axis=1)) for one in (inside, outside))
     model = LogisticRegression(C=10).fit(inside.inputs, inside.labels)
     found = AttributeInference(places=(4, 5, 6), values=np.eye(3))(model, inside, outside)
@@ -86,22 +85,22 @@ def test_one_attribute_chosen_among_many_alarms_no_oftener() -> None:
 
 
 def test_values_that_no_row_holds_are_refused() -> None:
-    one = hidden(40)
+    one = hidden(40, 1)
     model = LogisticRegression().fit(one.inputs, one.labels)
     with pytest.raises(InvalidInput, match="no row holds"):
-        AttributeInference(places=(0,), values=[[77.0], [78.0]])(model, one, hidden(40))
+        AttributeInference(places=(0,), values=[[77.0], [78.0]])(model, one, hidden(40, 2))
     with pytest.raises(InvalidParameter, match="at least two"):
         AttributeInference(places=(0,), values=[[77.0]])
 
 
-def blobs(count: int) -> Examples:
+def blobs(count: int, seed: int) -> Examples:
     labels = np.arange(count) % 4
     middles = np.sign(np.random.default_rng(1).normal(size=(4, 16)))
-    return Examples(0.5 * middles[labels] + rng.normal(0, 0.2, (count, 16)), labels)
+    return Examples(0.5 * middles[labels] + np.random.default_rng(seed).normal(0, 0.2, (count, 16)), labels)
 
 
 def test_a_model_shows_what_its_classes_look_like() -> None:
-    inside, outside = blobs(200), blobs(200)
+    inside, outside = blobs(200, 1), blobs(200, 2)
     model = LogisticRegression().fit(inside.inputs, inside.labels)
     found = ModelInversion(steps=60)(model, inside, outside)
     assert found.rate == 1.0
@@ -132,7 +131,7 @@ def test_rows_kept_in_memory_alarm() -> None:
 
 
 def test_inverted_rows_lie_within_bounds_and_repeat() -> None:
-    model: Any = LogisticRegression().fit(blobs(80).inputs, blobs(80).labels)
+    model: Any = LogisticRegression().fit(blobs(80, 1).inputs, blobs(80, 1).labels)
     how = ModelInversion(low=-0.3, high=0.2, steps=15, directions=8, seed=3)
     made = invert(model, (16,), (0, 2), how)
     assert made.shape == (2, 16)

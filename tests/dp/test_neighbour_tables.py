@@ -176,7 +176,8 @@ def own_bounds(table: pl.DataFrame) -> Any:
 
 
 def own_count(table: pl.DataFrame) -> Any:
-    return laplace_integers(ONE, epsilon=1.0)([int(table["x"].sum())])[0] / len(table)
+    (noisy,) = laplace_integers(ONE, epsilon=1.0)([int(table["x"].sum())])
+    return (noisy + 10**6) / len(table)  # never 0, which any number of rows divides alike
 
 
 def own_groups(table: pl.DataFrame) -> Any:

@@ -63,7 +63,7 @@ def test_the_estimate_inverts_the_matrix_by_hand() -> None:
 
 
 def test_many_values_are_better_asked_with_flags() -> None:
-    true = np.zeros(2000, dtype=np.int64)
+    true = np.zeros(20_000, dtype=np.int64)
     k_ary, unary = RandomisedResponse(epsilon=1.0, values=100), UnaryEncoding(epsilon=1.0, values=100)
     assert unary.estimate(unary(true)).errors[50] < k_ary.estimate(k_ary(true)).errors[50] / 2
 

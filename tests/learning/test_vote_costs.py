@@ -98,13 +98,13 @@ def test_the_published_cost_tells_neighbours_apart_by_noise_only() -> None:
 
 
 def test_the_published_cost_lies_above_the_true_one_nearly_always() -> None:
-    # Noise has no seed. Each lies below with 5 % at most; 12 of 60 have a chance below 1e-4.
+    # Noise has no seed. Each lies below with 5 % at most; 15 of 60 have a chance of 2e-7.
     costs = lead_costs(20.0, 3, 8.0)
     ordered = np.sort(CLEAR, axis=1)
     true = float(costs[ordered[:, -1] - ordered[:, -2]].sum())
     more = math.log1p(-1 / 8) - (math.log(1e-5) + math.log(8)) / 7
     found = [publish(CLEAR).epsilon for _ in range(60)]
-    assert sum(one < true + more for one in found) < 12
+    assert sum(one < true + more for one in found) < 15
     assert min(found) > 0
 
 

@@ -121,7 +121,7 @@ def test_figures_against_real_rows_lie_outside_the_release_and_say_so(
     learnt = found.learning["logistic_regression"]
     assert learnt["synthetic_accuracy"] > learnt["real_accuracy"] - 0.05
     assert found.pairs["synthetic_mean"] < 0.15
-    assert found.closest["nearer_to_real"] == pytest.approx(0.5, abs=0.05)  # 4.5 deviations of chance
+    assert found.closest["nearer_to_real"] == pytest.approx(0.5, abs=0.08)  # 8 deviations of chance
 
 
 def test_figures_can_tell_a_copy_and_a_bad_table() -> None:

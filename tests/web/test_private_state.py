@@ -163,11 +163,13 @@ def test_no_value_no_name_and_no_token_is_written_to_the_log(server: Server) -> 
     server.client.put(f"/api/v1/projects/{project}/source", content=f"a,b\n{secret},1,2\n".encode())
     server.client.put(f"/api/v1/projects/{project}/columns", json={"columns": {secret: {"role": "quasi"}}})
     server.client.get(f"/nowhere/{secret}", params={"token": secret})
+    before = server.log.read_text().count("GET /start")
     server.client.get("/start", params={"token": secret})
     with server.browser() as stranger:
         stranger.get(f"{server.start}x")  # the token itself is for another test
-    time.sleep(0.2)
-    log = server.log.read_text()
+    until = time.monotonic() + 20
+    while (log := server.log.read_text()).count("GET /start") < before + 2 and time.monotonic() < until:
+        time.sleep(0.05)
     assert "/api/v1/projects/{project}/columns" in log
     token = server.start.partition("token=")[2]
     for word in (secret, project, token, str(server.client.headers["authorization"]).split()[1]):

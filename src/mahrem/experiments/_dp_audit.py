@@ -81,7 +81,7 @@ QUICK = _Size(
     audited=600,
     canaries=40,
     runs=2,
-    broken=1,
+    broken=3,
     watched=500,
 )
 

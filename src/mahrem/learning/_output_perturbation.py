@@ -146,7 +146,7 @@ class OutputPerturbation(PrivateMargin):
 
     Example:
         >>> from mahrem.dp import Ledger
-        >>> model = OutputPerturbation(epsilon=1, delta=1e-8, classes=(0, 1))
+        >>> model = OutputPerturbation(epsilon=1, delta=1e-8, classes=(0, 1), regularisation=10)
         >>> X = np.repeat([[1.0], [-1.0]], 500, axis=0)
         >>> model = model.fit(X, X[:, 0] > 0, ledger=Ledger.temporary(epsilon=1, delta=1e-8))
         >>> model.predict([[2.0], [-3.0]]).tolist()
