@@ -33,6 +33,8 @@ from mahrem.dp import (
     foretell_query,
     parse_query,
 )
+from mahrem.dp._noisy_rows import noisy_rows
+from mahrem.dp._planning import plan_query
 from mahrem.dp._sources import opened
 from mahrem.dp._tally import Category, Edges, Grid, Tally, Term
 from mahrem.errors import ColumnNotFound, InvalidParameter
@@ -147,13 +149,14 @@ def test_bounds_are_found_paid_for_and_used(people: pl.DataFrame) -> None:
         answer_query(people, "count()", ledger=ledger, epsilon=0.1)
 
 
-def test_bounds_are_never_made_of_noise_alone(people: pl.DataFrame) -> None:
-    ledger = generous()
-    uppers = [
-        answer_query(people, "bounds(cost)", ledger=ledger, epsilon=0.5).rows[0]["upper"] for _ in range(300)
-    ]
-    # Once in fifty questions it was thousands of millions. Now two of 300 are, once in 1e9 runs.
-    assert sum(upper > 2048 for upper in uppers) < 2
+def test_bounds_are_never_made_of_noise_alone() -> None:
+    plan = plan_query(parse_query("bounds(cost)"), Ledger.temporary(epsilon=1.0), epsilon=0.5)
+    (key,) = plan.tally.keys
+    totals = np.zeros((key.size, 1), np.int64)
+    totals[key.size // 2] = 1000
+    widths = [row["value"] for _ in range(600) for row in noisy_rows(plan, totals)]
+    # Once in 25 questions a cell was all noise. Now two in 600 are so once in 1e7 runs.
+    assert sum(width > min(widths) for width in widths) < 2
 
 
 def test_bounds_nobody_can_see_are_not_declared(people: pl.DataFrame) -> None:
