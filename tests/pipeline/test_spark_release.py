@@ -228,6 +228,12 @@ def test_an_output_that_is_taken_is_refused_before_spark_starts(people: pl.DataF
         )
 
 
+@pytest.mark.parametrize("name", ["gone.csv", "gone/gone.parquet", "gone"])
+def test_a_file_that_is_not_there_is_refused_before_spark_starts(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=f"file='{Path(name).name}' does not exist"):
+        mh.anonymize(tmp_path / name, policy=POLICY, engine="spark", master="spark://127.0.0.1:1")
+
+
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_session_stays_only_if_a_frame_of_it_is_handed_out(
     monkeypatch: pytest.MonkeyPatch, *, fails: bool
@@ -236,7 +242,7 @@ def test_a_session_stays_only_if_a_frame_of_it_is_handed_out(
     monkeypatch.setattr(_on_spark, "_running", lambda _: None)
     monkeypatch.setattr("mahrem.engines._spark.start", lambda *_, **__: "session")
     monkeypatch.setattr("mahrem.engines._spark.stop", stopped.append)
-    with contextlib.suppress(KeyError), _on_spark.cluster("people.csv", Policy(), stays=True):
+    with contextlib.suppress(KeyError), _on_spark.cluster("people", Policy(), stays=True):
         if fails:
             raise KeyError("no such thing")
     assert stopped == (["session"] if fails else [])

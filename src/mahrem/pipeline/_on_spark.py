@@ -23,7 +23,7 @@ from mahrem.pipeline._anonymize import Release
 from mahrem.pipeline._spark_files import TEXT, as_text, checked, written
 from mahrem.pipeline._spark_prepare import Work, prepared_on_spark, refuse_on_spark
 from mahrem.pipeline._spark_report import Made, described, report_of
-from mahrem.pipeline._spark_source import is_spark_frame
+from mahrem.pipeline._spark_source import is_spark_frame, refuse_absent
 from mahrem.pipeline._spark_watch import jobs_counted, watched
 from mahrem.release import Policy, find_data, keep_record, staged_release
 from mahrem.report import render_html, to_json
@@ -81,6 +81,7 @@ def cluster(source: object, policy: Policy, *, stays: bool = False) -> Iterator[
         policy: Names the master.
         stays: Leave a session that was started running if all went well: a frame of it is handed out.
     """
+    refuse_absent(source, policy)
     with in_our_words(), ExitStack() as stack:
         if is_spark_frame(source):
             engine = Spark(session=source.sparkSession)  # type: ignore[attr-defined]

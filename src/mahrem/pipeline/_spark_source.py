@@ -16,10 +16,20 @@ from mahrem.errors import InvalidInput
 from mahrem.release import Policy
 from mahrem.table._formulas import DISARMED
 
-__all__ = ["ClusterTable", "is_spark_frame", "open_on_spark", "place_of", "read_csv", "restored"]
+__all__ = [
+    "ClusterTable",
+    "is_spark_frame",
+    "open_on_spark",
+    "place_of",
+    "read_csv",
+    "refuse_absent",
+    "restored",
+]
 
 _MARKS = ",;\t|"
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_TABLE = re.compile(r"\w+(\.\w+){0,2}")  # as a catalogue names one
+_TEXT = (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,21 @@ def is_spark_frame(source: object) -> bool:
     """Say whether something is a Spark DataFrame, without loading Spark."""
     kind = type(source)
     return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
+
+
+def refuse_absent(source: object, policy: Policy) -> None:
+    """Refuse a file that is not there before a cluster is started for it.
+
+    Raises:
+        InvalidInput: If it cannot be a table of the catalogue either.
+    """
+    if policy.query is not None or policy.table is not None or not isinstance(source, str | os.PathLike):
+        return
+    text = os.fspath(source)
+    if _URI.match(text) or Path(text).exists():
+        return
+    if text.lower().endswith((*_TEXT, ".parquet")) or not _TABLE.fullmatch(text):
+        raise InvalidInput(f"file={Path(text).name!r} does not exist")
 
 
 def open_on_spark(session: Any, source: object, policy: Policy) -> ClusterTable:
@@ -64,7 +89,7 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
     text = os.fspath(source)
     path = None if _URI.match(text) else Path(text)
     if path is not None and not path.exists():
-        if re.fullmatch(r"\w+(\.\w+){0,2}", text) and session.catalog.tableExists(text):
+        if _TABLE.fullmatch(text) and session.catalog.tableExists(text):
             return ClusterTable(session.table(text), f"table {text!r}", costly=False)
         raise InvalidInput(f"file={path.name!r} does not exist")
     name = text.rstrip("/").rsplit("/", 1)[-1]
@@ -75,7 +100,7 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
         frame = _tried(lambda: session.read.parquet(place), f"Parquet file {name!r}")
         _same_columns(path, frame.columns, name)
         return ClusterTable(frame, f"Parquet file {name!r}", costly=False)
-    if name.lower().endswith((".csv", ".tsv", ".txt")) or (path is not None and path.is_file()):
+    if name.lower().endswith(_TEXT) or (path is not None and path.is_file()):
         mark = policy.delimiter or _mark(session, place, name, policy.encoding)
         parts = path if path is not None and path.is_dir() else None
         names = () if parts is None else _header(parts, mark, policy.encoding)
