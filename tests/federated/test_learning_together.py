@@ -246,6 +246,7 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
 
         with pytest.raises(KeyboardInterrupt):
             simulate_learning(people(), "class", half, plan, tell=stop)
+        assert "the same command goes on" in told[-1]
         told.clear()
         simulate_learning(people(), "class", half, plan, tell=told.append)
         assert told[0].startswith("going on after round")

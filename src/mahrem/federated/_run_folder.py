@@ -112,6 +112,8 @@ class RunFolder:
             why = str(error) if isinstance(error, MahremError) else type(error).__name__
             self._state("stopped" if stopped else "failed", why=why)
             self.let_go()
+            if stopped and (self.path / PROGRESS).exists():
+                self.tell("stopped: the same command goes on after the last round that is told above")
             raise
 
     def watch(self, grid: Counted) -> Watched:
