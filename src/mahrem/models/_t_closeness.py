@@ -19,7 +19,28 @@ __all__ = ["EqualCloseness", "HierarchicalCloseness", "KLCloseness", "OrderedClo
 
 
 @dataclass(frozen=True)
-class EqualCloseness(PrivacyModel):
+class _Closeness(PrivacyModel):
+    """What every t-closeness shares: a class is at most ``t`` away from the table, up to 1e-9."""
+
+    t: float
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check.between(0, 1, t=self.t)
+
+    @property
+    def wanted(self) -> float:
+        """The largest distance from the table."""
+        return self.t
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare distances with ``t``, up to 1e-9."""
+        return self.level(counts) <= self.t + TOLERANCE
+
+
+@dataclass(frozen=True)
+class EqualCloseness(_Closeness):
     """t-closeness with the earth mover's distance when all values are equally far apart.
 
     Guarantees:
@@ -39,18 +60,7 @@ class EqualCloseness(PrivacyModel):
         array([0.25, 0.25])
     """
 
-    t: float
     name: ClassVar[str] = "t-closeness-equal"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check.between(0, 1, t=self.t)
-
-    @property
-    def wanted(self) -> float:
-        """The largest distance from the table."""
-        return self.t
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
@@ -58,13 +68,9 @@ class EqualCloseness(PrivacyModel):
         surplus = np.maximum(shares(counts) - counts.table[counts.value], 0.0)
         return by_class(np.add, surplus, counts, empty=np.inf)
 
-    def holds(self, counts: Counts) -> Mask:
-        """Compare distances with ``t``, up to 1e-9."""
-        return self.level(counts) <= self.t + TOLERANCE
-
 
 @dataclass(frozen=True)
-class OrderedCloseness(PrivacyModel):
+class OrderedCloseness(_Closeness):
     """t-closeness with the earth mover's distance when values lie in order, one step apart.
 
     Guarantees:
@@ -84,30 +90,15 @@ class OrderedCloseness(PrivacyModel):
         array([0.167, 0.167, 0.083])
     """
 
-    t: float
     name: ClassVar[str] = "t-closeness-ordered"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check.between(0, 1, t=self.t)
-
-    @property
-    def wanted(self) -> float:
-        """The largest distance from the table."""
-        return self.t
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
         return ordered_distance(counts)
 
-    def holds(self, counts: Counts) -> Mask:
-        """Compare distances with ``t``, up to 1e-9."""
-        return self.level(counts) <= self.t + TOLERANCE
-
 
 @dataclass(frozen=True)
-class HierarchicalCloseness(PrivacyModel):
+class HierarchicalCloseness(_Closeness):
     """t-closeness with the earth mover's distance along a hierarchy of the values.
 
     Two values are as far apart as their nearest common node is high. Needs a hierarchy of the column
@@ -133,30 +124,15 @@ class HierarchicalCloseness(PrivacyModel):
         array([0.5, 0.5])
     """
 
-    t: float
     name: ClassVar[str] = "t-closeness-hierarchical"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check.between(0, 1, t=self.t)
-
-    @property
-    def wanted(self) -> float:
-        """The largest distance from the table."""
-        return self.t
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
         return hierarchical_distance(counts)
 
-    def holds(self, counts: Counts) -> Mask:
-        """Compare distances with ``t``, up to 1e-9."""
-        return self.level(counts) <= self.t + TOLERANCE
-
 
 @dataclass(frozen=True)
-class KLCloseness(PrivacyModel):
+class KLCloseness(_Closeness):
     """t-closeness with the Kullback-Leibler divergence of a class from the table, natural logarithm.
 
     Guarantees:
@@ -177,25 +153,13 @@ class KLCloseness(PrivacyModel):
         array([0.1438, 0.2877])
     """
 
-    t: float
     name: ClassVar[str] = "t-closeness-kl"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check.at_least(0, t=self.t)
-
-    @property
-    def wanted(self) -> float:
-        """The largest divergence from the table."""
-        return self.t
 
     def level(self, counts: Counts) -> Levels:
         """Give the divergence of every class from the table."""
         share = shares(counts)
         terms = share * (np.log(share) - logarithm(counts.table)[counts.value])
         return np.maximum(by_class(np.add, terms, counts, empty=np.inf), 0.0)
-
-    def holds(self, counts: Counts) -> Mask:
-        """Compare divergences with ``t``, up to 1e-9."""
-        return self.level(counts) <= self.t + TOLERANCE
