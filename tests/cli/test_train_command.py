@@ -41,3 +41,6 @@ def test_a_person_trains_a_model_until_the_budget_is_gone(
     assert _run([*asked, "--plan"]) == 5
     assert "DOES NOT FIT" in capsys.readouterr().out
     assert _run([*asked, "--hidden", "a,b"]) == 2
+    capsys.readouterr()
+    assert _run([*asked, "--target", "il"]) == 2  # the last one counts
+    assert "did you mean ill?" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -23,9 +24,11 @@ def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
     for name in columns:
         known = facts.columns.get(name)
         if known is None or (known.categories is None and not known.bounded):
+            near = difflib.get_close_matches(name, facts.columns, n=1) if known is None else []
+            hint = f"; did you mean {near[0]}?" if near else ""
             raise InvalidParameter(
                 f"column={name!r} has neither declared values nor public bounds; none is read off the data: "
-                f"declare them with the ledger (--categories {name}=A,B,C or --bounds {name}=LOW:HIGH)"
+                f"declare them with the ledger (--categories {name}=A,B,C or --bounds {name}=LOW:HIGH){hint}"
             )
 
 

@@ -53,8 +53,8 @@ class SharedSchema:
         object.__setattr__(self, "classes", tuple(str(one) for one in self.classes))
         if not 2 <= len(set(self.classes)) == len(self.classes) <= MOST_CLASSES:
             raise InvalidParameter(
-                f"classes={len(self.classes)} must be different, at least two and at most {MOST_CLASSES}: "
-                "group them"
+                f"classes={len(self.classes)}: rows must have 2 to {MOST_CLASSES} different ones; group rare "
+                "ones, or learn from more rows"
             )
         if self.target in self.columns:
             raise InvalidParameter(f"target={self.target!r} is among the columns to learn from")
