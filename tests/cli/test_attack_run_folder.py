@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,15 @@ def test_a_simulation_knows_its_own_hold_out(run: Run, tmp_path: Path) -> None:
     anonymise = {"quasi": ["height", "town"], "k": 3}
     simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2), anonymise=anonymise)
     simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.25)
+    noisy = replace(plan, protections=Protections(clip=0.1, noise=5.0))
+    vetted = replace(plan, protections=Protections(held_out=0.5))
+    for name, one in (("noisy", noisy), ("vetted", vetted)):
+        simulate_learning(whole, "ill", tmp_path / name, one, shared=Shared(clients=2, held_out=0.25))
     shapes: tuple[Shape, ...] = ("vertical", "gossip")
     for shape in shapes:
         simulate_shape(whole, "ill", tmp_path / shape, ShapeRun.usual(shape, rounds=1), test=0.1)
     sizes_of = {"net": (280, 120), "rules": (300, 100), "vertical": (360, 40), "gossip": (360, 40)}
+    sizes_of |= {"noisy": (280, 120), "vetted": (210, 120)}
     for name, sizes in sizes_of.items():
         code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
         assert code == 0
@@ -158,6 +164,11 @@ def test_the_rows_found_again_are_those_that_were_kept(tmp_path: Path) -> None:
     inside, outside = _parted(tmp_path / "net", whole)
     learning, judged = shared.parts(whole)
     assert inside.equals(learning)
+    assert outside.equals(judged)
+    vetted = LearningPlan(rounds=1, hidden=(4,), protections=Protections(held_out=0.5))
+    simulate_learning(whole, "ill", tmp_path / "vetted", vetted, shared=shared)
+    inside, outside = _parted(tmp_path / "vetted", whole)
+    assert inside.equals(shared.server_rows(learning, vetted)[0])  # not those the server vets by
     assert outside.equals(judged)
 
 

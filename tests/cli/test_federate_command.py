@@ -307,7 +307,11 @@ def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
     from mahrem.learning import Rule, RuleList
 
     made = ["init", "study", "--target", "class", "--columns", "sky,day", "--how", "one-shot"]
+    code, _, err = run(*made, *pairs("a", "b"), "--sum", "masked")
+    assert code == 2
+    assert "not added up" in err
     assert run(*made, *pairs("a", "b"))[0] == 0
+    assert 'sum = "plain"' in Path("study/federation.toml").read_text()
     Path("rules.key").touch(mode=0o600)
     Path("rules.key").write_bytes(bytes(range(32)))
     real = RuleList(("sky", "day"), ("dry", "wet"), (Rule((("sky", "blue"),), "dry", 0.5, 1.0),), "wet", 80)

@@ -197,6 +197,7 @@ def test_a_plan_that_hides_needs_two_clients() -> None:
     with pytest.raises(InvalidParameter, match="hides nothing"):
         Plan(sum="masked", least_clients=1)
     assert Plan(sum="plain", least_clients=1).hides is False
+    assert Plan(how="one-shot", sum="masked").sum == "plain"  # rules are not added up, and no file says so
     for bad in ({"how": "magic"}, {"sum": "none"}, {"support": 2.0}, {"least_count": 0}):
         with pytest.raises(InvalidParameter):
             Plan(**bad)  # type: ignore[arg-type]

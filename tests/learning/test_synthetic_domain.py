@@ -37,13 +37,15 @@ def test_kinds_and_cells_follow_from_public_facts_alone() -> None:
     assert kinds["sex"] == ("category", 3, pl.String())
     assert kinds["code"][2] == pl.Int64()
     assert kinds["born"][2] == pl.Date()
+    (age,) = declare_domain(FACTS, ["age"], cells={"age": 10}).columns
+    assert age.cells == 12  # both ends, and ten between
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 90))
 def test_a_value_drawn_from_a_cell_lies_in_that_cell(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
-    cells = {"cost": count, "points": count, "born": count}
+    cells = {"age": count, "cost": count, "points": count, "born": count}
     domain = declare_domain(FACTS, ALL, dates=DATES, missing=ALL, cells=cells)
     codes = np.stack([rng.integers(0, column.cells, 200) for column in domain.columns], axis=1)
     drawn = pl.DataFrame([column.draw(codes[:, place], rng) for place, column in enumerate(domain.columns)])

@@ -71,6 +71,11 @@ def plan_from(said: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -
     for name, _, spelling, *_ in other:
         if name in given:
             raise InvalidParameter(f"{name}: {spelling} does not go with --model {model}")
+    if given.get("how") == "one-shot" and given.get("sum", "plain") != "plain":
+        raise InvalidParameter(
+            f"sum={given['sum']!r}: one-shot rules are not added up, the server sees those of every client; "
+            "leave out --sum, or --how one-shot"
+        )
     whole = {**(usual or {}), **given}
     return learning_plan({**whole, "model": model}) if learns(said) else Plan(**whole)
 

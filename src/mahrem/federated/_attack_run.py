@@ -18,6 +18,7 @@ from mahrem.federated._attack_rules import accuracy_of_rules, members_of_rules, 
 from mahrem.federated._imitation import Imitation
 from mahrem.federated._run_folder import CHECKPOINT, STATE
 from mahrem.federated._shared_model import SharedModel, figures_of
+from mahrem.federated._simulate import rows_apart
 from mahrem.learning import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Reading, open_source
@@ -130,7 +131,7 @@ def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     """Part a table as a simulation did; its draw depends on its seed and the number of rows alone."""
     try:
         said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
-        drawn, learnt = said["simulated"], _rows_learnt(home, said)
+        drawn, learnt = said["simulated"], _rows_learnt(said)
         target, rows, kept = drawn["target"], drawn["rows"], drawn["test_rows"]
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(
@@ -141,9 +142,10 @@ def _parted(home: Path, whole: pl.DataFrame) -> Tables:
         raise InvalidParameter("--original: this run kept no rows to judge by (--test 0); give --holdout too")
     check.columns_exist([target], whole.columns)
     whole = whole.filter(pl.col(target).is_not_null())  # as it did, before the draw
-    shuffled = np.random.default_rng(drawn["seed"]).permutation(whole.height)
-    inside, outside = whole[np.sort(shuffled[kept:])], whole[np.sort(shuffled[:kept])]
-    fits = whole.height == rows == learnt + kept
+    inside, outside = rows_apart(whole, kept, drawn["seed"])
+    vetting = drawn.get("server_rows", 0)
+    inside, _ = rows_apart(inside, vetting, [drawn["seed"], 1])
+    fits = whole.height == rows == learnt + kept + vetting
     if not fits or not _judges_alike(home, outside, said):
         raise InvalidInput(
             f"--original has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
@@ -165,14 +167,12 @@ def _judges_alike(home: Path, kept: pl.DataFrame, summary: Mapping[str, Any]) ->
     return all(abs(found[name] - figures[name]) < ROUNDED for name in found if name in figures)
 
 
-def _rows_learnt(home: Path, summary: Mapping[str, Any]) -> int:
+def _rows_learnt(summary: Mapping[str, Any]) -> int:
     """Count the rows that clients took part with, before they anonymised."""
     if "rules" in summary:
         return int(summary["rows"])
-    if "shape" in summary:
-        return int(summary["simulated"]["rows"]) - int(summary["simulated"]["test_rows"])
-    reports = json.loads((home / "privacy.json").read_text(encoding="utf-8"))
-    return sum(int(one.get("rows_in", one["rows"])) for one in reports.values())
+    drawn = summary["simulated"]
+    return int(drawn["rows"] - drawn["test_rows"] if "shape" in summary else drawn["learnt_rows"])
 
 
 def _table(source: object, reading: Reading | None) -> pl.DataFrame:

@@ -80,7 +80,8 @@ class Plan:
     """How a federation learns.
 
     - ``how``: ``exact`` (the model of all rows together) or ``one-shot`` (local rules, merged once).
-    - ``sum``: how counts are added in ``exact``: ``plain``, ``masked`` or ``homomorphic``.
+    - ``sum``: how counts are added in ``exact``: ``plain``, ``masked`` or ``homomorphic``; one-shot rules are
+      not added up, and it is always ``plain``.
     - ``support``, ``confidence``, ``longest``, ``cut``: of CBA.
     - ``sum_over``: of ``one-shot``; see :class:`MergedRules`.
     - ``least_clients``: fewer and there is no model; a client under masks refuses a sum of fewer, too.
@@ -105,6 +106,10 @@ class Plan:
         check.one_of(get_args(SumOver), sum_over=self.sum_over)
         check.at_least(1, least_clients=check.whole(least_clients=self.least_clients))
         check.at_least(1, least_count=check.whole(least_count=self.least_count))
+        if self.how == "one-shot":
+            object.__setattr__(
+                self, "sum", "plain"
+            )  # the server sees every client's rules: say so everywhere
         if self.hides and self.least_clients < 2:
             raise InvalidParameter(f"least_clients={self.least_clients}: a sum of one client hides nothing")
         self.cba()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -22,11 +22,19 @@ from mahrem.federated._silo import Silo, split_rows
 from mahrem.learning import EqualWidthBins, QuantileBins, RuleList, SupervisedBins, as_cells, cba
 from mahrem.table import Kind, Reading, open_source, read_kind
 
-__all__ = ["Bins", "Split", "simulate", "split_table"]
+__all__ = ["Bins", "Split", "rows_apart", "simulate", "split_table"]
 
 Split: TypeAlias = Literal["iid", "skewed", "dirichlet"]
 Bins: TypeAlias = Literal["supervised", "quantile", "width", "none"]
 FEW = 10  # a column of numbers with at most so many values is left as it is
+
+
+def rows_apart(
+    whole: pl.DataFrame, count: int, seed: int | Sequence[int]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give the other rows, and so many drawn ones, which the seed and the number of rows find again."""
+    shuffled = np.random.default_rng(seed).permutation(whole.height)
+    return whole[np.sort(shuffled[count:])], whole[np.sort(shuffled[:count])]
 
 
 def split_table(
@@ -126,10 +134,8 @@ def simulate(
     names = tuple(name for name in whole.columns if name not in {target, by})
     if not names:
         raise InvalidParameter("columns=0: a table needs at least one besides the target")
-    shuffled = np.random.default_rng(seed).permutation(whole.height)
-    held = np.sort(shuffled[: int(test * whole.height)])
-    kept = np.sort(shuffled[int(test * whole.height) :])
-    learning, judged = _binned(whole[kept], whole[held], names, target, bins)
+    kept, held = rows_apart(whole, int(test * whole.height), seed)
+    learning, judged = _binned(kept, held, names, target, bins)
     parts = split_table(learning, target, clients=clients, split=split, by=by, alpha=alpha, seed=seed)
     schema = Schema(columns=names, target=target)
     run = RunFolder.create(folder, chosen, force=force, tell=tell)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from mahrem import check
@@ -23,7 +22,7 @@ from mahrem.federated._learning_run import LearningRun
 from mahrem.federated._protections import Protections
 from mahrem.federated._shared_schema import SharedSchema, propose_schema
 from mahrem.federated._silo_policy import silo_policy
-from mahrem.federated._simulate import Split, _read, split_table
+from mahrem.federated._simulate import Split, _read, rows_apart, split_table
 from mahrem.federated._training_silo import Measure, TrainingSilo, training_client
 from mahrem.table import Reading
 
@@ -59,7 +58,7 @@ class Shared:
     def parts(self, whole: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Give rows to learn from, and rows to judge by."""
         check.between(0.01, 0.9, test=self.test)
-        return self._apart(whole, self.test, self.seed)
+        return rows_apart(whole, max(1, int(self.test * whole.height)), self.seed)
 
     def server_rows(
         self, learning: pl.DataFrame, plan: LearningPlan
@@ -68,13 +67,7 @@ class Shared:
         if plan.protections.held_out is None:
             return learning, None
         check.between(0.001, 0.9, held_out=self.held_out)
-        return self._apart(learning, self.held_out, [self.seed, 1])
-
-    @staticmethod
-    def _apart(whole: pl.DataFrame, share: float, seed: int | list[int]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        shuffled = np.random.default_rng(seed).permutation(whole.height)
-        kept = max(1, int(share * whole.height))
-        return whole[np.sort(shuffled[kept:])], whole[np.sort(shuffled[:kept])]
+        return rows_apart(learning, max(1, int(self.held_out * learning.height)), [self.seed, 1])
 
 
 def simulate_learning(
@@ -166,6 +159,8 @@ def simulate_learning(
         learnt = run.learn(grid, held_out=held_out, public=public)
         drawn = {"clients": len(parts), "split": sharing.by or sharing.split, "seed": sharing.seed}
         drawn |= {"target": target, "rows": whole.height, "test_rows": judged.height}
+        drawn["server_rows"] = 0 if held_out is None else held_out.height
+        drawn["learnt_rows"] = sum(parts[name].height for name in learnt.reports)
         return run.finish(learnt, {"simulated": drawn})
 
 

@@ -37,7 +37,8 @@ def declare_domain(
         kinds: ``whole`` or ``number``; by default whole where both bounds are whole numbers.
         dates: First and last day (ISO) of columns of dates.
         cells: For numbers, into how many cells of equal width the range is cut, or where.
-        fine: The same for columns that ``cells`` does not name.
+        fine: The same for columns that ``cells`` does not name; up to 128 whole numbers or days have a cell
+            each.
 
     Example:
         >>> from mahrem.dp import PublicColumn
@@ -61,7 +62,7 @@ def declare_domain(
             low, high = (day_number(name, said) for said in dates[name])
             if not low < high:
                 raise InvalidParameter(f"dates={name!r}: the first day must lie before the last")
-            edges = _edges(low, high, cells.get(name, fine), whole=True, name=name)
+            edges = _edges(low, high, cells.get(name), fine, whole=True, name=name)
             made.append(DeclaredColumn(name=name, kind="date", edges=edges, gaps=gaps))
         elif known is not None and known.categories is not None:
             made.append(DeclaredColumn(name=name, kind="category", categories=known.categories, gaps=gaps))
@@ -69,7 +70,7 @@ def declare_domain(
             low, high = facts.bounds(name)
             usual = "whole" if low.is_integer() and high.is_integer() else "number"
             kind = _number_kind(kinds.get(name, usual))
-            edges = _edges(low, high, cells.get(name, fine), whole=kind == "whole", name=name)
+            edges = _edges(low, high, cells.get(name), fine, whole=kind == "whole", name=name)
             made.append(DeclaredColumn(name=name, kind=kind, edges=edges, gaps=gaps))
     return DeclaredDomain(columns=tuple(made), facts=facts)
 
@@ -79,13 +80,13 @@ def _number_kind(said: str) -> Literal["whole", "number"]:
 
 
 def _edges(
-    low: float, high: float, said: int | Sequence[float], *, whole: bool, name: str
+    low: float, high: float, said: int | Sequence[float] | None, fine: int, *, whole: bool, name: str
 ) -> tuple[float, ...]:
     if whole and not (low.is_integer() and high.is_integer()):
         raise InvalidParameter(f"kind='whole': column={name!r} needs whole numbers as bounds")
-    if isinstance(said, int):
-        count = int(check.between(1, MOST_CELLS, cells=check.whole(cells=said)))
-        if whole and high - low + 1 <= SINGLE_CELLS:
+    if said is None or isinstance(said, int):
+        count = int(check.between(1, MOST_CELLS, cells=check.whole(cells=fine if said is None else said)))
+        if whole and high - low + 1 <= (SINGLE_CELLS if said is None else count):
             return tuple(np.arange(low, high + 1).tolist())
         inner = np.linspace(low, high, count + 1)[1:-1]
     else:
@@ -98,6 +99,4 @@ def _edges(
         edges = np.unique(edges)
         if len(edges) > 2 and edges[-2] == high - 1:
             edges = np.delete(edges, -2)  # between it and the upper bound lies no whole number
-        if len(edges) == high - low + 1:
-            return tuple(edges.tolist())
     return tuple(edges.tolist())
