@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 __all__ = [
+    "PAID",
     "BudgetExceeded",
     "ColumnNotFound",
     "GuaranteeBroken",
@@ -36,6 +37,9 @@ __all__ = [
     "PrivacyWarning",
     "Tampered",
 ]
+
+
+PAID = "the ledger has paid for it, and that stays spent"  # how a note about costs begins
 
 
 class MahremError(Exception):

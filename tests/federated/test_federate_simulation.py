@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter
+from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated import Plan, RunFolder, simulate, split_table
 from mahrem.learning import RuleList, cba
 
@@ -168,3 +169,13 @@ def test_a_bug_in_a_run_is_written_without_its_text(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a cell"), run.recording():
         raise ValueError("a cell")
     assert state(tmp_path / "run")["why"] == "ValueError"
+
+
+def test_a_full_disk_is_said_in_the_words_of_the_system(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # no file may grow beyond it
+    try:
+        with pytest.raises(OutputFailed, match="File too large"):
+            RunFolder.create(tmp_path / "run", LOOSE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

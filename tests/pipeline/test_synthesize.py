@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import sys
 import tomllib
 from pathlib import Path
@@ -296,3 +297,30 @@ def test_an_audit_of_synthetic_rows_says_where_their_promise_is(
         mh.audit(tmp_path / "release")
     looked_at = mh.audit(tmp_path / "release", quasi=["age", "sex"], k=2)
     assert looked_at.report["rows"] == 500
+
+
+def test_who_has_paid_is_told_so_when_the_disk_is_full_or_somebody_stops_it(
+    book: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, ledger = book
+    asked = ["synthesize", str(data), "--ledger", str(ledger), "--epsilon", "0.5", "--delta", "1e-6"]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))  # no file may grow beyond it
+    try:
+        assert _run([*asked, "--rows", "20000", "-o", str(tmp_path / "full")]) == 74
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    said = capsys.readouterr().err
+    assert "File too large" in said
+    assert "stays spent: epsilon=0.5" in said
+    assert not (tmp_path / "full").exists()
+
+    def stop(step: str) -> None:
+        if step.startswith("sampling"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        mh.synthesize(data, ledger=ledger, epsilon=0.5, delta=DELTA, progress=stop)
+    assert "stays spent: epsilon=0.5" in stopped.value.__notes__[0]
+    assert _run([*asked, "--epsilon", "5", "-o", str(tmp_path / "dear")]) == 5
+    assert "stays spent" not in capsys.readouterr().err  # nothing was paid

@@ -30,7 +30,7 @@ from mahrem.cli._reproduce import reproduce
 from mahrem.cli._serve import serve
 from mahrem.cli._synthesize import synthesize
 from mahrem.cli._train import train
-from mahrem.errors import MahremError
+from mahrem.errors import PAID, MahremError
 
 __all__ = ["app", "main"]
 
@@ -98,7 +98,11 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last one to catch it
-        return _explain(error)
+        code = _explain(error)
+        for note in getattr(error, "__notes__", ()):
+            if note.startswith(PAID):  # what others note may hold cells
+                _complain(note)
+        return code
     return 0
 
 

@@ -114,8 +114,9 @@ def answer_query(
     with opened(source, how) as data:
         data.refuse(plan.tally)
         ledger.refuse_other(source, how, data.columns)
-        ledger.spend(plan.event, what=str(asked), epsilon=plan.epsilon, delta=plan.delta)
-        totals = data.tally(plan.tally)
+        with ledger.cost_told():
+            ledger.spend(plan.event, what=str(asked), epsilon=plan.epsilon, delta=plan.delta)
+            totals = data.tally(plan.tally)
     rows = tuple(noisy_rows(plan, totals))
     notes = _keep_bounds(plan, ledger, rows) if isinstance(asked, Bounds) else _notes(plan)
     return _answer(plan, ledger, rows, notes, spent=True, fits=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
-from mahrem.errors import BudgetExceeded, InvalidParameter, PrivacyWarning
+from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
 from mahrem.table import Reading
 
 __all__ = ["Ledger"]
@@ -187,6 +188,19 @@ class Ledger:
         record = self._store.append("spend", decide)
         paid(new)
         return record
+
+    @contextmanager
+    def cost_told(self) -> Iterator[None]:
+        """Let whatever goes wrong in the block, or stops it, say what was paid by then."""
+        before = len(self._store.records())
+        try:
+            yield
+        except BaseException as error:
+            lines = self._store.records()[before:]
+            costs = [f"epsilon={one.body['epsilon']:.4g}" for one in lines if one.kind == "spend"]
+            if costs:
+                error.add_note(f"{PAID}: {', '.join(costs)}")
+            raise
 
     def _refuse_overspend(self, before: Sequence[Spend], new: Spend) -> None:
         if self.delta == 0 and new.delta > 0:

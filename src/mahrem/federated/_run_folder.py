@@ -84,11 +84,10 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             made.let_go = weakref.finalize(made, _hold(path))
             made._take(force=force, goes_on=goes_on)
-        except OSError as error:
+        except BaseException as error:
             made.let_go()
-            raise OutputFailed(f"output={path.name!r} cannot be made: {error.strerror}") from error
-        except BaseException:
-            made.let_go()
+            if isinstance(error, OSError) and not isinstance(error, OutputFailed):
+                raise OutputFailed(f"output={path.name!r} cannot be made: {error.strerror}") from error
             raise
         return made
 

@@ -18,6 +18,7 @@ __all__ = ["TEXT", "as_text", "checked", "written"]
 
 TEXT = ("csv", "tsv")  # formats whose cells are text
 _WORDS = ("string", "varchar", "char")
+_NO_ROOM = ("No space left on device", "Disk quota exceeded", "Permission denied", "Read-only file system")
 
 
 def written(table: Any, folder: Path, form: str) -> Any:
@@ -48,7 +49,8 @@ def written(table: Any, folder: Path, form: str) -> Any:
     try:
         writer.format("csv" if text else form).save(f"file://{place.absolute()}")
     except Exception as error:  # noqa: BLE001 - whatever Spark or a file system may raise
-        reason = type(error).__name__
+        told = str(error)  # a stranger's words, which may hold cells: only the system's own are repeated
+        reason = next((sign for sign in _NO_ROOM if sign in told), type(error).__name__)
         raise OutputFailed(f"the release could not be written ({reason}); nothing was left behind") from None
     for check in place.glob(".*.crc"):
         check.unlink()

@@ -125,9 +125,10 @@ def synthesize(
         known = book.facts.rows if book.unit.subject is None else None  # else it counts people
         _refuse_sheet(known if rows is None else rows, len(work.domain.columns))
     run = SyntheticRun(source, how, made, work, request, rows, step)
-    if output is None:
-        return run.in_memory(began)
-    return run.written(Path(output), format, began, force=force, html=html)
+    with book.cost_told():
+        if output is None:
+            return run.in_memory(began)
+        return run.written(Path(output), format, began, force=force, html=html)
 
 
 def _refuse_sheet(rows: int | None, columns: int) -> None:

@@ -144,10 +144,11 @@ def train(
     _refuse_unpayable(made, epsilon)
     if output is not None:
         _refuse_occupied(Path(output), force=force)  # before anything is paid
-    _fit(made, measure, source, way, wish, wanted)
-    made.seconds = time.perf_counter() - start
-    if output is not None:
-        made.save(output, force=force)
+    with book.cost_told():
+        _fit(made, measure, source, way, wish, wanted)
+        made.seconds = time.perf_counter() - start
+        if output is not None:
+            made.save(output, force=force)
     if isinstance(made.estimator, PrivateNetwork):
         made.estimator.forget()
     return made
