@@ -5,10 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-# Compiled kernels are cached inside .venv, so that parallel tests and later runs find them. Numba looks at one
-# source file at a time, so the folder is named after all kernels together: no edit meets a stale one.
-KERNELS := $(shell cat src/mahrem/arrays/*.py | cksum | cut -d ' ' -f 1)
-export NUMBA_CACHE_DIR := $(CURDIR)/$(VENV)/numba-cache/$(KERNELS)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
@@ -21,12 +17,16 @@ $(STAMP): pyproject.toml constraints.txt scripts/set_up.sh
 .PHONY: setup
 setup: $(STAMP)  ## Make the virtual environment (done by the others when needed)
 
+.PHONY: kernels
+kernels: $(STAMP)  ## Build the kernels again if their sources changed
+	$(BIN)/python native/build_kernels.py
+
 .PHONY: demo
-demo: $(STAMP)  ## Anonymise fictional patients and write a release folder
+demo: kernels  ## Anonymise fictional patients and write a release folder
 	$(BIN)/mahrem demo -o demo-release --force
 
 .PHONY: test
-test: $(STAMP)  ## Run every check and every test
+test: kernels  ## Run every check and every test
 	bash scripts/test.sh
 
 .PHONY: check
@@ -34,11 +34,11 @@ check: $(STAMP)  ## Only the static checks: ruff, mypy, import-linter
 	bash scripts/check.sh
 
 .PHONY: bench
-bench: $(STAMP)  ## Run the benchmarks; rows go to benchmarks/results/
+bench: kernels  ## Run the benchmarks; rows go to benchmarks/results/
 	bash scripts/bench.sh
 
 .PHONY: bench-peers
-bench-peers: $(STAMP)  ## The same against peers, each in an environment of its own
+bench-peers: kernels  ## The same against peers, each in an environment of its own
 	bash scripts/bench_peers.sh
 
 .PHONY: clean

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
-# Everything CI runs: static checks, then one process that compiles the kernels, then all tests and doctests in parallel.
+# Everything CI runs: static checks, then all tests and doctests in parallel.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
-kernels="$(cat src/mahrem/arrays/*.py | cksum | cut -d " " -f 1)"
-export NUMBA_CACHE_DIR="${NUMBA_CACHE_DIR:-$PWD/.venv/numba-cache/$kernels}"
 # Private run records of the tests stay out of the home directory.
 MAHREM_STATE="$(mktemp -d)"
 export MAHREM_STATE
@@ -13,5 +11,4 @@ if [ -z "${MAHREM_DATA:-}" ] && [ -d ../shared/data ]; then export MAHREM_DATA="
 # Test processes share the cores: threads of one that spin for each other while another works cost minutes.
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 bash scripts/check.sh
-$bin/python -m mahrem.arrays
 $bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist worksteal "$@"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._lloyd import assign, lloyd, middles
 from mahrem.arrays._merge import merge_small, split_large
-from mahrem.types import Floats, Labels, Points
+from mahrem.types import Floats, Labels, Matrix, Points, Written
 
 __all__ = ["compact", "groups_from_centres", "groups_from_labels", "squared_error"]
 
@@ -15,7 +15,7 @@ _FAR = 1e150  # where a group that is no more lies: its square is still a number
 _PATIENCE = 10  # rounds without a better grouping before a circle is suspected
 
 
-@njit(cache=True, nogil=True)
+@inner
 def compact(labels: Labels, most: int) -> int:
     """Number the groups anew in the order of their first rows; gives how many there are."""
     numbers = np.full(most, -1, np.int64)
@@ -28,10 +28,10 @@ def compact(labels: Labels, most: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def groups_from_labels(
     points: Points,
-    labels: Labels,
+    labels: Written[Labels],
     most: int,
     minimum: int,
     order: int,
@@ -56,7 +56,7 @@ def groups_from_labels(
     return split_large(points, labels, compact(labels, most), minimum)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_error(points: Points, labels: Labels, groups: int) -> float:
     """Add up the squared distances of rows to the centres of their groups."""
     columns = np.zeros((points.shape[1], groups))
@@ -68,7 +68,7 @@ def squared_error(points: Points, labels: Labels, groups: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _same(one: Labels, other: Labels) -> bool:
     for row in range(len(one)):  # noqa: SIM110 - Numba has no generators here
         if one[row] != other[row]:
@@ -76,16 +76,16 @@ def _same(one: Labels, other: Labels) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def groups_from_centres(
     points: Points,
-    columns: Floats,
+    columns: Written[Matrix[Floats]],
     minimum: int,
     order: int,
     by_loss: bool,  # noqa: FBT001 - kernels take arguments by position
     inside: bool,  # noqa: FBT001 - kernels take arguments by position
     rounds: int,
-    labels: Labels,
+    labels: Written[Labels],
 ) -> int:
     """Run k-means from the given centres and make its clusters keep the minimum; gives how many groups.
 

@@ -8,14 +8,14 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import kernel
 from mahrem.arrays._layout import Rooms, Scratch, fill_labels
 from mahrem.arrays._rounds import list_rows
 from mahrem.arrays._threads import available_threads, chunks, spread, work_off
 from mahrem.arrays._vantage import Vantage, Yard, near_and_far, part
 from mahrem.errors import InvalidInput
-from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
+from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows, Written
 
 __all__ = ["Balls", "carry_out_balls", "grow_balls", "grow_balls_segment", "propose_balls"]
 
@@ -33,14 +33,14 @@ class Queue(NamedTuple):
     tried: Integers  # 0 = none, 1 = near is <= the median distance, 2 = near is < it
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_balls_segment(
-    yard: Yard,
+    yard: Written[Yard],
     vantage: Vantage,
     once: bool,  # noqa: FBT001 - kernels take arguments by position
-    first: Integers,
-    last: Integers,
-    scratch: Scratch,
+    first: Written[Integers],
+    last: Written[Integers],
+    scratch: Written[Scratch],
 ) -> int:
     """Cut the segment on the stack until nothing can be cut, or ``once``; gives how many are left on it."""
     top = 0
@@ -62,9 +62,9 @@ def grow_balls_segment(
     return top + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose_balls(
-    yard: Yard, vantage: Vantage, queue: Queue, first: int, last: int, scratch: Scratch
+    yard: Yard, vantage: Vantage, queue: Written[Queue], first: int, last: int, scratch: Written[Scratch]
 ) -> None:
     """Find the next cut of the segments ``first .. last``; ``scratch.listed`` says where rows would go."""
     for i in range(first, last):
@@ -74,9 +74,15 @@ def propose_balls(
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def carry_out_balls(
-    yard: Yard, minimum: int, queue: Queue, first: int, last: int, sides: Queue, scratch: Scratch
+    yard: Written[Yard],
+    minimum: int,
+    queue: Queue,
+    first: int,
+    last: int,
+    sides: Written[Queue],
+    scratch: Written[Scratch],
 ) -> None:
     """Cut the segments ``first .. last`` as proposed; their sides become segments ``2i`` and ``2i + 1``."""
     for i in range(first, last):
@@ -175,9 +181,9 @@ class Balls:
         sides = np.stack([queue.left, queue.stop - queue.start - queue.left], axis=1)
         np.cumsum(sides.ravel(), out=offsets[1:])
         rows = np.empty(offsets[-1], np.int32)
-        list_sides: Callable[..., None] = list_rows  # compiled for whatever has an order, starts and stops
+        ends = queue.start, queue.stop, queue.left
         self._spread(
-            queue, lambda first, last: list_sides(yard, queue, first, last, self._index, offsets, rows)
+            queue, lambda first, last: list_rows(yard.order, *ends, first, last, self._index, offsets, rows)
         )
         return rows, offsets
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from mahrem.types import Codes, Integers, Mask
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Codes, Integers, Mask, Matrix, Written
 
 __all__ = ["Bits", "ItemMatrix", "Words", "count_items", "count_sets", "pack_bits", "popcount"]
 
 Words = NDArray[np.uint64]
-ItemMatrix = NDArray[np.int32]  # (m, longest) items of each set in rising order, -1 behind the last
+ItemMatrix = Matrix[NDArray[np.int32]]  # (m, longest) items of each set in rising order, -1 behind the last
 
 _U = np.uint64
 _ONE, _SIX, _LOW = _U(1), _U(6), _U(63)
@@ -57,7 +57,7 @@ class Bits:
         return np.zeros((items, len(self.everyone)), np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def popcount(word: np.uint64) -> int:
     """Count the ones of a word."""
     word -= (word >> _ONE) & _U(0x5555555555555555)
@@ -66,8 +66,8 @@ def popcount(word: np.uint64) -> int:
     return int(np.int64((word * _U(0x0101010101010101)) >> _U(56)))
 
 
-@njit(cache=True, nogil=True)
-def _set_bits(codes: Codes, place: Integers, bits: Words) -> None:
+@kernel
+def _set_bits(codes: Matrix[Codes], place: Integers, bits: Written[Matrix[Words]]) -> None:
     rows, columns = codes.shape
     for row in range(rows):
         word, bit = place[row] >> 6, _ONE << _U(place[row] & 63)
@@ -107,8 +107,8 @@ def pack_bits(codes: Codes, items: int, target: Integers, classes: int) -> Bits:
     return Bits(bits, everyone[0], starts, place)
 
 
-@njit(cache=True, nogil=True)
-def count_items(bits: Words, starts: Integers, counts: Integers) -> None:
+@kernel
+def count_items(bits: Matrix[Words], starts: Integers, counts: Written[Matrix[Integers]]) -> None:
     """Count by class who shows each item."""
     for item in range(len(bits)):
         for group in range(len(starts) - 1):
@@ -118,8 +118,14 @@ def count_items(bits: Words, starts: Integers, counts: Integers) -> None:
             counts[item, group] = total
 
 
-@njit(cache=True, nogil=True)
-def _count_sets(bits: Words, everyone: Words, starts: Integers, sets: ItemMatrix, counts: Integers) -> None:
+@kernel
+def _count_sets(
+    bits: Matrix[Words],
+    everyone: Words,
+    starts: Integers,
+    sets: ItemMatrix,
+    counts: Written[Matrix[Integers]],
+) -> None:
     """Count sets in lexicographic order: what two neighbours share is intersected once."""
     many, longest = sets.shape
     held = np.empty((longest + 1, len(everyone)), np.uint64)

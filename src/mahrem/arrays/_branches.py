@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._forest import Forest
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._layout import number
 from mahrem.arrays._select import nth, signed
 from mahrem.types import Floats, Integers
@@ -60,14 +60,14 @@ def no_branches(columns: int) -> Branches:
     return branch_out(Forest(none - 1, none, none.copy(), np.empty(0, np.int64), np.empty(0)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaf_of(key: int, leaves: int) -> int:
     """Turn the key of a place on the scaled axis into its leaf; -1 = a missing value, below all places."""
     place = number(key)
     return -1 if place < 0 else signed(np.rint(place * (leaves - 1)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _below(branches: Branches, column: int, low: int, high: int) -> int:
     """Find the level of the children of the lowest node over two different leaves; gives its place."""
     leaves = branches.leaves[column]
@@ -77,7 +77,7 @@ def _below(branches: Branches, column: int, low: int, high: int) -> int:
     return signed(place)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def share_over(branches: Branches, column: int, low: int, high: int) -> float:
     """Say how much of the column the lowest node over two leaves covers; missing beside present: all."""
     if low == high:
@@ -87,7 +87,7 @@ def share_over(branches: Branches, column: int, low: int, high: int) -> float:
     return float(branches.shares[_below(branches, column, low, high) + branches.leaves[column] + low])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _larger_side(leaves: Integers, start: int, size: int) -> tuple[int, int]:
     """Say whether more values are missing or present; gives how many, and the least leaf of those."""
     missing = 0
@@ -96,7 +96,7 @@ def _larger_side(leaves: Integers, start: int, size: int) -> tuple[int, int]:
     return (missing, -1) if 2 * missing >= size else (size - missing, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def largest_child(
     branches: Branches,
     leaves: Integers,
@@ -151,7 +151,7 @@ def largest_child(
     return most, signed(branches.begin[place + leaf]), signed(branches.end[place + leaf])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def half_of(
     branches: Branches,
     leaves: Integers,

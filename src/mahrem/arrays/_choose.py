@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._branches import Branches, half_of, largest_child, leaf_of, no_branches, share_over
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._layout import Scratch, Work, key_of, number
 from mahrem.arrays._select import nth, signed
 from mahrem.arrays._split import divide, halve
 from mahrem.arrays._threads import spread
 from mahrem.errors import InvalidInput
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats, Integers, Written
 
 __all__ = ["Manner", "choose", "manner_of", "onto_leaves"]
 
@@ -73,13 +73,13 @@ def onto_leaves(
         spread(run, borders, pool, threads)
 
 
-@njit(cache=True, nogil=True)
-def _write_leaves(keys: Integers, leaves: int, first: int, last: int) -> None:
+@kernel
+def _write_leaves(keys: Written[Integers], leaves: int, first: int, last: int) -> None:
     for i in range(first, last):
         keys[i] = leaf_of(keys[i], leaves)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _weigh(
     keys: Integers,
     start: int,
@@ -106,7 +106,7 @@ def _weigh(
             worth[slot, column] = width * size / (2 * (size - most))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next_best(worth: Floats, slot: int, previous: int) -> int:
     """Give the column after ``previous`` from worthy to worthless, the first on ties; -1 = none is left."""
     bound = np.inf if previous < 0 else worth[slot, previous]
@@ -118,7 +118,7 @@ def _next_best(worth: Floats, slot: int, previous: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _following(manner: Manner, worth: Floats, slot: int, column: int, turn: int) -> tuple[int, int]:
     """Give the next column and turn to try; column -1 = all have been tried."""
     if turn == _FORCED:
@@ -135,7 +135,7 @@ def _following(manner: Manner, worth: Floats, slot: int, column: int, turn: int)
     return column, 1 if skips else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _aim_at_middle(
     keys: Integers, start: int, size: int, fewest: int, low: int, high: int, scratch: Integers
 ) -> tuple[int, bool]:
@@ -151,7 +151,7 @@ def _aim_at_middle(
     return middle, False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _aim_at_gap(keys: Integers, start: int, size: int, fewest: int, scratch: Integers) -> tuple[int, bool]:
     """Find the widest gap that leaves ``fewest`` rows on both sides; without one, nothing goes left.
 
@@ -181,7 +181,7 @@ def _aim_at_gap(keys: Integers, start: int, size: int, fewest: int, scratch: Int
     return value, False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _divide_within(
     keys: Integers, start: int, size: int, low: int, high: int, index: NDArray[np.uint32], base: int
 ) -> int:
@@ -197,7 +197,7 @@ def _divide_within(
     return signed(left) - base
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cut_tree(
     keys: Integers,
     column: int,
@@ -221,7 +221,7 @@ def _cut_tree(
     return _divide_within(keys, start, size, low, end, scratch.listed, base) if end < high else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _aim(
     keys: Integers,
     start: int,
@@ -242,7 +242,7 @@ def _aim(
     return _aim_at_gap(keys, start, size, fewest, scratch.keys)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose(
     keys: Integers,
     start: int,

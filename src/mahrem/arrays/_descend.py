@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from mahrem.types import Floats, Integers, Mask, Points
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Cube, Floats, Integers, Mask, Matrix, Points, Written
 
 __all__ = ["SIDES", "Asked", "CutTree", "Tally", "descend", "tally"]
 
@@ -34,21 +34,21 @@ class Asked(NamedTuple):
     low: Floats  # (q,) up to here a row is surely left
     high: Floats  # (q,) above this it is surely right
     spread: Mask  # (q,) count bins too
-    first: Integers  # (q, d) the first edge that the part needs
-    width: Integers  # (q, d) how many edges it needs
+    first: Matrix[Integers]  # (q, d) the first edge that the part needs
+    width: Matrix[Integers]  # (q, d) how many edges it needs
 
 
 class Tally(NamedTuple):
     """What a pass has counted, by question and side."""
 
-    rows: Integers  # (q, 3)
-    least: Floats  # (q, 3, d)
-    most: Floats  # (q, 3, d)
-    bins: NDArray[np.int32]  # (q, 3, d, b)
+    rows: Matrix[Integers]  # (q, 3)
+    least: Cube[Floats]  # (q, 3, d)
+    most: Cube[Floats]  # (q, 3, d)
+    bins: Annotated[NDArray[np.int32], 4]  # (q, 3, d, b)
 
 
-@njit(cache=True, nogil=True)
-def descend(points: Points, tree: CutTree, nodes: Integers) -> None:
+@kernel
+def descend(points: Points, tree: CutTree, nodes: Written[Integers]) -> None:
     """Take every row from the node it stands at down to its leaf."""
     for row in range(len(points)):
         node = nodes[row]
@@ -65,7 +65,7 @@ def descend(points: Points, tree: CutTree, nodes: Integers) -> None:
 _GUESSES = 1 << 14  # steps of [0, 1] that say where the search for an edge starts; a power of two: exact
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_guesses(edges: Floats) -> NDArray[np.int32]:
     """Say for the beginning of every step of [0, 1] which edge is the first that is not below."""
     last = edges.shape[1] - 1
@@ -79,7 +79,7 @@ def _first_guesses(edges: Floats) -> NDArray[np.int32]:
     return guesses
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _place(edges: Floats, guesses: NDArray[np.int32], column: int, value: float) -> int:
     """Give the first edge that is not below the value; the last edge is infinity."""
     low, high = 0, edges.shape[1] - 1
@@ -97,7 +97,7 @@ def _place(edges: Floats, guesses: NDArray[np.int32], column: int, value: float)
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _side(asked: Asked, question: int, point: Floats) -> int:
     """Give the side of the bracket that a row lies on."""
     column = asked.column[question]
@@ -108,9 +108,14 @@ def _side(asked: Asked, question: int, point: Floats) -> int:
     return _UNDECIDED if point[column] > asked.low[question] else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(
-    points: Points, nodes: Integers, asked: Asked, edges: Floats, found: Tally, side: NDArray[np.int8]
+    points: Points,
+    nodes: Integers,
+    asked: Asked,
+    edges: Matrix[Floats],
+    found: Written[Tally],
+    side: Written[NDArray[np.int8]],
 ) -> int:
     """Count rows, extremes and bins of every question; gives how many rows lie inside their bracket.
 
@@ -139,7 +144,7 @@ def tally(
     return undecided
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tally_column(
     values: Floats,
     column: int,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.types import Floats, Integers
 
 __all__ = ["Forest", "covered", "leaf_at"]
@@ -27,7 +27,7 @@ class Forest(NamedTuple):
     shares: Floats  # the same
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaf_at(forest: Forest, column: int, place: float) -> int:
     """Give the leaf that stands at a place of the scaled axis; -1 = a missing value, below all places."""
     if place < 0:
@@ -35,7 +35,7 @@ def leaf_at(forest: Forest, column: int, place: float) -> int:
     return int(np.rint(place * (forest.leaves[column] - 1)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def covered(forest: Forest, column: int, low: float, high: float) -> float:
     """Say how much of a column a cell over ``[low, high]`` covers: its width, or the share of its node."""
     first = forest.first[column]

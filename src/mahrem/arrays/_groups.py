@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mahrem.arrays._kernel import kernel
 from mahrem.arrays._select import signed
 from mahrem.arrays._threads import available_threads, chunks, in_threads
-from mahrem.types import Codes, Floats, Integers, Labels, Offsets, Positions, Rows, Sizes
+from mahrem.types import Codes, Floats, Integers, Labels, Offsets, Positions, Rows, Sizes, Written
 
 __all__ = ["class_extremes", "count_values", "reduce_extremes", "triplets"]
 
@@ -21,8 +21,10 @@ _DENSE = _U(
 )  # with at most this many times more values than rows, walking all values beats sorting those met
 
 
-@njit(cache=True, nogil=True)
-def reduce_extremes(positions: Positions, labels: Labels, low: Floats, high: Floats, missing: Sizes) -> None:
+@kernel
+def reduce_extremes(
+    positions: Positions, labels: Labels, low: Written[Floats], high: Written[Floats], missing: Written[Sizes]
+) -> None:
     """Narrow ``low`` and ``high`` to the positions of each class, and count the missing ones."""
     for i in range(len(positions)):
         label = labels[i]
@@ -64,7 +66,7 @@ def class_extremes(positions: Positions, labels: Labels, classes: int) -> tuple[
     return low, high, missing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_values(
     codes: NDArray[np.int8] | Codes,
     rows: Rows,
@@ -73,9 +75,9 @@ def count_values(
     last: int,
     size: int,
     begin: int,
-    group: Integers,
-    value: Integers,
-    count: Integers,
+    group: Written[Integers],
+    value: Written[Integers],
+    count: Written[Integers],
 ) -> int:
     """Write the triplets of the candidates ``first .. last`` from ``begin`` on; gives how many there are."""
     seen = np.zeros(size + 1, np.int64)  # one place ahead for rows that are not counted

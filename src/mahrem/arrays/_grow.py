@@ -6,14 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._branches import Branches
 from mahrem.arrays._choose import Manner, choose, manner_of, onto_leaves
+from mahrem.arrays._kernel import kernel
 from mahrem.arrays._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
 from mahrem.arrays._split import cut, settle
 from mahrem.arrays._threads import available_threads, work_off
-from mahrem.types import Floats, Integers, Points
+from mahrem.types import Floats, Integers, Matrix, Points, Written
 
 __all__ = ["grow", "grow_segment"]
 
@@ -30,19 +30,19 @@ class _Segment(NamedTuple):
     high: Integers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_segment(
-    work: Work,
+    work: Written[Work],
     minimum: int,
     manner: Manner,
     once: bool,  # noqa: FBT001 - kernels take arguments by position
-    first: Integers,
-    last: Integers,
-    depth: Integers,
-    low: Integers,
-    high: Integers,
-    worth: Floats,
-    scratch: Scratch,
+    first: Written[Integers],
+    last: Written[Integers],
+    depth: Written[Integers],
+    low: Written[Matrix[Integers]],
+    high: Written[Matrix[Integers]],
+    worth: Written[Matrix[Floats]],
+    scratch: Written[Scratch],
 ) -> int:
     """Cut the segment on the stack until nothing can be cut, or ``once``; gives how many are left on it."""
     top = 0

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._bits import Bits, ItemMatrix, Words, count_items, count_sets, popcount
-from mahrem.types import Codes, Integers, Mask
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Codes, Integers, Mask, Matrix, Written
 
 __all__ = ["apriori_sets", "eclat_sets", "in_canonical_order", "join_sets", "outdone_sets"]
 
 _ROOM = 1 << 15  # sets that are made room for at first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_frequent(counts: Integers, minimum: int, by_rule: bool) -> bool:  # noqa: FBT001 - kernels take positions
     """Say whether a set is frequent: all its rows count, or those of its most frequent class."""
     total = 0
@@ -24,16 +24,16 @@ def is_frequent(counts: Integers, minimum: int, by_rule: bool) -> bool:  # noqa:
     return (most if by_rule else total) >= minimum
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend(  # noqa: C901 - one loop without recursion
-    bits: Words,
+    bits: Matrix[Words],
     everyone: Words,
     starts: Integers,
     columns: Codes,
     limits: Integers,  # minimum, by_rule, longest, lean
-    parents: Integers,
-    lasts: Integers,
-    counts: Integers,
+    parents: Written[Integers],
+    lasts: Written[Integers],
+    counts: Written[Matrix[Integers]],
 ) -> int:
     """Go through all frequent sets depth first; gives how many there are, stored as far as there is room."""
     items, words, classes = len(bits), len(everyone), len(starts) - 1
@@ -149,7 +149,7 @@ def eclat_sets(
         room = found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find(level: ItemMatrix, low: int, high: int, wanted: Codes) -> int:
     """Look a set up among some sets in lexicographic order; -1 if it is not there."""
     while low < high:
@@ -166,7 +166,7 @@ def _find(level: ItemMatrix, low: int, high: int, wanted: Codes) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_sets(level: ItemMatrix, columns: Codes) -> ItemMatrix:  # noqa: C901 - nested loops of one kernel
     """Join sets of one size that differ in the last item, if all their parts are there.
 
@@ -238,7 +238,7 @@ def apriori_sets(
     return np.concatenate(sets), np.concatenate(all_counts)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outdone_sets(sets: ItemMatrix, right: Codes, rank: Integers, classes: int) -> Mask:
     """Say which rules stand behind a rule of the same class whose left side is a part of theirs.
 

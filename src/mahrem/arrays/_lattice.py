@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from mahrem.types import Floats, Integers, Mask, Sizes
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Floats, Integers, Mask, Matrix, Sizes
 
 __all__ = ["Keys", "Lift", "cell_penalties", "class_figures", "nearest_finer", "regroup"]
 
-Keys = NDArray[np.uint64]  # (m, words) the codes of all columns of a class, side by side in fields of bits
+Keys = Matrix[
+    NDArray[np.uint64]
+]  # (m, words) the codes of all columns of a class, side by side in fields of bits
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _WORD = np.uint64(64)
@@ -29,7 +31,7 @@ class Lift(NamedTuple):
     delta: NDArray[np.uint64]  # what is added to the word, modulo 2**64; shared by all lifts of a lattice
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lifted(keys: Keys, lift: Lift) -> Keys:
     """Lift the fields of all keys; field by field, so that the processor does many keys at once."""
     lifted = keys.copy()
@@ -41,7 +43,7 @@ def _lifted(keys: Keys, lift: Lift) -> Keys:
     return lifted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def regroup(keys: Keys, counts: Sizes, lift: Lift) -> tuple[Keys, Sizes, NDArray[np.int32]]:
     """Lift the fields of all keys and put equal ones together.
 
@@ -87,8 +89,8 @@ def regroup(keys: Keys, counts: Sizes, lift: Lift) -> tuple[Keys, Sizes, NDArray
     return lifted[:classes].copy(), total[:classes].copy(), into
 
 
-@njit(cache=True, nogil=True)
-def nearest_finer(stored: Integers, sizes: Sizes, count: int, levels: Integers) -> int:
+@kernel
+def nearest_finer(stored: Matrix[Integers], sizes: Sizes, count: int, levels: Integers) -> int:
     """Give the stored table with the fewest classes that is finer than ``levels`` in every column; -1 = none.
 
     Args:
@@ -111,7 +113,7 @@ def nearest_finer(stored: Integers, sizes: Sizes, count: int, levels: Integers) 
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_penalties(keys: Keys, counts: Sizes, chosen: Mask, lift: Lift, penalties: Floats) -> float:
     """Add up rows times penalty over the cells of the chosen classes; ``lift.delta`` is not looked at."""
     total = 0.0
@@ -126,7 +128,7 @@ def cell_penalties(keys: Keys, counts: Sizes, chosen: Mask, lift: Lift, penaltie
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def class_figures(sizes: Sizes, admitted: Mask) -> tuple[int, float, int, float, int, int]:
     """Give rows and squares of all classes, then number, squares, rows and smallest of those admitted."""
     rows, classes, kept, smallest = 0, 0, 0, np.iinfo(np.int64).max

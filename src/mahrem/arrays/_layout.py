@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._threads import chunks, spread
 from mahrem.errors import InvalidInput
-from mahrem.types import Floats, Integers, Labels, Mask, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Mask, Matrix, Points, Rows, Written
 
 __all__ = [
     "Rooms",
@@ -44,7 +44,7 @@ _FEW = 50_000  # numbers that are not worth a second thread
 class Work(NamedTuple):
     """The rows being moved, and where they were cut."""
 
-    keys: Integers  # (d, n) columns of keys
+    keys: Matrix[Integers]  # (d, n) columns of keys
     order: Rows  # (n,) row numbers, moved along
     at: Integers  # (n // minimum + 1,) where a cut lies, in slot position // minimum; 0 = no cut
     column: Integers  # the column of that cut
@@ -59,7 +59,7 @@ class Scratch(NamedTuple):
     listed: NDArray[np.uint32]  # (m,) rows that go left, and from the end backwards those that go right
     side: NDArray[np.uint8]  # (m,) 1 = goes left
     rows: Rows  # (m,)
-    keys: Integers  # (4, m) three for selecting, one for values looked at
+    keys: Matrix[Integers]  # (4, m) three for selecting, one for values looked at
 
 
 class Rooms:
@@ -93,14 +93,14 @@ class Split:
     depth: Integers = field(repr=False)  # (c - 1,)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def number(key: int) -> Any:
     """Turn a key back into its number."""
     bits = key if key >= 0 else key ^ _REST
     return np.int64(bits).view(np.float64)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def key_of(value: float) -> Any:
     """Turn a finite number into its key."""
     bits = np.float64(value).view(np.int64)
@@ -108,9 +108,15 @@ def key_of(value: float) -> Any:
     return key + 1 if key == -1 else key  # minus zero is zero
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode(
-    bits: Integers, keys: Integers, order: Rows, first: int, last: int, low: Integers, high: Integers
+    bits: Matrix[Integers],
+    keys: Written[Matrix[Integers]],
+    order: Written[Rows],
+    first: int,
+    last: int,
+    low: Written[Integers],
+    high: Written[Integers],
 ) -> int:
     """Write keys of rows ``first .. last`` and their extremes; gives how many numbers are not finite."""
     strange = 0
@@ -134,7 +140,7 @@ def encode(
     return strange
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mark(
     work: Work,
     position: int,
@@ -153,8 +159,8 @@ def mark(
     work.depth[slot] = depth
 
 
-@njit(cache=True, nogil=True)
-def fill_labels(order: Rows, starts: Integers, first: int, last: int, labels: Labels) -> None:
+@kernel
+def fill_labels(order: Rows, starts: Integers, first: int, last: int, labels: Written[Labels]) -> None:
     """Write the class of every row of the classes ``first .. last``."""
     for group in range(first, last):
         for i in range(_U(starts[group]), _U(starts[group + 1])):

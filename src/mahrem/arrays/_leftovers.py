@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, Sizes
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Floats, Integers, Labels, Mask, Matrix, Offsets, Points, Rows, Sizes, Written
 
 __all__ = ["group_nearest", "join_least", "merge_refused"]
 
@@ -13,7 +13,7 @@ _BLOCK = 128  # rows within which the nearest are looked for; more are cut in tw
 _DEEP = 128
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widest(points: Points, order: Integers, start: int, size: int) -> int:
     best, widest = 0, -1.0
     for column in range(points.shape[1]):
@@ -26,7 +26,7 @@ def _widest(points: Points, order: Integers, start: int, size: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _squares(points: Points, order: Integers, start: int, size: int, origin: Floats, squares: Floats) -> None:
     for i in range(size):
         total = 0.0
@@ -36,7 +36,7 @@ def _squares(points: Points, order: Integers, start: int, size: int, origin: Flo
         squares[i] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_nearest(points: Points, order: Integers, start: int, size: int, squares: Floats) -> None:
     """Order a block by the distance from the record farthest from its centre."""
     centre = np.zeros(points.shape[1])
@@ -48,8 +48,8 @@ def _take_nearest(points: Points, order: Integers, start: int, size: int, square
     order[start : start + size] = order[start : start + size][np.argsort(squares[:size], kind="mergesort")]
 
 
-@njit(cache=True, nogil=True)
-def group_nearest(points: Points, k: int, labels: Labels) -> int:
+@kernel
+def group_nearest(points: Points, k: int, labels: Written[Labels]) -> int:
     """Label all records, ``n // k`` classes of ``k`` and the last with the rest; gives how many classes.
 
     Within a block the record farthest from the centre and its ``k - 1`` nearest become a class, again and
@@ -86,8 +86,14 @@ def group_nearest(points: Points, k: int, labels: Labels) -> int:
     return label
 
 
-@njit(cache=True, nogil=True)
-def join_least(points: Points, rows: Rows, low: Floats, high: Floats, labels: Labels) -> None:
+@kernel
+def join_least(
+    points: Points,
+    rows: Rows,
+    low: Written[Matrix[Floats]],
+    high: Written[Matrix[Floats]],
+    labels: Written[Labels],
+) -> None:
     """Give every one of ``rows`` to the class whose widths grow least; ``low`` and ``high`` grow along."""
     for row in rows:
         best, least = 0, np.inf
@@ -104,7 +110,7 @@ def join_least(points: Points, rows: Rows, low: Floats, high: Floats, labels: La
             high[best, column] = max(high[best, column], points[row, column])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cost(one: int, other: int, low: Floats, high: Floats, sizes: Sizes, by_error: bool) -> float:  # noqa: FBT001
     """Say what merging two classes adds: to the squared error, or to rows times widths."""
     total, own = 0.0, 0.0
@@ -119,7 +125,7 @@ def _cost(one: int, other: int, low: Floats, high: Floats, sizes: Sizes, by_erro
     return cost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unite(one: int, into: int, low: Floats, high: Floats, sizes: Sizes, by_error: bool) -> None:  # noqa: FBT001
     both = sizes[one] + sizes[into]
     for column in range(low.shape[1]):
@@ -131,18 +137,18 @@ def _unite(one: int, into: int, low: Floats, high: Floats, sizes: Sizes, by_erro
     sizes[one], sizes[into] = 0, both
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_refused(
     order: Integers,
     tile_of: Integers,
     members: Rows,
     starts: Offsets,
     refused: Mask,
-    low: Floats,
-    high: Floats,
-    sizes: Sizes,
+    low: Written[Matrix[Floats]],
+    high: Written[Matrix[Floats]],
+    sizes: Written[Sizes],
     by_error: bool,  # noqa: FBT001 - kernels take arguments by position
-    target: Integers,
+    target: Written[Integers],
 ) -> Mask:
     """Merge each refused class once with the class of its tile that costs least; says which ones grew.
 

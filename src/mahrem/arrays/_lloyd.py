@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Floats, Integers, Labels, Mask, Matrix, Points, Sizes, Written
 
 __all__ = ["assign", "least", "lloyd", "measure", "middles", "spread_centres"]
 
@@ -13,7 +13,7 @@ _U = np.uint64
 _MOST = 2**63 - 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def measure(columns: Floats, point: Floats, room: Floats) -> None:
     """Write the squared distances of a point to all centres, given as columns ``(d, c)``."""
     count = _U(columns.shape[1])
@@ -26,7 +26,7 @@ def measure(columns: Floats, point: Floats, room: Floats) -> None:
             room[centre] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@inner
 def least(bits: Integers) -> int:
     """Find the first of the smallest; numbers not below zero are in the order of their bits."""
     best = _MOST
@@ -38,8 +38,8 @@ def least(bits: Integers) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True)
-def assign(points: Points, columns: Floats, labels: Labels) -> int:
+@kernel
+def assign(points: Points, columns: Matrix[Floats], labels: Written[Labels]) -> int:
     """Give every row its nearest centre, the first of equal ones; gives how many rows changed."""
     room = np.empty(columns.shape[1])
     bits = room.view(np.int64)
@@ -52,7 +52,7 @@ def assign(points: Points, columns: Floats, labels: Labels) -> int:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reassign(points: Points, columns: Floats, moved: Mask, labels: Labels) -> int:
     """Do what :func:`assign` does, when only some centres have moved since.
 
@@ -87,8 +87,8 @@ def _reassign(points: Points, columns: Floats, moved: Mask, labels: Labels) -> i
     return changed
 
 
-@njit(cache=True, nogil=True)
-def middles(points: Points, labels: Labels, columns: Floats, sizes: Sizes) -> None:
+@kernel
+def middles(points: Points, labels: Labels, columns: Written[Matrix[Floats]], sizes: Written[Sizes]) -> None:
     """Move every centre to the mean of its rows; one without rows stays where it is."""
     for centre in range(len(sizes)):
         sizes[centre] = 0
@@ -104,8 +104,8 @@ def middles(points: Points, labels: Labels, columns: Floats, sizes: Sizes) -> No
             columns[column, centre] /= max(sizes[centre], 1)
 
 
-@njit(cache=True, nogil=True)
-def lloyd(points: Points, columns: Floats, most: int, labels: Labels) -> int:
+@kernel
+def lloyd(points: Points, columns: Written[Matrix[Floats]], most: int, labels: Written[Labels]) -> int:
     """Move the centres until no row changes; gives how many rounds that took.
 
     Args:
@@ -131,8 +131,8 @@ def lloyd(points: Points, columns: Floats, most: int, labels: Labels) -> int:
     return most
 
 
-@njit(cache=True, nogil=True)
-def spread_centres(points: Points, drawn: Floats, chosen: Integers) -> None:
+@kernel
+def spread_centres(points: Points, drawn: Floats, chosen: Written[Integers]) -> None:
     """Choose rows as centres, each with a chance that grows with its distance to those chosen (k-means++).
 
     Args:

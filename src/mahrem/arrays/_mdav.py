@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._lloyd import assign, middles
 from mahrem.arrays._nearby import Pool, farthest, nearest, pool_of, take
-from mahrem.types import Floats, Labels, Points, Rows
+from mahrem.types import Floats, Labels, Points, Rows, Written
 
 __all__ = ["far_first", "join_nearest", "left_over", "mdav_groups", "mdav_plus_groups", "until"]
 
 _FEW = 2000  # rows that are not worth being laid out anew
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gather(pool: Pool, row: int, size: int, group: int, labels: Labels, apart: Floats, rows: Rows) -> None:
     """Make a group of a row and its nearest."""
     found = nearest(pool, pool.points[row], size, apart, rows)
@@ -23,7 +23,7 @@ def gather(pool: Pool, row: int, size: int, group: int, labels: Labels, apart: F
         take(pool, rows[i])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leave(points: Points, rows: Rows, total: Floats) -> None:
     """Take rows out of the running sum."""
     for row in rows:
@@ -31,8 +31,10 @@ def _leave(points: Points, rows: Rows, total: Floats) -> None:
             total[column] -= points[row, column]
 
 
-@njit(cache=True, nogil=True)
-def pair_groups(pool: Pool, size: int, left: int, stop: int, group: int, labels: Labels) -> tuple[int, int]:
+@kernel
+def pair_groups(
+    pool: Written[Pool], size: int, left: int, stop: int, group: int, labels: Written[Labels]
+) -> tuple[int, int]:
     """Make groups by classic MDAV until ``stop`` rows are left; gives how many are, and the next group."""
     points = pool.points
     total = np.zeros(points.shape[1])
@@ -52,9 +54,16 @@ def pair_groups(pool: Pool, size: int, left: int, stop: int, group: int, labels:
     return left, group
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_groups(
-    pool: Pool, far: Rows, at: int, size: int, left: int, stop: int, group: int, labels: Labels
+    pool: Written[Pool],
+    far: Rows,
+    at: int,
+    size: int,
+    left: int,
+    stop: int,
+    group: int,
+    labels: Written[Labels],
 ) -> tuple[int, int, int]:
     """Make groups around the rows of ``far`` from ``at`` on, while more than ``stop`` rows are left."""
     apart, rows = np.empty(size), np.empty(size, np.int32)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._lloyd import least, measure
 from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
 
@@ -14,7 +14,7 @@ INNER, OUTER, SINGLE = 0, 1, 2
 _FAR = 1e150  # where a group that is no more lies: its square is still a number
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _partner(one: int, columns: Floats, sizes: Sizes, needed: int, by_loss: bool, room: Floats) -> int:  # noqa: FBT001
     """Find the group to merge with, -1 if there is none: the nearest centre, or the least growth of SSE.
 
@@ -33,7 +33,7 @@ def _partner(one: int, columns: Floats, sizes: Sizes, needed: int, by_loss: bool
     return found if room[found] < np.inf else -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unite(one: int, into: int, columns: Floats, sizes: Sizes, target: Integers) -> None:
     """Merge a group into another."""
     both = sizes[one] + sizes[into]
@@ -44,7 +44,7 @@ def _unite(one: int, into: int, columns: Floats, sizes: Sizes, target: Integers)
     target[one] = into
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _follow(target: Integers) -> None:
     """Lead every group to the one it ended in."""
     for group in range(len(target)):
@@ -54,7 +54,7 @@ def _follow(target: Integers) -> None:
         target[group] = end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def merge_small(columns: Floats, sizes: Sizes, minimum: int, order: int, by_loss: bool) -> Integers:  # noqa: FBT001
     """Merge groups below the minimum with others; gives the group each one ended in.
 
@@ -88,7 +88,7 @@ def merge_small(columns: Floats, sizes: Sizes, minimum: int, order: int, by_loss
     return target
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _centre(points: Points, rows: Rows) -> Floats:
     middle = np.zeros(points.shape[1])
     for column in range(len(middle)):
@@ -98,7 +98,7 @@ def _centre(points: Points, rows: Rows) -> Floats:
     return middle
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _apart(points: Points, rows: Rows, point: Floats, room: Floats) -> None:
     for i in range(len(rows)):
         total = 0.0
@@ -107,7 +107,7 @@ def _apart(points: Points, rows: Rows, point: Floats, room: Floats) -> None:
         room[i] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first(values: Floats, part: Integers) -> int:
     """Find the first of the smallest values among those without a group."""
     best = -1
@@ -117,7 +117,7 @@ def _first(values: Floats, part: Integers) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def split_rows(points: Points, rows: Rows, size: int, part: Integers) -> int:
     """Sort some rows into groups by MDAV+; gives how many there are, and the group of each in ``part``."""
     count = len(rows)
@@ -148,7 +148,7 @@ def split_rows(points: Points, rows: Rows, size: int, part: Integers) -> int:
     return groups
 
 
-@njit(cache=True, nogil=True)
+@inner
 def split_large(points: Points, labels: Labels, groups: int, minimum: int) -> int:
     """Split every group of ``2 * minimum`` rows or more by MDAV+, in place; gives how many there are then."""
     sizes, ends, fill = np.zeros(groups, np.int64), np.empty(groups, np.int64), np.empty(groups, np.int64)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, inner_with
 from mahrem.arrays._mosaic_trees import Trees, add_boxes, add_values, wide
 from mahrem.types import Floats, Integers, Labels, Sizes
 
@@ -56,7 +56,7 @@ class Tile(NamedTuple):
     counts: Integers  # (5,) moves, swaps, classes dissolved, formed, and dissolved to form another
 
 
-@njit(cache=True, nogil=True)
+@inner
 def open_tile(columns: int, records: int, classes: int, trees: Trees) -> Tile:
     """Make room for a tile."""
     return Tile(
@@ -85,7 +85,7 @@ def open_tile(columns: int, records: int, classes: int, trees: Trees) -> Tile:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def join(tile: Tile, record: int, group: int) -> None:
     """Put a record into a class; what the class costs is not worked out."""
     tile.label[record] = group
@@ -94,7 +94,7 @@ def join(tile: Tile, record: int, group: int) -> None:
     tile.size[group] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leave(tile: Tile, record: int) -> None:
     """Take a record out of its class; what the class costs is not worked out."""
     group = tile.label[record]
@@ -109,7 +109,7 @@ def leave(tile: Tile, record: int) -> None:
     tile.label[record] = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_box(tile: Tile, group: int) -> None:
     head, size = tile.head[group], tile.size[group]
     width = 0.0
@@ -149,7 +149,7 @@ def _refresh_box(tile: Tile, group: int) -> None:
         one = tile.after[one]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_sum(tile: Tile, group: int) -> None:
     head, size = tile.head[group], tile.size[group]
     inner = 0.0
@@ -182,7 +182,7 @@ def _refresh_sum(tile: Tile, group: int) -> None:
         one = tile.after[one]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def refresh(tile: Tile, group: int, objective: int) -> None:
     """Work out a class anew from its members."""
     if tile.size[group] == 0:
@@ -202,7 +202,7 @@ def refresh(tile: Tile, group: int, objective: int) -> None:
         one = tile.after[one]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def additions(tile: Tile, record: int, classes: int, objective: int) -> None:
     """Write into ``into`` what it costs each class to take a record; infinity for its own and empty ones."""
     into = tile.into[:classes]
@@ -233,7 +233,7 @@ def additions(tile: Tile, record: int, classes: int, objective: int) -> None:
             into[group] = max(0.0, inner - into[group] / size) - tile.cost[group]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def absorb(tile: Tile, record: int, group: int, objective: int) -> None:
     """Widen a class by a record that has not joined it: for a trial, undone by :func:`refresh`."""
     tile.size[group] += 1
@@ -254,7 +254,7 @@ def absorb(tile: Tile, record: int, group: int, objective: int) -> None:
         tile.cost[group] = max(0.0, tile.inner[group] - broad / size)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rule_out(tile: Tile, group: int) -> None:
     """Write infinity into ``mine`` for the members of a class."""
     one = tile.head[group]
@@ -263,7 +263,7 @@ def _rule_out(tile: Tile, group: int) -> None:
         one = tile.after[one]
 
 
-@njit(cache=True, nogil=True, fastmath=_NO_NAN)
+@inner_with(fastmath=_NO_NAN, error_model="numpy")  # no class is empty here: nothing to check
 def exchanges(tile: Tile, record: int, first: int, records: int, objective: int) -> float:
     """Write into ``mine`` what changing places does, with others from ``first`` on; gives the least."""
     mine, sizes = (

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._mosaic_classes import NCP
 from mahrem.arrays._mosaic_trees import Trees, add_values
 from mahrem.types import Floats, Integers, Labels
@@ -13,7 +13,7 @@ from mahrem.types import Floats, Integers, Labels
 __all__ = ["grow_classes"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reach(
     waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, objective: int, trees: Trees
 ) -> None:
@@ -34,7 +34,7 @@ def _reach(
                 cost[i] += apart * apart
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _farthest(waiting: Floats, left: int, low: Floats, high: Floats, cost: Floats, scale: Floats) -> int:
     """Give the waiting record farthest from the middle of a box."""
     cost = cost[:left]
@@ -46,7 +46,7 @@ def _farthest(waiting: Floats, left: int, low: Floats, high: Floats, cost: Float
     return int(cost.argmax())
 
 
-@njit(cache=True, nogil=True)
+@inner
 def grow_classes(
     values: Floats,
     records: int,

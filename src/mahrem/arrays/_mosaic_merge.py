@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._mosaic_trees import Trees, wide
-from mahrem.types import Floats, Integers, Mask, Rows, Sizes
+from mahrem.types import Floats, Integers, Mask, Matrix, Rows, Sizes, Written
 
 __all__ = ["merge_in_tiles"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest(
     members: Rows, first: int, last: int, one: int, low: Floats, high: Floats, sizes: Sizes, trees: Trees
 ) -> int:
@@ -32,16 +32,16 @@ def _nearest(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge_in_tiles(
     members: Rows,
     starts: Integers,
     refused: Mask,
-    low: Floats,
-    high: Floats,
-    sizes: Sizes,
-    target: Integers,
-    grown: Mask,
+    low: Written[Matrix[Floats]],
+    high: Written[Matrix[Floats]],
+    sizes: Written[Sizes],
+    target: Written[Integers],
+    grown: Written[Mask],
     trees: Trees,
 ) -> None:
     """Merge each refused class with the one of its tile that costs least; what has grown waits to be judged.

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._mosaic_classes import NCP, Tile, absorb, additions, exchanges, join, leave, refresh
 from mahrem.arrays._mosaic_trees import add_values
 
@@ -15,7 +15,7 @@ _WIDE = 1.5  # times what is usual for a record: with less to save, dissolving a
 _LEAST = 1e-12  # a fall that rounding could pretend is none
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_tile(tile: Tile, records: int, classes: int, objective: int) -> None:
     """Work out all classes from the labels; records without a class join the one that grows least."""
     tile.head[:classes] = -1
@@ -38,7 +38,7 @@ def fill_tile(tile: Tile, records: int, classes: int, objective: int) -> None:
             refresh(tile, group, objective)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shift(tile: Tile, record: int, group: int, objective: int) -> None:
     """Bring a record into another class."""
     source = tile.label[record]
@@ -48,7 +48,7 @@ def _shift(tile: Tile, record: int, group: int, objective: int) -> None:
     refresh(tile, group, objective)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(tile: Tile, records: int, classes: int, minimum: int, objective: int, now: int) -> int:
     """Let records leave classes that can spare them for the class where the total falls most."""
     changed = 0
@@ -66,7 +66,7 @@ def _move(tile: Tile, records: int, classes: int, minimum: int, objective: int, 
     return changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _swap(tile: Tile, records: int, objective: int, now: int) -> int:
     """Let records of classes that changed lately change places where the total falls most."""
     changed = 0
@@ -91,7 +91,7 @@ def _swap(tile: Tile, records: int, objective: int, now: int) -> int:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hand_out(tile: Tile, group: int, classes: int, objective: int, limit: float) -> float:
     """Find for every member of a class the other one that grows least; gives by how much they grow together.
 
@@ -118,7 +118,7 @@ def _hand_out(tile: Tile, group: int, classes: int, objective: int, limit: float
     return added if added <= limit else np.inf
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _spare(tile: Tile, group: int, records: int, minimum: int, objective: int) -> int:
     """Find the record that a new class should take next, cheap there and dear here; -1 = none to spare."""
     mine = tile.mine[:records]
@@ -146,7 +146,7 @@ def _spare(tile: Tile, group: int, records: int, minimum: int, objective: int) -
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _form(
     tile: Tile, group: int, records: int, minimum: int, objective: int, steps: int
 ) -> tuple[float, int]:
@@ -165,7 +165,7 @@ def _form(
     return change, steps
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle(tile: Tile, first: int, last: int, now: int) -> None:
     """Note that the classes in a stretch of the journal have changed."""
     for step in range(first, last):
@@ -173,14 +173,14 @@ def _settle(tile: Tile, first: int, last: int, now: int) -> None:
         tile.touched[tile.label[tile.journal[0, step]]] = now
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _undo(tile: Tile, first: int, last: int, objective: int) -> None:
     """Send the records in a stretch of the journal back, the latest first."""
     for step in range(last - 1, first - 1, -1):
         _shift(tile, tile.journal[0, step], tile.journal[1, step], objective)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reform(
     tile: Tile, records: int, classes: int, minimum: int, objective: int, reach: float, now: int
 ) -> int:
@@ -217,7 +217,7 @@ def _reform(
     return changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def repair(
     tile: Tile,
     records: int,

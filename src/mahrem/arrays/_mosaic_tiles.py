@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._branches import Branches
 from mahrem.arrays._grow import grow
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._layout import fill_labels
 from mahrem.arrays._mosaic_classes import NCP, Tile, open_tile
 from mahrem.arrays._mosaic_growth import grow_classes
@@ -21,7 +21,7 @@ from mahrem.arrays._mosaic_repair import fill_tile, repair
 from mahrem.arrays._mosaic_trees import Trees, branches_of, no_trees, seated
 from mahrem.arrays._normals import rows_by_label
 from mahrem.arrays._threads import in_threads
-from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Labels, Matrix, Points, Rows, Sizes, Written
 
 __all__ = ["Effort", "class_tiles", "grow_tiles", "lay_mosaic", "record_tiles", "repair_tiles"]
 
@@ -38,7 +38,7 @@ class Effort(NamedTuple):
     reach: float  # dissolve a class when that adds at most so many times its cost to others; 0 = never
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _read(points: Points, rows: Rows, tile: Tile) -> None:
     for i in range(len(rows)):
         row = rows[i]
@@ -46,7 +46,7 @@ def _read(points: Points, rows: Rows, tile: Tile) -> None:
             tile.values[column, i] = points[row, column]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write(
     tile: Tile, rows: Rows, classes: int, objective: int, order: Rows, sizes: Sizes, centres: Floats
 ) -> None:
@@ -65,7 +65,7 @@ def _write(
             one = tile.after[one]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_tiles(
     points: Points,
     rows: Rows,
@@ -76,9 +76,9 @@ def grow_tiles(
     objective: int,
     effort: Effort,
     trees: Trees,
-    order: Rows,
-    sizes: Sizes,
-    centres: Floats,
+    order: Written[Rows],
+    sizes: Written[Sizes],
+    centres: Written[Matrix[Floats]],
 ) -> None:
     """Grow and repair classes in tiles ``first .. last``; tile ``i`` holds ``rows[starts[i]:starts[i + 1]]``.
 
@@ -100,7 +100,7 @@ def grow_tiles(
         _write(tile, rows[start:stop], classes, objective, order[start:stop], sizes[slot:], centres[slot:])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repair_tiles(
     points: Points,
     rows: Rows,
@@ -114,9 +114,9 @@ def repair_tiles(
     objective: int,
     effort: Effort,
     trees: Trees,
-    order: Rows,
-    sizes: Sizes,
-    centres: Floats,
+    order: Written[Rows],
+    sizes: Written[Sizes],
+    centres: Written[Matrix[Floats]],
 ) -> None:
     """Repair the tiles ``first .. last``; tile ``i`` holds the classes ``members[starts[i]:starts[i + 1]]``.
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._branches import Branches, branch_out
 from mahrem.arrays._forest import Forest
-from mahrem.types import Floats, Integers, Points
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Floats, Integers, Points, Written
 
 __all__ = ["Trees", "add_boxes", "add_values", "branches_of", "no_trees", "plant", "seated", "wide"]
 
@@ -68,7 +68,7 @@ def seated(points: Points, trees: Trees) -> Points:
     return points
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _climb(forest: Forest, column: int, one: int, other: int) -> float:
     """Say how far two seats are apart, level by level."""
     if one == 0 or other == 0:
@@ -81,8 +81,8 @@ def _climb(forest: Forest, column: int, one: int, other: int) -> float:
     return 1.0
 
 
-@njit(cache=True, nogil=True)
-def _fill(trees: Trees) -> None:
+@kernel
+def _fill(trees: Written[Trees]) -> None:
     for column in range(len(trees.start)):
         seats = trees.forest.leaves[column] + 1
         if trees.start[column] < 0:
@@ -93,7 +93,7 @@ def _fill(trees: Trees) -> None:
                 trees.table[place] = _climb(trees.forest, column, one, other)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wide(trees: Trees, column: int, low: float, high: float) -> float:
     """Say how much of a column a class over ``[low, high]`` covers, in seats if the column has a tree."""
     if trees.forest.first[column] < 0:
@@ -104,7 +104,7 @@ def wide(trees: Trees, column: int, low: float, high: float) -> float:
     return float(trees.table[trees.start[column] + int(low) * seats + int(high)])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row(trees: Trees, column: int, seat: float) -> Floats:
     """Give how far all seats are from one."""
     seats = trees.forest.leaves[column] + 1
@@ -112,7 +112,7 @@ def _row(trees: Trees, column: int, seat: float) -> Floats:
     return trees.table[first : first + seats]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_values(
     trees: Trees, column: int, values: Floats, low: float, high: float, weight: float, total: Floats
 ) -> None:
@@ -129,7 +129,7 @@ def add_values(
         total[i] += weight * (apart if apart > own else own)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_boxes(
     trees: Trees, column: int, value: float, low: Floats, high: Floats, weights: Floats, total: Floats
 ) -> None:

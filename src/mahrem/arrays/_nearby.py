@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._grow import grow
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._select import signed
-from mahrem.types import Floats, Integers, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Matrix, Points, Rows, Sizes
 
 __all__ = ["Pool", "farthest", "nearest", "pool_of", "take"]
 
@@ -26,14 +26,14 @@ class Pool(NamedTuple):
     """Rows that can be found and taken away."""
 
     points: Points  # (n, d) all rows, as they came
-    values: Floats  # (d, m) columns of the rows in the pool, leaf after leaf
+    values: Matrix[Floats]  # (d, m) columns of the rows in the pool, leaf after leaf
     order: Rows  # (m,) the row at each place
     place: Integers  # (n,) the place of each row
     leaf: Integers  # (n,) the leaf of each row
     start: Integers  # (leaves,) where a leaf begins
     alive: Sizes  # (leaves,) rows still there, at the leaf's beginning
-    low: Floats  # (d, leaves) the box
-    high: Floats  # (d, leaves)
+    low: Matrix[Floats]  # (d, leaves) the box
+    high: Matrix[Floats]  # (d, leaves)
     bounds: Floats  # (leaves,) room for the bounds of one question
     room: Floats  # (largest leaf,) room for distances
 
@@ -64,7 +64,7 @@ def pool_of(points: Points, rows: Rows) -> Pool:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take(pool: Pool, row: int) -> None:
     """Take a row away; the last of its leaf fills the gap."""
     leaf = pool.leaf[row]
@@ -77,7 +77,7 @@ def take(pool: Pool, row: int) -> None:
     pool.place[moved] = gap
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _measure(pool: Pool, leaf: int, point: Floats) -> int:
     """Write the distances of a leaf's rows; gives how many there are."""
     start, count = _U(pool.start[leaf]), _U(pool.alive[leaf])
@@ -92,7 +92,7 @@ def _measure(pool: Pool, leaf: int, point: Floats) -> int:
     return signed(count)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(distance: float, row: int, found: int, most: int, apart: Floats, rows: Rows) -> int:
     """Put a row in its place among the nearest so far; of equal ones the first row is the nearer."""
     at = found if found < most else most - 1
@@ -103,7 +103,7 @@ def _insert(distance: float, row: int, found: int, most: int, apart: Floats, row
     return min(found + 1, most)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search(pool: Pool, leaf: int, point: Floats, found: int, most: int, apart: Floats, rows: Rows) -> int:
     """Look for nearer rows in one leaf."""
     start = pool.start[leaf]
@@ -118,7 +118,7 @@ def _search(pool: Pool, leaf: int, point: Floats, found: int, most: int, apart: 
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearest(pool: Pool, point: Floats, most: int, apart: Floats, rows: Rows) -> int:
     """Find the nearest rows of a point, the nearest first; of equal ones the first row.
 
@@ -151,7 +151,7 @@ def nearest(pool: Pool, point: Floats, most: int, apart: Floats, rows: Rows) -> 
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def farthest(pool: Pool, point: Floats) -> int:
     """Find the row farthest from a point; of equal ones the first row. The pool is not empty."""
     bounds = pool.bounds

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._outliers import Table, factors, find_neighbours, load, make_table, squares_from
 from mahrem.arrays._select import nth, signed
 from mahrem.arrays._threads import available_threads, in_threads
-from mahrem.types import Floats, Integers, Labels, Offsets, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Matrix, Offsets, Points, Rows, Written
 
 __all__ = ["normals_first", "order_parts", "rows_by_label"]
 
@@ -19,7 +19,7 @@ _SAMPLE = 512  # records of a part that get a local outlier factor, evenly sprea
 _TIGHTEST, _LOF, _DISTANCE = 0, 1, 2  # 3 = knn
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _nearest(columns: Floats, size: int, place: int, k: int, table: Table) -> None:
     """Pick the ``k`` records nearest to one of them, itself among them; the earlier ones on ties."""
     keys = table.keys[3]
@@ -38,7 +38,7 @@ def _nearest(columns: Floats, size: int, place: int, k: int, table: Table) -> No
             found += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _width(columns: Floats, picked: Integers, count: int) -> float:
     """Add up the widths of some records in all columns."""
     total = 0.0
@@ -52,7 +52,7 @@ def _width(columns: Floats, picked: Integers, count: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _spread_of(size: int, place: int, rule: int, neighbours: int, k: int, table: Table) -> float:
     """Say how loosely a record is surrounded, by one of the rules."""
     if rule == _TIGHTEST:
@@ -66,7 +66,7 @@ def _spread_of(size: int, place: int, rule: int, neighbours: int, k: int, table:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reference(size: int, rule: int, neighbours: int, k: int, table: Table) -> int:
     """Choose the record around which a part is densest; the earlier one on ties."""
     if rule == _LOF and size > 1:
@@ -90,10 +90,10 @@ def _reference(size: int, rule: int, neighbours: int, k: int, table: Table) -> i
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def order_parts(
     points: Points,
-    rows: Rows,
+    rows: Written[Rows],
     offsets: Offsets,
     first: int,
     last: int,
@@ -101,7 +101,7 @@ def order_parts(
     rule: int,
     neighbours: int,
     sort: bool,  # noqa: FBT001 - kernels take arguments by position
-    widths: Floats,
+    widths: Written[Matrix[Floats]],
 ) -> None:
     """Bring the normal records of the parts ``first .. last`` to their front; writes two widths per part."""
     most = np.max(offsets[first + 1 : last + 1] - offsets[first:last])
@@ -184,8 +184,8 @@ def normals_first(
     return widths
 
 
-@njit(cache=True, nogil=True)
-def _count_out(labels: Labels, ends: Integers, rows: Rows) -> None:
+@kernel
+def _count_out(labels: Labels, ends: Written[Integers], rows: Written[Rows]) -> None:
     for row in range(len(labels)):
         label = labels[row]
         if label >= 0:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._threads import available_threads, in_threads
-from mahrem.types import Floats, Integers, Offsets, Points, Rows
+from mahrem.types import Floats, Integers, Offsets, Points, Rows, Written
 
 __all__ = [
     "Table",
@@ -41,7 +41,7 @@ class Table(NamedTuple):
     picked: Integers  # (m,)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_table(most: int, columns: int, scored: int, neighbours: int) -> Table:
     """Make room for groups of up to ``most`` records, ``scored`` of which get a factor."""
     return Table(
@@ -55,7 +55,7 @@ def make_table(most: int, columns: int, scored: int, neighbours: int) -> Table:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def load(points: Points, rows: Rows, start: int, size: int, columns: Floats) -> None:
     """Copy the records of a group into columns."""
     for i in range(size):
@@ -64,7 +64,7 @@ def load(points: Points, rows: Rows, start: int, size: int, columns: Floats) -> 
             columns[column, i] = points[row, column]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def squares_from(columns: Floats, size: int, place: int, squares: Floats) -> None:
     """Write the squared distances of all records of a group from one of them."""
     for i in range(_U(size)):
@@ -76,7 +76,7 @@ def squares_from(columns: Floats, size: int, place: int, squares: Floats) -> Non
             squares[i] += difference * difference
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_neighbours(
     columns: Floats, size: int, count: int, squares: Floats, near: Integers, far: Floats
 ) -> None:
@@ -98,7 +98,7 @@ def find_neighbours(
             far[i, j] = np.sqrt(far[i, j])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def factors(size: int, count: int, table: Table) -> None:
     """Turn neighbours into local outlier factors."""
     near, far, density = table.near, table.far, table.density
@@ -114,9 +114,15 @@ def factors(size: int, count: int, table: Table) -> None:
         table.score[i] = around / count / density[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def score_groups(
-    points: Points, rows: Rows, offsets: Offsets, first: int, last: int, neighbours: int, scores: Floats
+    points: Points,
+    rows: Rows,
+    offsets: Offsets,
+    first: int,
+    last: int,
+    neighbours: int,
+    scores: Written[Floats],
 ) -> None:
     """Write the factors of the groups ``first .. last`` in the places of their rows."""
     most = np.max(offsets[first + 1 : last + 1] - offsets[first:last])

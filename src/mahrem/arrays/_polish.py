@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._anonymeans import groups_from_centres
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._lloyd import least, measure
 from mahrem.arrays._merge import INNER
 from mahrem.arrays._reassign import improve
-from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes, Written
 
 __all__ = ["polish"]
 
@@ -37,7 +37,7 @@ class Tiles(NamedTuple):
     minimum: int
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _draw(state: NDArray[np.uint64], below: int) -> int:
     """Draw a whole number (xorshift64*)."""
     number = state[0]
@@ -48,7 +48,7 @@ def _draw(state: NDArray[np.uint64], below: int) -> int:
     return np.int64(((number * _U(2685821657736338717)) >> _U(33)) % _U(below))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lay(points: Points, labels: Labels, minimum: int, seed: int) -> Tiles:
     slots = len(points) // minimum
     tiles = Tiles(
@@ -71,7 +71,7 @@ def _lay(points: Points, labels: Labels, minimum: int, seed: int) -> Tiles:
     return tiles
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _centre(tiles: Tiles, group: int) -> None:
     size = tiles.sizes[group]
     for column in range(len(tiles.columns)):
@@ -81,7 +81,7 @@ def _centre(tiles: Tiles, group: int) -> None:
         tiles.columns[column, group] = total / size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _neighbours(tiles: Tiles, chosen: Integers) -> int:
     """Choose the group of a random row and those with the nearest centres; gives how many."""
     row = _draw(tiles.state, len(tiles.points))
@@ -98,7 +98,7 @@ def _neighbours(tiles: Tiles, chosen: Integers) -> int:
     return wanted
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _regroup(tiles: Tiles, points: Points, wanted: int, labels: Labels) -> float:
     """Group the rows of a neighbourhood from random centres; gives their squared error."""
     order = np.arange(len(points))
@@ -112,7 +112,7 @@ def _regroup(tiles: Tiles, points: Points, wanted: int, labels: Labels) -> float
     return improve(points, labels, tiles.minimum, _TRIES, 100)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _replace(tiles: Tiles, chosen: Integers, count: int, rows: Rows, labels: Labels) -> None:
     """Put a neighbourhood's new groups in the place of its old ones."""
     for i in range(count):
@@ -135,7 +135,7 @@ def _replace(tiles: Tiles, chosen: Integers, count: int, rows: Rows, labels: Lab
             _centre(tiles, numbers[i])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _step(tiles: Tiles, chosen: Integers, force: bool) -> None:  # noqa: FBT001 - as all kernels
     """Try to group one neighbourhood better; with ``force`` take whatever comes out."""
     count = _neighbours(tiles, chosen)
@@ -160,8 +160,8 @@ def _step(tiles: Tiles, chosen: Integers, force: bool) -> None:  # noqa: FBT001 
         _replace(tiles, chosen, count, rows, labels)
 
 
-@njit(cache=True, nogil=True)
-def polish(points: Points, labels: Labels, minimum: int, shakes: int, steps: int, seed: int) -> None:
+@kernel
+def polish(points: Points, labels: Written[Labels], minimum: int, shakes: int, steps: int, seed: int) -> None:
     """Group random neighbourhoods anew, each a few groups with near centres, and keep what is better.
 
     Args:

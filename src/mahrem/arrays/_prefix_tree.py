@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._bits import Bits, ItemMatrix, count_items
 from mahrem.arrays._itemsets import in_canonical_order, is_frequent, spelt
-from mahrem.types import Codes, Integers
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Codes, Integers, Matrix, Written
 
 __all__ = ["fp_growth_sets"]
 
 _ROOM = 1 << 15
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(
     path: Integers,
     length: int,
@@ -42,17 +42,17 @@ def _insert(
     return used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
-    nodes: Integers,
-    counts: Integers,
+    nodes: Matrix[Integers],
+    counts: Matrix[Integers],
     heads: Integers,
     depth: int,
     parent: int,
     limits: Integers,
-    parents: Integers,
-    lasts: Integers,
-    all_counts: Integers,
+    parents: Written[Integers],
+    lasts: Written[Integers],
+    all_counts: Written[Matrix[Integers]],
     found: int,
 ) -> int:
     """Record every frequent rank of a tree and grow the tree of what stands before it."""
@@ -123,8 +123,14 @@ def _grow(  # noqa: C901, PLR0912, PLR0915 - a tree of trees
     return found
 
 
-@njit(cache=True, nogil=True)
-def _plant(ranked: Codes, target: Integers, nodes: Integers, counts: Integers, heads: Integers) -> int:
+@kernel
+def _plant(
+    ranked: Matrix[Codes],
+    target: Integers,
+    nodes: Written[Matrix[Integers]],
+    counts: Written[Matrix[Integers]],
+    heads: Written[Integers],
+) -> int:
     """Put rows of ranks, rising and with -1 in front, into the first tree."""
     used = 1
     nodes[0] = (-1, -1, -1, -1, -1)

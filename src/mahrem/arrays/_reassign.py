@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._lloyd import least, measure
 from mahrem.arrays._merge import split_rows
-from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes
+from mahrem.types import Floats, Integers, Labels, Points, Rows, Sizes, Written
 
 __all__ = ["improve"]
 
@@ -35,7 +35,7 @@ class Groups(NamedTuple):
     minimum: int
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _resize(groups: Groups, group: int, size: int) -> None:
     groups.sizes[group] = size
     groups.weight[group] = size / (size + 1.0)
@@ -45,7 +45,7 @@ def _resize(groups: Groups, group: int, size: int) -> None:
             groups.columns[column, group] = _FAR
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _join(groups: Groups, row: int, group: int) -> None:
     size = groups.sizes[group] + 1
     for column in range(groups.columns.shape[0]):
@@ -57,7 +57,7 @@ def _join(groups: Groups, row: int, group: int) -> None:
     _resize(groups, group, size)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leave(groups: Groups, row: int) -> None:
     group = groups.labels[row]
     size = groups.sizes[group] - 1
@@ -71,7 +71,7 @@ def _leave(groups: Groups, row: int) -> None:
     _resize(groups, group, size)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle(groups: Groups) -> None:
     """Compute all centres anew: small steps leave small errors."""
     points, columns = groups.points, groups.columns
@@ -84,7 +84,7 @@ def _settle(groups: Groups) -> None:
             columns[column, group] = total / size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gap(groups: Groups, row: int, group: int) -> float:
     total = 0.0
     for column in range(groups.columns.shape[0]):
@@ -92,7 +92,7 @@ def _gap(groups: Groups, row: int, group: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _error(groups: Groups, group: int) -> float:
     total = 0.0
     for i in range(groups.sizes[group]):
@@ -100,7 +100,7 @@ def _error(groups: Groups, group: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _split(groups: Groups, group: int) -> None:
     """Split a group of twice the minimum or more; the first of the parts stays, others take free places."""
     size = groups.sizes[group]
@@ -119,7 +119,7 @@ def _split(groups: Groups, group: int) -> None:
                 _join(groups, rows[i], free)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(groups: Groups, row: int, little: float) -> bool:
     """Move a row to the group whose error grows least, if that gains; ``room`` holds its distances."""
     own, room = groups.labels[row], groups.room
@@ -138,7 +138,7 @@ def _move(groups: Groups, row: int, little: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _swap(groups: Groups, row: int, tries: int, little: float) -> bool:
     """Swap a row with the best one of the nearest groups, if that gains; ``room`` holds its distances."""
     own, room, points = groups.labels[row], groups.room, groups.points
@@ -174,7 +174,7 @@ def _swap(groups: Groups, row: int, tries: int, little: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sweep(groups: Groups, tries: int, little: float) -> int:
     """Try to move or swap every row once; gives how many changes were made."""
     changed = 0
@@ -194,7 +194,7 @@ def _sweep(groups: Groups, tries: int, little: float) -> int:
     return changed
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _dissolve(groups: Groups, group: int, little: float) -> bool:
     """Give every row of a group to another one, each where the error grows least, if that gains in all."""
     size = groups.sizes[group]
@@ -229,8 +229,8 @@ def _dissolve(groups: Groups, group: int, little: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
-def improve(points: Points, labels: Labels, minimum: int, tries: int, rounds: int) -> float:
+@kernel
+def improve(points: Points, labels: Written[Labels], minimum: int, tries: int, rounds: int) -> float:
     """Change groups while that lowers their squared error; gives the error left.
 
     Args:

@@ -7,15 +7,15 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._branches import Branches
 from mahrem.arrays._choose import Manner, choose, manner_of, onto_leaves
+from mahrem.arrays._kernel import kernel
 from mahrem.arrays._layout import Rooms, Scratch, Split, Work, finish, lay_out, mark
 from mahrem.arrays._split import cut, settle
 from mahrem.arrays._threads import available_threads, chunks, spread
-from mahrem.types import Floats, Integers, Mask, Offsets, Points, Rows
+from mahrem.types import Floats, Integers, Mask, Matrix, Offsets, Points, Rows, Written
 
 __all__ = ["Rounds", "carry_out", "list_rows", "propose"]
 
@@ -38,21 +38,21 @@ class Open(NamedTuple):
 class Extremes(NamedTuple):
     """Least and greatest keys of the open segments, in slot start // minimum: no two segments share one."""
 
-    low: Integers  # (n // minimum + 1, d)
-    high: Integers
-    worth: Floats  # what cutting a column is worth; empty where its width is all that counts
+    low: Matrix[Integers]  # (n // minimum + 1, d)
+    high: Matrix[Integers]
+    worth: Matrix[Floats]  # what cutting a column is worth; empty where its width is all that counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def propose(
     work: Work,
     minimum: int,
     manner: Manner,
-    ends: Extremes,
-    segments: Open,
+    ends: Written[Extremes],
+    segments: Written[Open],
     first: int,
     last: int,
-    scratch: Scratch,
+    scratch: Written[Scratch],
 ) -> None:
     """Find the next cut of the segments ``first .. last``; ``scratch.listed`` says where rows would go."""
     low, high, worth = ends
@@ -76,31 +76,39 @@ def propose(
         segments.turn[i] = turn
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_rows(
-    work: Work, segments: Open, first: int, last: int, index: NDArray[np.uint32], offsets: Offsets, rows: Rows
+    order: Rows,
+    starts: Integers,
+    stops: Integers,
+    lefts: Integers,
+    first: int,
+    last: int,
+    index: NDArray[np.uint32],
+    offsets: Offsets,
+    rows: Written[Rows],
 ) -> None:
     """Write the rows of both sides of the segments ``first .. last``."""
     for i in range(first, last):
-        start, size, left = segments.start[i], segments.stop[i] - segments.start[i], segments.left[i]
+        start, size, left = starts[i], stops[i] - starts[i], lefts[i]
         begin, here = np.uint64(start), np.uint64(offsets[2 * i])
         for j in range(np.uint64(left)):
-            rows[here + j] = work.order[begin + np.uint64(index[begin + j])]
+            rows[here + j] = order[begin + np.uint64(index[begin + j])]
         end, there = np.uint64(start + size - 1), np.uint64(offsets[2 * i + 1])
         for j in range(np.uint64(size - left)):
-            rows[there + j] = work.order[begin + np.uint64(index[end - j])]
+            rows[there + j] = order[begin + np.uint64(index[end - j])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def carry_out(
-    work: Work,
+    work: Written[Work],
     minimum: int,
-    ends: Extremes,
+    ends: Written[Extremes],
     segments: Open,
     first: int,
     last: int,
-    sides: Open,
-    scratch: Scratch,
+    sides: Written[Open],
+    scratch: Written[Scratch],
 ) -> None:
     """Cut the segments ``first .. last`` as proposed; their sides become segments ``2i`` and ``2i + 1``."""
     for i in range(first, last):
@@ -194,9 +202,9 @@ class Rounds:
         offsets = np.zeros(2 * len(sizes) + 1, np.int64)
         sides = np.stack([segments.left, sizes - segments.left], axis=1)
         np.cumsum(sides.ravel(), out=offsets[1:])
-        rows = self._rows[: offsets[-1]]
+        rows, ends = self._rows[: offsets[-1]], (segments.start, segments.stop, segments.left)
         spread(
-            lambda first, last: list_rows(work, segments, first, last, index, offsets, rows),
+            lambda first, last: list_rows(work.order, *ends, first, last, index, offsets, rows),
             self._borders(segments),
             self._pool,
             self._threads,

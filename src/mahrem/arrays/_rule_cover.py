@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from mahrem.arrays._bits import Bits, ItemMatrix, Words, popcount
-from mahrem.types import Codes, Integers, Mask
+from mahrem.arrays._kernel import inner, kernel
+from mahrem.types import Codes, Integers, Mask, Matrix, Written
 
 __all__ = ["cover_first", "cover_marked", "first_correct", "first_match"]
 
@@ -15,7 +15,7 @@ _U = np.uint64
 _ONE = _U(1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _covered(bits: Words, left: Codes, word: int, among: np.uint64) -> np.uint64:
     """Say who of some places of one word shows all items of a rule."""
     for item in left:
@@ -25,7 +25,7 @@ def _covered(bits: Words, left: Codes, word: int, among: np.uint64) -> np.uint64
     return among
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _assign(found: NDArray[np.int32], word: int, hit: np.uint64, rule: int) -> None:
     while hit != _U(0):
         lowest = hit & (~hit + _ONE)
@@ -33,8 +33,10 @@ def _assign(found: NDArray[np.int32], word: int, hit: np.uint64, rule: int) -> N
         hit ^= lowest
 
 
-@njit(cache=True, nogil=True)
-def _first_match(bits: Words, everyone: Words, left: ItemMatrix, found: NDArray[np.int32]) -> None:
+@kernel
+def _first_match(
+    bits: Matrix[Words], everyone: Words, left: ItemMatrix, found: Written[NDArray[np.int32]]
+) -> None:
     left_over = everyone.copy()
     active = np.arange(len(everyone))
     many = len(everyone)
@@ -53,9 +55,14 @@ def _first_match(bits: Words, everyone: Words, left: ItemMatrix, found: NDArray[
         many = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_correct(
-    bits: Words, everyone: Words, starts: Integers, left: ItemMatrix, right: Codes, found: NDArray[np.int32]
+    bits: Matrix[Words],
+    everyone: Words,
+    starts: Integers,
+    left: ItemMatrix,
+    right: Codes,
+    found: Written[NDArray[np.int32]],
 ) -> None:
     left_over = everyone.copy()
     ends = starts[1:].copy()  # words behind the end of a class are done
@@ -91,15 +98,15 @@ def first_correct(table: Bits, left: ItemMatrix, right: Codes) -> NDArray[np.int
     return found[table.place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cover_first(
-    bits: Words,
+    bits: Matrix[Words],
     everyone: Words,
     starts: Integers,
     left: ItemMatrix,
     right: Codes,
-    kept: Mask,
-    covered: Integers,
+    kept: Written[Mask],
+    covered: Written[Matrix[Integers]],
 ) -> None:
     left_over = everyone.copy()
     hits = np.zeros(len(everyone), np.uint64)
@@ -142,23 +149,23 @@ def cover_first(table: Bits, left: ItemMatrix, right: Codes) -> tuple[Mask, Inte
     return kept, covered
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _shows(bits: Words, left: Codes, place: int) -> bool:
     word, bit = place >> 6, _ONE << _U(place & 63)
     return bool(_covered(bits, left, word, bit) != _U(0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cover_marked(  # noqa: C901, PLR0912 - three stages, as in the paper
-    bits: Words,
+    bits: Matrix[Words],
     left: ItemMatrix,
     right: Codes,
     place: Integers,
     target: Codes,
     correct: NDArray[np.int32],
     wrong: NDArray[np.int32],
-    kept: Mask,
-    covered: Integers,
+    kept: Written[Mask],
+    covered: Written[Matrix[Integers]],
 ) -> None:
     many, rows = len(left), len(place)
     used, marked, chosen = np.zeros(many, np.bool_), np.zeros(many, np.bool_), np.zeros(many, np.bool_)

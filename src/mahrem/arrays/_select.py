@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import SupportsInt
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.types import Integers
 
 __all__ = ["nth", "signed"]
@@ -16,13 +16,13 @@ _LEAST = -(2**63)
 FEW = 40  # up to here counting all pairs is quicker than sampling
 
 
-@njit(cache=True, nogil=True)
+@inner
 def signed(count: SupportsInt) -> int:
     """Make an unsigned count an ordinary one: Numba takes a mix of both for a fraction."""
     return np.int64(count)  # type: ignore[return-value]  # Numba needs the type said
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nth_of_few(keys: Integers, start: int, size: int, rank: int) -> int:
     """Find the key of a rank by comparing all pairs, four at a time and without branches."""
     begin, last = _U(start), _U(size - 1)
@@ -47,7 +47,7 @@ def nth_of_few(keys: Integers, start: int, size: int, rank: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bracket(
     keys: Integers, start: int, size: int, rank: int, sample: Integers, turn: int
 ) -> tuple[int, int]:
@@ -69,7 +69,7 @@ def _bracket(
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep(keys: Integers, start: int, size: int, low: int, high: int, kept: Integers) -> tuple[int, int]:
     """Copy the keys within ``[low, high]``; gives how many lie below and how many were copied."""
     below, inside = 0, _U(0)
@@ -82,7 +82,7 @@ def _keep(keys: Integers, start: int, size: int, low: int, high: int, kept: Inte
     return below, signed(inside)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nth(keys: Integers, start: int, size: int, rank: int, scratch: Integers) -> int:
     """Find the key of a rank among ``keys[start:start + size]``, which stay as they are.
 

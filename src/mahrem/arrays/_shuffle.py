@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from mahrem.types import Rows
+from mahrem.arrays._kernel import kernel
+from mahrem.types import Rows, Written
 
 __all__ = ["exchange", "shuffled"]
 
 _HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True)
-def exchange(order: Rows, draws: NDArray[np.uint64]) -> None:
+@kernel
+def exchange(order: Written[Rows], draws: NDArray[np.uint64]) -> None:
     """Fisher and Yates: give every place, from the last down, one of the rows still waiting."""
     for last in range(len(order) - 1, 0, -1):
         # The upper half of a draw times the number of choices: off by less than 2**-32 of fair.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mahrem.arrays._kernel import inner_with, kernel
 from mahrem.types import Offsets
 
 __all__ = ["hash_texts"]
@@ -28,12 +28,12 @@ _BYTE = np.uint64(8)
 _LAST = np.uint64(0xFF)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner_with(inline="always")
 def _turn(word: Word, by: Word) -> Word:
     return (word << by) | (word >> (_BITS - by))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner_with(inline="always")
 def _mix(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word]:
     a += b
     c += d
@@ -48,7 +48,7 @@ def _mix(a: Word, b: Word, c: Word, d: Word) -> tuple[Word, Word, Word, Word]:
     return a, b, c, d
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_texts(content: Bytes, offsets: Offsets, key: Words) -> Words:
     """Hash every text with SipHash-2-4; text ``i`` is ``content[offsets[i]:offsets[i + 1]]``.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._layout import Scratch, Work, number
 from mahrem.arrays._select import nth, signed
 from mahrem.types import Integers
@@ -17,7 +17,7 @@ __all__ = ["cut", "divide", "extremes", "halve", "move", "next_widest", "settle"
 _U = np.uint64  # unsigned positions spare Numba's check for negative ones, which halves the inner loops
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_widest(low: Integers, high: Integers, slot: int, previous: int) -> int:
     """Give the column after ``previous`` from wide to narrow, the first on ties; -1 = only constants left."""
     bound = np.inf
@@ -31,7 +31,7 @@ def next_widest(low: Integers, high: Integers, slot: int, previous: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def divide(
     keys: Integers, column: int, start: int, size: int, value: int, index: NDArray[np.uint32], base: int
 ) -> int:
@@ -46,7 +46,7 @@ def divide(
     return signed(left) - base
 
 
-@njit(cache=True, nogil=True)
+@inner
 def halve(
     keys: Integers,
     start: int,
@@ -97,7 +97,7 @@ def halve(
     return half
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move(
     values: NDArray[Any],
     start: int,
@@ -117,7 +117,7 @@ def move(
         values[begin + middle + j] = aside[j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def extremes(keys: Integers, start: int, stop: int) -> tuple[int, int]:
     """Give the least and the greatest key of a run."""
     least = keys[start]
@@ -129,7 +129,7 @@ def extremes(keys: Integers, start: int, stop: int) -> tuple[int, int]:
     return least, greatest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cut(
     keys: Integers,
     start: int,
@@ -185,7 +185,7 @@ def cut(
             return left, column, value, below
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle(
     work: Work,
     start: int,

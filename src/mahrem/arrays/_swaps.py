@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from mahrem.arrays._grow import grow
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._normals import rows_by_label
 from mahrem.arrays._threads import available_threads, in_threads
-from mahrem.types import Floats, Integers, Labels, Offsets, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Offsets, Points, Rows, Written
 
 __all__ = ["swap_in_tiles", "swap_rows"]
 
@@ -19,7 +19,7 @@ _SMALL = 5_000  # rows that are not worth a second thread
 _LITTLE = 1e-12  # rounding is no gain
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leave_out_each(points: Points, rows: Rows, start: int, stop: int, ends: Floats, widths: Floats) -> float:
     """Write the ends and the summed width a class has without each of its rows; gives its width with all.
 
@@ -44,7 +44,7 @@ def _leave_out_each(points: Points, rows: Rows, start: int, stop: int, ends: Flo
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _width_with(ends: Floats, point: Floats) -> float:
     total = 0.0
     for column in range(len(point)):
@@ -52,7 +52,7 @@ def _width_with(ends: Floats, point: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _swap_pair(
     points: Points, rows: Rows, offsets: Offsets, one: int, other: int, ends: Floats, widths: Floats
 ) -> bool:
@@ -76,10 +76,10 @@ def _swap_pair(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def swap_in_tiles(
     points: Points,
-    rows: Rows,
+    rows: Written[Rows],
     offsets: Offsets,
     tiles: Rows,
     borders: Offsets,

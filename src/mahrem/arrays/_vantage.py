@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner
 from mahrem.arrays._layout import Scratch
 from mahrem.arrays._select import nth, signed
 from mahrem.arrays._split import divide, move
-from mahrem.types import Floats, Mask, Rows
+from mahrem.types import Floats, Mask, Matrix, Rows
 
 __all__ = ["Vantage", "Yard", "draw", "measure_from", "near_and_far", "part"]
 
@@ -39,12 +39,12 @@ class Vantage(NamedTuple):
 class Yard(NamedTuple):
     """The rows being moved, and where segments begin."""
 
-    columns: Floats  # (d, n)
+    columns: Matrix[Floats]  # (d, n)
     order: Rows  # (n,)
     begins: Mask  # (n,) True where a segment begins
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draw(seed: np.uint64, start: int, size: int) -> int:
     """Draw one of ``size`` places for the segment at ``start``: a hash, the same whoever asks when."""
     state = seed ^ (_U(start) * _U(0x9E3779B97F4A7C15)) ^ (_U(size) * _U(0xC2B2AE3D27D4EB4F))
@@ -56,7 +56,7 @@ def draw(seed: np.uint64, start: int, size: int) -> int:
     return signed(((state >> _U(32)) * _U(size)) >> _U(32))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_column(
     values: Floats, start: int, size: int, origin: float, column: int, vantage: Vantage, distances: Floats
 ) -> None:
@@ -81,7 +81,7 @@ def _add_column(
             distances[i] += abs(values[begin + i] - origin) * scale
 
 
-@njit(cache=True, nogil=True)
+@inner
 def measure_from(
     columns: Floats, start: int, size: int, place: int, vantage: Vantage, distances: Floats
 ) -> None:
@@ -93,7 +93,7 @@ def measure_from(
         _add_column(values, start, size, values[start + place], column, vantage, distances)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def near_and_far(
     yard: Yard, start: int, size: int, tried: int, vantage: Vantage, scratch: Scratch, base: int
 ) -> tuple[int, int]:
@@ -119,7 +119,7 @@ def near_and_far(
     return (left, 2) if left >= vantage.minimum else (0, 2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def part(yard: Yard, start: int, size: int, left: int, minimum: int, scratch: Scratch, base: int) -> None:
     """Move the rows of a segment as listed; columns only when a side can be cut again."""
     yard.begins[start + left] = True

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from mahrem.arrays._kernel import inner, kernel
 from mahrem.arrays._mdav import far_first, join_nearest, left_over, until
 from mahrem.arrays._nearby import Pool, nearest, pool_of, take
-from mahrem.types import Floats, Integers, Labels, Points, Rows
+from mahrem.types import Floats, Integers, Labels, Points, Rows, Written
 
 __all__ = ["extended_groups"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _candidate(pool: Pool, rows: Rows, size: int, apart: Floats, found: Rows) -> tuple[int, float]:
     """Find the row nearest to any row of the group, and its squared distance to that one."""
     best, distance = -1, np.inf
@@ -25,7 +25,7 @@ def _candidate(pool: Pool, rows: Rows, size: int, apart: Floats, found: Rows) ->
     return best, distance
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_close(pool: Pool, row: int, inner: float, gamma: float, apart: Floats, found: Rows) -> bool:
     """Whether a row lies nearer to the group than ``gamma`` times its nearest other row (V-MDAV)."""
     there = nearest(pool, pool.points[row], 2, apart, found)
@@ -35,7 +35,7 @@ def _is_close(pool: Pool, row: int, inner: float, gamma: float, apart: Floats, f
     return math.sqrt(inner) < gamma * math.sqrt(outer)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_cheap(pool: Pool, row: int, cost: float, minimum: int, apart: Floats, found: Rows) -> bool:
     """Whether a row costs this group less than the group it would start with its nearest (MDAV*)."""
     there = nearest(pool, pool.points[row], minimum, apart, found)
@@ -50,7 +50,7 @@ def _is_cheap(pool: Pool, row: int, cost: float, minimum: int, apart: Floats, fo
     return cost < own * minimum / (minimum - 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next(pool: Pool, rows: Rows, size: int, minimum: int, gamma: float, apart: Floats, found: Rows) -> int:
     """Give the row that a group is extended by, -1 for none; ``gamma`` below 0 is MDAV*."""
     if gamma >= 0.0:
@@ -65,9 +65,15 @@ def _next(pool: Pool, rows: Rows, size: int, minimum: int, gamma: float, apart: 
     return row if _is_cheap(pool, row, cost, minimum, apart, found) else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extend_groups(
-    pool: Pool, far: Rows, counts: Integers, minimum: int, stop: int, gamma: float, labels: Labels
+    pool: Written[Pool],
+    far: Rows,
+    counts: Written[Integers],
+    minimum: int,
+    stop: int,
+    gamma: float,
+    labels: Written[Labels],
 ) -> None:
     """Make and extend groups while more than ``stop`` rows are left.
 

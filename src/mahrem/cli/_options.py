@@ -173,7 +173,7 @@ def _declared(panels: Mapping[str, Sequence[Row]]) -> Iterator[inspect.Parameter
                 show_default=False,
                 hidden=means is None,
             )
-            declared: Any = Annotated.__class_getitem__((kind, option))  # type: ignore[attr-defined]
+            declared: Any = Annotated[kind, option]
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
 
 

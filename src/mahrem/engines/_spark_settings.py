@@ -13,7 +13,7 @@ NEEDED = {
     "spark.sql.session.timeZone": "UTC",
 }
 BATCHES = {"spark.sql.execution.arrow.maxRecordsPerBatch": "100000"}
-_PASSED_ON = ("NUMBA_CACHE_DIR",)
+_PASSED_ON = ("MAHREM_KERNELS", "NUMBA_CACHE_DIR")
 
 
 def is_here(master: str) -> bool:

@@ -1,0 +1,414 @@
+"""Build the kernels of ``mahrem.arrays`` into extension modules, so that no compiler is needed where they run.
+
+The kernels stay what they are: Python functions. Here Numba (a build dependency, pinned) translates every function
+under ``@kernel`` for the types that its annotations name, once for each kind of processor. Around each stands an
+entry of plain C types that reads its arguments from a list of 64-bit slots; ``guard.c`` fills that list after
+checking what Python handed over. So nothing in the machine code depends on a version of Python or NumPy, and one
+wheel serves all of them.
+
+    python native/build_kernels.py FOLDER      # writes _built_*.so and _built.json there
+
+Numba's doors used here: ``compile_extra`` and the ahead-of-time code generator, as its own ``pycc`` uses them. If
+they close, only this file changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import platform
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import typing
+import zlib
+from pathlib import Path
+from types import FunctionType, UnionType
+from typing import Any, NamedTuple, Union
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+SOURCES = ROOT / "src" / "mahrem" / "arrays"
+INTEL = platform.machine().lower() in {"x86_64", "amd64"}
+# The processor that each build is for; "" is the least that the platform promises.
+PROCESSORS = {"baseline": "x86-64", "v3": "x86-64-v3"} if INTEL else {"baseline": ""}
+SUFFIX = ".pyd" if os.name == "nt" else ".abi3.so"
+
+
+class Variant(NamedTuple):
+    """One kernel for one combination of types."""
+
+    name: str  # as in "_grow.grow_segment"
+    function: FunctionType
+    types: tuple[
+        Any, ...
+    ]  # Numba's; an array that is only read is a read-only one: Numba refuses to write to it
+
+
+def kernels() -> list[tuple[str, FunctionType]]:
+    """Import every module of kernels; gives name and function of all that Python may call."""
+    from numba.core.dispatcher import Dispatcher
+
+    Dispatcher.enable_caching = lambda _: None  # a cache knows one file at a time: what it keeps may be stale
+    from mahrem.arrays import _kernel  # noqa: PLC2701 - the build knows the house
+
+    for path in sorted(SOURCES.glob("_*.py")):
+        if path.stem not in {"__init__", "__main__", "_kernel"}:
+            importlib.import_module(f"mahrem.arrays.{path.stem}")
+    return sorted(_kernel.MARKED, key=lambda one: one[0])
+
+
+def numba_types(annotation: Any, *, written: bool = False) -> list[Any]:
+    """Give Numba's types for an annotation: several for a union."""
+    import numpy as np
+    from numba import from_dtype, types
+
+    marks: tuple[Any, ...] = ()
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation, *rest = typing.get_args(annotation)
+        marks = tuple(rest)
+    written = written or "written" in marks
+    if typing.get_origin(annotation) in {Union, UnionType}:
+        return [one for part in typing.get_args(annotation) for one in numba_types(part, written=written)]
+    plain = {int: types.int64, float: types.float64, bool: types.boolean, np.uint64: types.uint64}
+    if annotation in plain:
+        return [plain[annotation]]
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        hints = typing.get_type_hints(annotation, include_extras=True)
+        fields = [numba_types(hints[name], written=written) for name in annotation._fields]
+        return [types.NamedTuple(chosen, annotation) for chosen in itertools.product(*fields)]
+    if typing.get_origin(annotation) is np.ndarray:
+        dimensions = next((mark for mark in marks if isinstance(mark, int)), 1)
+        item = typing.get_args(typing.get_args(annotation)[1])[0]
+        return [types.Array(from_dtype(np.dtype(item)), dimensions, "C", readonly=not written)]
+    raise TypeError(f"{annotation!r} is no type that a kernel can take")
+
+
+def variants() -> list[Variant]:
+    """Give every kernel with every combination of types that its annotations allow."""
+    found = []
+    for name, function in kernels():
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+        for chosen in itertools.product(*(numba_types(hints[one]) for one in parameters)):
+            found.append(Variant(name, function, chosen))
+    return found
+
+
+LETTERS = {
+    "bool": "?",
+    "int8": "b",
+    "uint8": "B",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float32": "f",
+    "float64": "d",
+}
+
+
+def spelled(one: Any) -> str:
+    """Write a type the way guard.c reads it."""
+    from numba import types
+
+    one = types.unliteral(one)
+    if isinstance(one, types.Array):
+        return f"[{one.ndim}{LETTERS[str(one.dtype)]}{'w' if one.mutable else '-'}"
+    if isinstance(one, types.BaseTuple):
+        return f"({''.join(spelled(part) for part in one.types)})"
+    if isinstance(one, types.NoneType):
+        return "n"
+    if isinstance(one, types.Integer):
+        return "q" if one.signed else "Q"
+    return LETTERS[str(one)]
+
+
+def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes], list[dict[str, str]]]:
+    """Compile variants; gives an object file for each processor, and the rows of the table in guard.c.
+
+    Python is translated once. Only the last step, LLVM's, knows the processor.
+    """
+    from llvmlite import binding
+    from numba.core import codegen, cpu
+    from numba.core.compiler import Flags, compile_extra
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+    from numba.core.runtime import nrtdynmod
+
+    # Inner functions are linked in and optimised with what calls them: nothing of them is run or kept here.
+    optimize = codegen.CPUCodeLibrary._optimize_final_module
+    codegen.CPUCodeLibrary._optimize_final_module = lambda _: None
+    cpu.CPUContext.get_executable = lambda *_: [].append  # any builtin, each time another
+    context = cpu_target.target_context.with_aot_codegen(prefix)
+    rows = []
+    with global_compiler_lock:
+        library = context.codegen().create_library(prefix)
+        library.add_ir_module(nrtdynmod.create_nrt_module(context)[0])
+        for number, variant in enumerate(wanted):
+            flags = Flags()
+            flags.nrt = flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+            result = compile_extra(
+                cpu_target.typing_context,
+                context,
+                variant.function,
+                variant.types,
+                None,
+                flags,
+                {},
+                library=library,
+            )
+            entry = f"{prefix}_{number}"
+            add_entry(context, library, result, entry)
+            rows.append(
+                {
+                    "name": variant.name,
+                    "parameters": ",".join(variant.function.__code__.co_varnames[: len(variant.types)]),
+                    "takes": "".join(spelled(one) for one in variant.types),
+                    "gives": spelled(result.signature.return_type),
+                    "entry": entry,
+                }
+            )
+        library.finalize()
+        entries = {row["entry"] for row in rows}
+        for function in library.get_defined_functions():
+            if function.linkage.name not in {"private", "internal"}:
+                function.visibility = "hidden"
+                if function.name not in entries:
+                    function.linkage = (
+                        "internal"  # what is inlined everywhere goes, and no name meets another
+                    )
+        plain = library.emit_bitcode()
+        objects = {}
+        for variant_name, processor in PROCESSORS.items():
+            made = codegen.AOTCPUCodegen(prefix, processor).create_library(prefix)
+            made._final_module.link_in(binding.parse_bitcode(plain))
+            optimize(made)
+            objects[variant_name] = made._codegen._tm.emit_object(made._final_module)
+    return objects, rows
+
+
+def add_entry(context: Any, library: Any, result: Any, name: str) -> None:
+    """Add ``int name(raised, taken, given)`` around a compiled function: slots in, slots out."""
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.callconv import excinfo_ptr_t
+    from numba.np import arrayobj
+
+    word = ir.IntType(64)
+    module = library.create_ir_module(name)
+    kind = ir.FunctionType(ir.IntType(32), [excinfo_ptr_t.as_pointer(), word.as_pointer(), word.as_pointer()])
+    entry = ir.Function(module, kind, name)
+    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    raised, taken, given = entry.args
+    slot = itertools.count()
+
+    def next_word() -> Any:
+        return builder.load(builder.gep(taken, [word(next(slot))]))
+
+    def read(one: Any) -> Any:
+        if isinstance(one, types.BaseTuple):
+            return context.make_tuple(builder, one, [read(part) for part in one.types])
+        if isinstance(one, types.Array):
+            array = context.make_array(one)(context, builder)
+            data = builder.inttoptr(next_word(), array.data.type)
+            shape = [next_word() for _ in range(one.ndim)]
+            itemsize = word(context.get_abi_sizeof(context.get_data_type(one.dtype)))
+            strides = [itemsize]
+            for length in shape[:0:-1]:
+                strides.insert(0, builder.mul(strides[0], length))
+            arrayobj.populate_array(array, data, shape, strides, itemsize, None)
+            return array._getvalue()
+        if isinstance(one, types.Boolean):
+            return builder.icmp_unsigned("!=", next_word(), word(0))
+        value = next_word()
+        return builder.bitcast(value, ir.DoubleType()) if isinstance(one, types.Float) else value
+
+    place = itertools.count()
+
+    def write_word(value: Any) -> None:
+        builder.store(value, builder.gep(given, [word(next(place))]))
+
+    def write(one: Any, value: Any) -> None:
+        one = types.unliteral(one)
+        if isinstance(one, types.BaseTuple):
+            for i, part in enumerate(one.types):
+                write(part, builder.extract_value(value, i))
+        elif isinstance(one, types.Array):
+            array = context.make_array(one)(context, builder, value=value)
+            write_word(builder.ptrtoint(array.meminfo, word))
+            write_word(builder.ptrtoint(array.data, word))
+            for several in (array.shape, array.strides):
+                for i in range(one.ndim):
+                    write_word(builder.extract_value(several, i))
+        elif isinstance(one, types.Boolean):
+            write_word(builder.zext(value, word))
+        elif isinstance(one, types.Float):
+            write_word(builder.bitcast(value, word))
+        elif isinstance(one, types.Integer):
+            if one.bitwidth < 64:
+                value = (builder.sext if one.signed else builder.zext)(value, word)
+            write_word(value)
+        elif not isinstance(one, types.NoneType):
+            raise TypeError(f"{one} is no type that a kernel can give")
+
+    arguments = [read(one) for one in result.signature.args]
+    convention = context.call_conv
+    gives = result.signature.return_type
+    callee = ir.Function(
+        module, convention.get_function_type(gives, result.signature.args), result.fndesc.llvm_func_name
+    )
+    status, value = convention.call_function(builder, callee, gives, result.signature.args, arguments)
+    with builder.if_then(status.is_error):
+        builder.store(status.excinfoptr, raised)
+        builder.ret(status.code)
+    write(gives, value)
+    builder.ret(ir.IntType(32)(0))
+    library.add_ir_module(module)
+
+
+def table(rows: list[dict[str, str]]) -> str:
+    """Write the C table of what was built."""
+    lines = [
+        "#include <stddef.h>",
+        "#include <stdint.h>",
+        "typedef int32_t (*Entry)(const void **, const int64_t *, int64_t *);",
+        "typedef struct { const char *name, *parameters, *takes, *gives; Entry run; } Built;",
+    ]
+    lines += [f"extern int32_t {row['entry']}(const void **, const int64_t *, int64_t *);" for row in rows]
+    lines.append("extern const Built mahrem_built[];")
+    lines.append("const Built mahrem_built[] = {")
+    for row in rows:
+        words = ", ".join(json.dumps(row[key]) for key in ("name", "parameters", "takes", "gives"))
+        lines.append(f"    {{{words}, {row['entry']}}},")
+    lines += ["    {NULL, NULL, NULL, NULL, NULL},", "};", ""]
+    return "\n".join(lines)
+
+
+def reach(function: FunctionType) -> dict[FunctionType, int]:
+    """Give a kernel and all inner functions that it calls, each with the length of its code."""
+    found, waiting = {}, [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found[one] = len(one.__code__.co_code)
+            called = (one.__globals__.get(name) for name in one.__code__.co_names)
+            waiting += [called.py_func for called in called if hasattr(called, "py_func")]
+    return found
+
+
+def divide(wanted: list[Variant], shares: int) -> list[list[Variant]]:
+    """Give every process about the same work; kernels that call the same functions go together."""
+    known: list[dict[FunctionType, int]] = [{} for _ in range(shares)]
+    divided: list[list[Variant]] = [[] for _ in range(shares)]
+    for variant in sorted(wanted, key=lambda one: -sum(reach(one.function).values())):
+        loads = [sum((mine | reach(variant.function)).values()) for mine in known]
+        place = loads.index(min(loads))
+        known[place] |= reach(variant.function)
+        divided[place].append(variant)
+    return divided
+
+
+def compile_share(share: int, shares: int, work: Path) -> None:
+    """Compile one share of the kernels into a folder; run in a process of its own."""
+    objects, rows = compile_kernels(divide(variants(), shares)[share], f"mahrem_{share}")
+    for name, code in objects.items():
+        (work / f"{share}-{name}.o").write_bytes(code)
+    (work / f"{share}.json").write_text(json.dumps(rows))
+
+
+def link(variant: str, work: Path, folder: Path) -> None:
+    """Make the extension module for one kind of processor of what was compiled."""
+    from setuptools._distutils.ccompiler import new_compiler  # noqa: PLC2701 - setuptools' own compiler driver
+    from setuptools._distutils.sysconfig import customize_compiler  # noqa: PLC2701
+
+    module = f"_built_{variant}"
+    compiler = new_compiler()
+    customize_compiler(compiler)
+    for include in {sysconfig.get_path("include"), sysconfig.get_path("platinclude")}:
+        compiler.add_include_dir(include)
+    microsoft = compiler.compiler_type == "msvc"
+    objects = compiler.compile(
+        [os.path.relpath(ROOT / "native" / "guard.c", work), "table.c"],
+        output_dir=variant,
+        macros=[("MAHREM_INIT", f"PyInit_{module}")],
+        extra_preargs=["/std:c11", "/experimental:c11atomics"]
+        if microsoft
+        else ["-O2", "-fvisibility=hidden"],
+    )
+    if microsoft:
+        compiler.add_library_dir(str(Path(sys.base_prefix) / "libs"))
+    options = {"linux": ["-Wl,-Bsymbolic", "-Wl,-s"], "darwin": ["-undefined", "dynamic_lookup"]}
+    compiler.link_shared_object(
+        [*objects, *(str(path) for path in sorted(work.glob(f"*-{variant}.o")))],
+        str(folder / f"{module}{SUFFIX}"),
+        libraries=[] if microsoft else ["m"],
+        export_symbols=[f"PyInit_{module}"],
+        extra_preargs=options.get(sys.platform, []),
+    )
+
+
+def build(folder: Path) -> list[Path]:
+    """Build for every kind of processor; gives the files made. What is up to date stays."""
+    from mahrem.arrays._kernel import fingerprint  # noqa: PLC2701 - the build knows the house
+
+    folder = folder.resolve()
+    manifest = folder / "_built.json"
+    files = [folder / f"_built_{variant}{SUFFIX}" for variant in PROCESSORS]
+    sources = fingerprint(ROOT)
+    if manifest.exists() and all(path.exists() for path in files):
+        kept = json.loads(manifest.read_text())
+        if kept["sources"] == sources and all(
+            checked(path) == kept["files"].get(path.name) for path in files
+        ):
+            return [*files, manifest]
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest.unlink(missing_ok=True)
+    shares = min(4, os.cpu_count() or 1)
+    environment = {**os.environ, "MAHREM_KERNELS": "jit", "PYTHONPATH": str(ROOT / "src")}
+    if INTEL:  # nothing of this machine gets in
+        environment |= {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
+    with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+        work = Path(scratch)
+        commands = [[sys.executable, __file__, str(work), "--share", f"{i}/{shares}"] for i in range(shares)]
+        running = [subprocess.Popen(command, env=environment) for command in commands]
+        if any([one.wait() for one in running]):  # every process is waited for
+            raise SystemExit("the kernels could not be built; the lines above say why")
+        rows = [row for i in range(shares) for row in json.loads((work / f"{i}.json").read_text())]
+        (work / "table.c").write_text(table(sorted(rows, key=lambda row: row["name"])))
+        for variant in PROCESSORS:
+            link(variant, work, folder)
+            # a name that nobody defines is found when it is loaded
+            load = f"import sys; sys.path.insert(0, {str(folder)!r}); import _built_{variant} as built; built.listed()"
+            subprocess.run([sys.executable, "-c", load], check=True)
+    kept = {"sources": sources, "files": {path.name: checked(path) for path in files}}
+    manifest.write_text(json.dumps(kept, indent=1) + "\n")
+    return [*files, manifest]
+
+
+def checked(path: Path) -> list[int]:
+    """Give size and checksum of a file: a damaged one is found out before it is loaded."""
+    content = path.read_bytes()
+    return [len(content), zlib.crc32(content)]
+
+
+def main() -> None:
+    """Build into a folder."""
+    parser = argparse.ArgumentParser(description="Build the kernels into extension modules.")
+    parser.add_argument("folder", type=Path, nargs="?", default=SOURCES)
+    parser.add_argument("--share", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.share:
+        share, shares = given.share.split("/")
+        compile_share(int(share), int(shares), given.folder)
+    else:
+        build(given.folder)
+
+
+if __name__ == "__main__":
+    main()
