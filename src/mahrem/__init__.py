@@ -11,8 +11,9 @@ Everything is loaded when it is first used, so that importing mahrem costs next 
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.datasets import patients as demo_patients
@@ -65,31 +66,8 @@ __all__ = [
     "train",
 ]
 
-_HOMES = {
-    "Audit": "mahrem.pipeline",
-    "Comparison": "mahrem.pipeline",
-    "Infeasible": "mahrem.errors",
-    "Inspection": "mahrem.pipeline",
-    "Ledger": "mahrem.dp",
-    "MahremError": "mahrem.errors",
-    "Policy": "mahrem.release",
-    "PrivacyWarning": "mahrem.errors",
-    "Release": "mahrem.pipeline",
-    "Trained": "mahrem.pipeline",
-    "anonymize": "mahrem.pipeline",
-    "apply": "mahrem.pipeline",
-    "attack": "mahrem.pipeline",
-    "attack_model": "mahrem.pipeline",
-    "audit": "mahrem.pipeline",
-    "compare": "mahrem.pipeline",
-    "demo_patients": "mahrem.datasets:patients",
-    "inspect": "mahrem.pipeline",
-    "load_model": "mahrem.pipeline",
-    "make_hierarchy": "mahrem.pipeline",
-    "query": "mahrem.pipeline",
-    "synthesize": "mahrem.pipeline",
-    "train": "mahrem.pipeline",
-}
+
+_load, _list = offered(__name__)
 
 
 def __getattr__(name: str) -> Any:
@@ -97,13 +75,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("mahrem")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mahrem' has no attribute {name!r}")
-    home, _, inner = _HOMES[name].partition(":")
-    value = getattr(import_module(home), inner or name)
-    globals()[name] = value
-    return value
+    return _load(name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return [*_list(), "__version__"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import mahrem as mh
-from mahrem.cli._app import app
+from mahrem.cli._app import build_app
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.pipeline._automatic import _chains, best_groups
 from mahrem.pipeline._draft import draft
@@ -202,10 +202,10 @@ def test_the_command_keeps_the_hierarchies_outside_the_release(tmp_path: Path) -
     line = ["anonymize", str(tmp_path / "patients.csv"), "--qi", "age,sex", "--sensitive", "diagnosis"]
     line += ["--rest", "drop", "-k", "3", "--automatic", "diagnosis", "--rho", "10,50", "--no-html", "-q"]
     out = ["-o", str(tmp_path / "release")]
-    inside = CliRunner().invoke(app, [*line, *out, "--hierarchies", str(tmp_path / "release" / "trees")])
+    inside = CliRunner().invoke(build_app(), [*line, *out, "--hierarchies", str(tmp_path / "release" / "trees")])
     assert isinstance(inside.exception, InvalidParameter)
     assert not (tmp_path / "release").exists()
-    done = CliRunner().invoke(app, [*line, *out, "--hierarchies", str(tmp_path / "trees")])
+    done = CliRunner().invoke(build_app(), [*line, *out, "--hierarchies", str(tmp_path / "trees")])
     assert done.exit_code == 0, done.output
     assert sorted(path.name for path in (tmp_path / "trees").iterdir()) == ["age.csv", "sex.csv"]
     assert not list((tmp_path / "release").glob("*tree*"))

@@ -8,8 +8,9 @@ does not load Numba. Numba's cache looks at one file at a time: after editing a 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.arrays._anonymeans import groups_from_centres, groups_from_labels, squared_error
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from mahrem.arrays._threads import available_threads, in_threads
     from mahrem.arrays._vantage import Vantage
     from mahrem.arrays._variable_mdav import extended_groups
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "INNER",
@@ -115,83 +118,3 @@ __all__ = [
     "tally",
     "triplets",
 ]
-
-_HOMES = {
-    "Asked": "_descend",
-    "Balls": "_balls",
-    "Bits": "_bits",
-    "Branches": "_branches",
-    "CutTree": "_descend",
-    "Effort": "_mosaic_tiles",
-    "Forest": "_forest",
-    "INNER": "_merge",
-    "ItemMatrix": "_bits",
-    "Keys": "_lattice",
-    "Lift": "_lattice",
-    "OUTER": "_merge",
-    "Rounds": "_rounds",
-    "SIDES": "_descend",
-    "SINGLE": "_merge",
-    "Split": "_layout",
-    "Tally": "_descend",
-    "Trees": "_mosaic_trees",
-    "Vantage": "_vantage",
-    "apriori_sets": "_itemsets",
-    "assign": "_lloyd",
-    "available_threads": "_threads",
-    "branch_out": "_branches",
-    "branches_of": "_mosaic_trees",
-    "cell_penalties": "_lattice",
-    "class_extremes": "_groups",
-    "class_figures": "_lattice",
-    "class_tiles": "_mosaic_tiles",
-    "count_sets": "_bits",
-    "cover_first": "_rule_cover",
-    "cover_marked": "_rule_cover",
-    "descend": "_descend",
-    "eclat_sets": "_itemsets",
-    "extended_groups": "_variable_mdav",
-    "first_correct": "_rule_cover",
-    "first_match": "_rule_cover",
-    "fp_growth_sets": "_prefix_tree",
-    "group_nearest": "_leftovers",
-    "groups_from_centres": "_anonymeans",
-    "groups_from_labels": "_anonymeans",
-    "grow": "_grow",
-    "grow_balls": "_balls",
-    "improve": "_reassign",
-    "in_threads": "_threads",
-    "join_least": "_leftovers",
-    "join_sets": "_itemsets",
-    "lay_mosaic": "_mosaic_tiles",
-    "lloyd": "_lloyd",
-    "local_outlier_factors": "_outliers",
-    "mdav_groups": "_mdav",
-    "mdav_plus_groups": "_mdav",
-    "merge_in_tiles": "_mosaic_merge",
-    "merge_refused": "_leftovers",
-    "nearest_finer": "_lattice",
-    "normals_first": "_normals",
-    "outdone_sets": "_itemsets",
-    "pack_bits": "_bits",
-    "plant": "_mosaic_trees",
-    "polish": "_polish",
-    "regroup": "_lattice",
-    "rows_by_label": "_normals",
-    "seated": "_mosaic_trees",
-    "shuffled": "_shuffle",
-    "hash_texts": "_siphash",
-    "spread_centres": "_lloyd",
-    "squared_error": "_anonymeans",
-    "swap_rows": "_swaps",
-    "tally": "_descend",
-    "triplets": "_groups",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value

@@ -130,7 +130,7 @@ def _load(variant: str) -> Any:
 def fingerprint(checkout: Path) -> str:
     """Give a hash of everything in a checkout that the kernels are built from."""
     package, native = checkout / "src" / "mahrem", checkout / "native"
-    sources = [*sorted((package / "arrays").glob("*.py")), package / "types.py"]
+    sources = [*sorted((package / "arrays").glob("_[!_]*.py")), package / "types.py"]
     together = hashlib.sha256()
     for path in [*sources, native / "build_kernels.py", native / "guard.c"]:
         together.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

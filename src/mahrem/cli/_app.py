@@ -7,31 +7,15 @@ import signal
 import sys
 import traceback
 import warnings
+from importlib import import_module
 from typing import Any, NoReturn
 
 import typer
 
-from mahrem.cli._anonymize import anonymize, demo
-from mahrem.cli._apply import apply
-from mahrem.cli._attack import attack
-from mahrem.cli._audit import audit
-from mahrem.cli._compare import compare
-from mahrem.cli._data import data
-from mahrem.cli._federate import federate
-from mahrem.cli._hierarchy import hierarchy
-from mahrem.cli._inspect import inspect
-from mahrem.cli._ledger import ledger
-from mahrem.cli._policies import policies
 from mahrem.cli._print import while_read
-from mahrem.cli._query import query
-from mahrem.cli._report import report
-from mahrem.cli._reproduce import reproduce
-from mahrem.cli._serve import serve
-from mahrem.cli._synthesize import synthesize
-from mahrem.cli._train import train
 from mahrem.errors import PAID, MahremError
 
-__all__ = ["app", "main"]
+__all__ = ["build_app", "main"]
 
 INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
@@ -41,19 +25,29 @@ _Misspelt: Any = next(
     ancestor for ancestor in reversed(typer.BadParameter.__mro__) if "show" in vars(ancestor)
 )
 
-app = typer.Typer(
-    name="mahrem",
-    help="Publish and learn from personal data without giving anyone away.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog="Begin with: mahrem demo. Exit codes: 0 it holds, 1 it does not, 2 usage, 3 infeasible, "
-    "4 tampered, 5 budget exceeded, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
-)
+# Every command and where it lives, in the order of the help; one with commands of its own is a group.
+_COMMANDS = {
+    "demo": "_anonymize",
+    "anonymize": "_anonymize",
+    "audit": "_audit",
+    "inspect": "_inspect",
+    "compare": "_compare",
+    "report": "_report",
+    "reproduce": "_reproduce",
+    "data": "_data",
+    "attack": "_attack",
+    "apply": "_apply",
+    "policies": "_policies",
+    "query": "_query",
+    "synthesize": "_synthesize",
+    "serve": "_serve",
+    "train": "_train",
+    "hierarchy": "_hierarchy",
+    "ledger": "_ledger",
+    "federate": "_federate",
+}
 
 
-@app.callback(invoke_without_command=True)
 def _top(
     version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),  # noqa: FBT001
 ) -> None:
@@ -64,27 +58,26 @@ def _top(
         raise typer.Exit
 
 
-for _command in (
-    demo,
-    anonymize,
-    audit,
-    inspect,
-    compare,
-    report,
-    reproduce,
-    data,
-    attack,
-    apply,
-    policies,
-    query,
-    synthesize,
-    serve,
-    train,
-):
-    app.command()(_command)
-app.add_typer(hierarchy)
-app.add_typer(ledger)
-app.add_typer(federate)
+def build_app(*names: str) -> typer.Typer:
+    """Make the command line of these commands; of all, if none is named."""
+    app = typer.Typer(
+        name="mahrem",
+        help="Publish and learn from personal data without giving anyone away.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        epilog="Begin with: mahrem demo. Exit codes: 0 it holds, 1 it does not, 2 usage, 3 infeasible, "
+        "4 tampered, 5 budget exceeded, 6 a part is missing, 70 our bug, 74 output failed, 130 interrupted.",
+    )
+    app.callback(invoke_without_command=True)(_top)
+    for name in names or _COMMANDS:
+        command = getattr(import_module(f"mahrem.cli.{_COMMANDS[name]}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command()(command)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -95,9 +88,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
     try:
         # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
+        command = typer.main.get_command(build_app(*(name for name in arguments[:1] if name in _COMMANDS)))
         with while_read(), command.make_context("mahrem", list(arguments)) as context:
             command.invoke(context)
     except typer.Exit as error:

@@ -7,8 +7,15 @@ the folder's manifest.
 
 from __future__ import annotations
 
-from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
-from mahrem.datasets._patients import PATIENT_POLICY, patients
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
+    from mahrem.datasets._patients import PATIENT_POLICY, patients
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "PATIENT_POLICY",

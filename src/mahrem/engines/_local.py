@@ -11,7 +11,7 @@ from mahrem.arrays import available_threads
 from mahrem.partition import Admits, Partition, Partitioner, within_patterns
 from mahrem.types import Mask, Points
 
-__all__ = ["Local", "in_parallel"]
+__all__ = ["Local", "in_parallel", "is_spark_frame"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,3 +35,9 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[R
     """
     with ThreadPoolExecutor(available_threads()) as pool:
         return list(pool.map(work, items))
+
+
+def is_spark_frame(source: object) -> bool:
+    """Say whether something is a Spark DataFrame, without loading Spark."""
+    kind = type(source)
+    return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"

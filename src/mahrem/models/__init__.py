@@ -5,16 +5,37 @@ algebra: whether a union of admissible classes is admissible, and whether a larg
 :class:`Promise` ties a model to a column; :func:`judge` says what a table makes of it.
 """
 
-from mahrem.models._alpha_k import AlphaK
-from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-from mahrem.models._counts import Counts, PrivacyModel, counts_of
-from mahrem.models._delta_disclosure import DeltaDisclosure
-from mahrem.models._delta_presence import DeltaPresence
-from mahrem.models._k_anonymity import KAnonymity
-from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from mahrem.models._parse import BETA_KINDS, L_KINDS, SETTINGS, T_KINDS, models_from_settings, parse_sensitive
-from mahrem.models._promise import Outcome, Promise, judge
-from mahrem.models._t_closeness import EqualCloseness, HierarchicalCloseness, KLCloseness, OrderedCloseness
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.models._alpha_k import AlphaK
+    from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
+    from mahrem.models._counts import Counts, PrivacyModel, counts_of
+    from mahrem.models._delta_disclosure import DeltaDisclosure
+    from mahrem.models._delta_presence import DeltaPresence
+    from mahrem.models._k_anonymity import KAnonymity
+    from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from mahrem.models._parse import (
+        BETA_KINDS,
+        L_KINDS,
+        SETTINGS,
+        T_KINDS,
+        models_from_settings,
+        parse_sensitive,
+    )
+    from mahrem.models._promise import Outcome, Promise, judge
+    from mahrem.models._t_closeness import (
+        EqualCloseness,
+        HierarchicalCloseness,
+        KLCloseness,
+        OrderedCloseness,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "BETA_KINDS",

@@ -3,59 +3,64 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.partition._bottom_up import BottomUp
-from mahrem.partition._canon import by_kinds
-from mahrem.partition._datafly import Datafly
-from mahrem.partition._evolve import KAnonyMeansStar
-from mahrem.partition._flash import Flash
-from mahrem.partition._incognito import Incognito
-from mahrem.partition._k_anonymeans import KAnonyMeans
-from mahrem.partition._keep_frequent import optimised_mondrian
-from mahrem.partition._mdav import Mdav, MdavPlus
-from mahrem.partition._mingen import MinGen
-from mahrem.partition._mondrian import Mondrian
-from mahrem.partition._mosaic import Mosaic
-from mahrem.partition._ola import Ola
-from mahrem.partition._ona import OnaStar
 from mahrem.partition._partition import Partitioner
-from mahrem.partition._top_down import TopDown
-from mahrem.partition._utility_aware import u_canon, u_mondrian
-from mahrem.partition._variable_mdav import MdavStar, VariableMdav
 from mahrem.table import Hierarchy
 
 __all__ = ["FULL_DOMAIN", "METHODS", "build_method"]
 
+
+class _Factories(Mapping[str, Callable[..., Partitioner]]):
+    """Factories by name, each loaded when it is asked for: listing the methods loads none."""
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self._homes = homes
+
+    def __getitem__(self, name: str) -> Callable[..., Partitioner]:
+        home, _, factory = self._homes[name].partition(":")
+        found: Callable[..., Partitioner] = getattr(import_module(f"mahrem.partition.{home}"), factory)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
 # A factory takes its settings by keyword and gives a partitioner; a new method is one line here.
-METHODS: Mapping[str, Callable[..., Partitioner]] = {
-    "mondrian": Mondrian,
-    "optimised-mondrian": optimised_mondrian,
-    "canon": by_kinds,
-    "u-mondrian": u_mondrian,
-    "u-canon": u_canon,
-    "mdav": Mdav,
-    "mdav+": MdavPlus,
-    "v-mdav": VariableMdav,
-    "mdav*": MdavStar,
-    "ona*": OnaStar,
-    "kanonymeans": KAnonyMeans,
-    "kanonymeans*": KAnonyMeansStar,
-    "mosaic": Mosaic,
-    "datafly": Datafly,
-    "bottom-up": BottomUp,
-    "top-down": TopDown,
-    "incognito": Incognito,
-    "ola": Ola,
-    "flash": Flash,
-    "mingen": MinGen,
-}
+METHODS: Mapping[str, Callable[..., Partitioner]] = _Factories(
+    {
+        "mondrian": "_mondrian:Mondrian",
+        "optimised-mondrian": "_keep_frequent:optimised_mondrian",
+        "canon": "_canon:by_kinds",
+        "u-mondrian": "_utility_aware:u_mondrian",
+        "u-canon": "_utility_aware:u_canon",
+        "mdav": "_mdav:Mdav",
+        "mdav+": "_mdav:MdavPlus",
+        "v-mdav": "_variable_mdav:VariableMdav",
+        "mdav*": "_variable_mdav:MdavStar",
+        "ona*": "_ona:OnaStar",
+        "kanonymeans": "_k_anonymeans:KAnonyMeans",
+        "kanonymeans*": "_evolve:KAnonyMeansStar",
+        "mosaic": "_mosaic:Mosaic",
+        "datafly": "_datafly:Datafly",
+        "bottom-up": "_bottom_up:BottomUp",
+        "top-down": "_top_down:TopDown",
+        "incognito": "_incognito:Incognito",
+        "ola": "_ola:Ola",
+        "flash": "_flash:Flash",
+        "mingen": "_mingen:MinGen",
+    }
+)
 
 # Methods that lift whole columns to a level of their hierarchies: every column needs one.
-FULL_DOMAIN = frozenset(name for name, factory in METHODS.items() if getattr(factory, "whole_table", False))
+FULL_DOMAIN = frozenset({"datafly", "bottom-up", "top-down", "incognito", "ola", "flash", "mingen"})
 
 
 def build_method(

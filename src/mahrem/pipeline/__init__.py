@@ -1,23 +1,32 @@
 """The verbs: what a person does with mahrem. They only arrange what the rooms below know."""
 
-from mahrem.pipeline._anonymize import Release, anonymize
-from mahrem.pipeline._apply import apply
-from mahrem.pipeline._attack import attack
-from mahrem.pipeline._attack_model import attack_model, is_model
-from mahrem.pipeline._attack_synthetic import attack_synthetic
-from mahrem.pipeline._audit import Audit, audit
-from mahrem.pipeline._canaries import Canaries
-from mahrem.pipeline._compare import Comparison, compare
-from mahrem.pipeline._dry_run import DryRun, dry_run
-from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
-from mahrem.pipeline._inspect import Inspection, inspect
-from mahrem.pipeline._query import query
-from mahrem.pipeline._reading import ReadingSettings
-from mahrem.pipeline._red_team import RedTeam
-from mahrem.pipeline._report import redraw
-from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
-from mahrem.pipeline._train import train
-from mahrem.pipeline._trained import Trained, load_model
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.pipeline._anonymize import Release, anonymize
+    from mahrem.pipeline._apply import apply
+    from mahrem.pipeline._attack import attack
+    from mahrem.pipeline._attack_model import attack_model, is_model
+    from mahrem.pipeline._attack_synthetic import attack_synthetic
+    from mahrem.pipeline._audit import Audit, audit
+    from mahrem.pipeline._canaries import Canaries
+    from mahrem.pipeline._compare import Comparison, compare
+    from mahrem.pipeline._dry_run import DryRun, dry_run
+    from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
+    from mahrem.pipeline._inspect import Inspection, inspect
+    from mahrem.pipeline._query import query
+    from mahrem.pipeline._reading import ReadingSettings
+    from mahrem.pipeline._red_team import RedTeam
+    from mahrem.pipeline._report import redraw
+    from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
+    from mahrem.pipeline._train import train
+    from mahrem.pipeline._trained import Trained, load_model
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Audit",

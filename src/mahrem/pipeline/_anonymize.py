@@ -14,14 +14,13 @@ import polars as pl
 import tomli_w
 
 from mahrem import check
-from mahrem.engines import in_parallel
+from mahrem.engines import in_parallel, is_spark_frame
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, recipe_of
-from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import (
     Policy,
@@ -34,7 +33,7 @@ from mahrem.release import (
     told_apart_by,
     watch_people,
 )
-from mahrem.report import LANGUAGES, render_html, to_json
+from mahrem.report import LANGUAGES, to_json
 from mahrem.table import Hierarchy, Leaves, fits_excel, open_source
 from mahrem.verify import Verdict
 
@@ -48,8 +47,8 @@ Progress = Callable[[str], None]  # called with the name of each stage as it beg
 class Release:
     """A verified release: the table, and everything that is said about it.
 
-    ``table`` is the same kind of frame that came in (polars for files and databases), with the same rows
-    in the same order. ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
+    ``table`` is the same kind of frame that came in (polars for files and databases, a pyarrow table for
+    record batches, readers, DuckDB relations and other Arrow streams), with the same rows in the same order. ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
     """
 
     report: Mapping[str, Any] = field(repr=False)
@@ -127,8 +126,9 @@ def anonymize(
     """Anonymise a table and verify what comes out.
 
     Args:
-        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow, XLSX or DuckDB file; a PostgreSQL
-            URI; a Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
+        source: A pandas, polars or pyarrow frame; a DuckDB relation or any other object that hands its rows
+            over by the Arrow protocol (``__arrow_c_stream__``); a CSV, Parquet, Arrow, XLSX or DuckDB file; a
+            PostgreSQL URI; a Spark DataFrame, or with ``engine="spark"`` whatever Spark reads.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: Write a release folder there; without it the table is only verified in memory.
         to: Also write the published table into this database, before the folder gets its name.
@@ -277,6 +277,8 @@ def _write_words(folder: Path, made: Draft, report: Mapping[str, Any], *, html: 
         (folder / RECIPE).write_text(recipe.text(), encoding="utf-8")
     (folder / "report.json").write_text(to_json(report), encoding="utf-8")
     if html:
+        from mahrem.report import render_html
+
         (folder / "report.html").write_text(render_html(report, made.policy.language), encoding="utf-8")
 
 

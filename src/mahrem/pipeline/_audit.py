@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.engines import is_spark_frame
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
@@ -24,7 +25,6 @@ from mahrem.pipeline._prepare import column_of, hierarchy_of, subjects_of
 from mahrem.pipeline._reading import reading_beside, reading_of
 from mahrem.pipeline._recipe import BY_RECIPE
 from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
-from mahrem.pipeline._spark_source import is_spark_frame
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
 from mahrem.report import class_size_bins

@@ -32,7 +32,7 @@ from mahrem.table import (
 )
 from mahrem.types import Integers, Labels, Mask
 
-__all__ = ["Automatic", "best_groups", "learn_groups", "with_groups"]
+__all__ = ["Automatic", "best_groups", "learn_groups"]
 
 DEFAULT_RHO = (5.0, 10.0, 20.0, 50.0)
 
@@ -44,11 +44,20 @@ class Automatic:
     axes: Mapping[str, tuple[Axis, ...]] = field(repr=False)  # the same rows on each tree; all widths first
     target: Integers = field(repr=False)  # (rows,) -1 = missing, and for the others of a population
 
+    def climbed(self, axes: Sequence[Axis]) -> tuple[Axis, ...]:
+        """Put columns on the trees of all widths, for methods that climb trees themselves."""
+        return tuple(self.axes[axis.name][0] if axis.name in self.axes else axis for axis in axes)
+
 
 def learn_groups(
-    source: Source, rows: Mask, axes: Sequence[Axis], columns: Mapping[str, Column], policy: Policy
-) -> Automatic | None:
-    """Learn the groupings a policy asks for; None when it does not.
+    source: Source,
+    rows: Mask,
+    axes: Sequence[Axis],
+    columns: Mapping[str, Column],
+    target: str,
+    policy: Policy,
+) -> Automatic:
+    """Learn the groupings a policy asks for.
 
     A grouping is learnt with all widths at once (cut at each other so that they nest), and with every chain
     of widths that nest by themselves.
@@ -58,11 +67,10 @@ def learn_groups(
         rows: Which of its rows take part.
         axes: The quasi-identifiers on axes of their own, others of a population after the table's rows.
         columns: What they are.
-        policy: Names the target, the widths, and what to learn from.
+        target: The column that groups should foretell.
+        policy: Names the widths, and what to learn from.
     """
-    if policy.automatic is None:
-        return None
-    goal, taught = _teacher(source, rows, columns, policy)
+    goal, taught = _teacher(source, rows, columns, target, policy)
     grouped = [axis for axis in axes if not isinstance(axis.domain, Leaves)]
     chains = _chains(policy.rho or DEFAULT_RHO)
 
@@ -79,17 +87,11 @@ def learn_groups(
                 found.append(on_tree)
         return tuple(found)
 
-    target = _codes(source.take([policy.automatic])[policy.automatic].filter(pl.Series(rows)))
+    shown = _codes(source.take([target])[target].filter(pl.Series(rows)))
     padded = np.full(len(axes[0].positions), -1, np.int64)
-    padded[: len(target)] = target
+    padded[: len(shown)] = shown
     learnt = in_parallel(learn, grouped)
     return Automatic({axis.name: found for axis, found in zip(grouped, learnt, strict=True)}, padded)
-
-
-def with_groups(automatic: Automatic | None, axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Put columns on the trees of all widths, for methods that climb trees themselves."""
-    trees = {} if automatic is None else automatic.axes
-    return tuple(trees[axis.name][0] if axis.name in trees else axis for axis in axes)
 
 
 def best_groups(
@@ -138,11 +140,9 @@ def _cost(
 
 
 def _teacher(
-    source: Source, rows: Mask, columns: Mapping[str, Column], policy: Policy
+    source: Source, rows: Mask, columns: Mapping[str, Column], name: str, policy: Policy
 ) -> tuple[Target, dict[str, Axis] | None]:
     """Give the target of the table to learn from, and that table's columns if it is another one."""
-    name = policy.automatic
-    assert name is not None  # noqa: S101 - for the type checker
     check.columns_exist([name], source.columns)
     if name in policy.quasi:
         raise InvalidParameter(

@@ -19,7 +19,6 @@ from mahrem.partition import (
     Levels,
     Partition,
 )
-from mahrem.pipeline._automatic import best_groups, with_groups
 from mahrem.pipeline._method import chosen_method, partition_rows, refuse_for_levels
 from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
@@ -154,10 +153,12 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     name, reason, options = chosen_method(prepared, policy)
     if name in FULL_DOMAIN:
         refuse_for_levels(policy, name)
-        axes = with_groups(prepared.automatic, prepared.axes)
+        axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = partition_rows(prepared, policy, name, options)
     if prepared.automatic is not None and name not in FULL_DOMAIN:
+        from mahrem.pipeline._automatic import best_groups
+
         axes = best_groups(
             prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part
         )

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from mahrem.engines import Plan, Spark, scattered
+from mahrem.engines import Plan, Spark, is_spark_frame, scattered
 from mahrem.engines._spark_errors import in_our_words
 from mahrem.engines._spark_frame import column
 from mahrem.engines._spark_session import shown
@@ -23,7 +23,7 @@ from mahrem.pipeline._anonymize import Release
 from mahrem.pipeline._spark_files import TEXT, as_text, checked, written
 from mahrem.pipeline._spark_prepare import Work, prepared_on_spark, refuse_on_spark
 from mahrem.pipeline._spark_report import Made, described, report_of
-from mahrem.pipeline._spark_source import is_spark_frame, refuse_absent
+from mahrem.pipeline._spark_source import refuse_absent
 from mahrem.pipeline._spark_watch import jobs_counted, watched
 from mahrem.release import Policy, find_data, keep_record, staged_release
 from mahrem.report import render_html, to_json

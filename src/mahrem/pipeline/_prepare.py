@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,6 @@ from mahrem import check
 from mahrem.engines import in_parallel
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
-from mahrem.pipeline._automatic import Automatic, learn_groups
 from mahrem.pipeline._population import others_of, population_of
 from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy
@@ -37,6 +37,9 @@ from mahrem.table import (
     read_kind,
 )
 from mahrem.types import Codes, Mask, Points
+
+if TYPE_CHECKING:
+    from mahrem.pipeline._automatic import Automatic
 
 __all__ = [
     "Prepared",
@@ -160,8 +163,14 @@ def prepare(given: object, policy: Policy) -> Prepared:
             source, policy, outcome.keep & ~outcome.suppress, 0 if beside is None else beside.height
         ),
         population=population,
-        automatic=learn_groups(source, outcome.keep & ~outcome.suppress, axes, columns, policy),
     )
+    if policy.automatic is not None:
+        from mahrem.pipeline._automatic import learn_groups
+
+        taking_part = outcome.keep & ~outcome.suppress
+        prepared = replace(
+            prepared, automatic=learn_groups(source, taking_part, axes, columns, policy.automatic, policy)
+        )
     _refuse_infeasible(prepared, policy.promises())
     return prepared
 

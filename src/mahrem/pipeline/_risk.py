@@ -17,7 +17,6 @@ from mahrem.metrics import (
     journalist_risk,
     k_map,
     marketer_risk,
-    population_uniques,
     share_at_risk,
     unique_columns,
     unique_share,
@@ -71,6 +70,8 @@ def risk_of(
     else:
         found["marketer"] = marketer_risk(sizes)
     if everybody is not None:
+        from mahrem.metrics import population_uniques
+
         found["population_uniques"] = population_uniques(sizes, everybody).as_dict()
     return found
 

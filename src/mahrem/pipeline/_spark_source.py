@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mahrem.engines import is_spark_frame
 from mahrem.engines._spark_frame import RESERVED, column
 from mahrem.errors import InvalidInput
 from mahrem.release import Policy
@@ -18,7 +19,6 @@ from mahrem.table._formulas import DISARMED
 
 __all__ = [
     "ClusterTable",
-    "is_spark_frame",
     "open_on_spark",
     "place_of",
     "read_csv",
@@ -39,12 +39,6 @@ class ClusterTable:
     frame: Any = field(repr=False)
     label: str  # for messages: no value of the data, no password
     costly: bool  # reading it again and again costs more than keeping it
-
-
-def is_spark_frame(source: object) -> bool:
-    """Say whether something is a Spark DataFrame, without loading Spark."""
-    kind = type(source)
-    return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
 
 
 def refuse_absent(source: object, policy: Policy) -> None:

@@ -15,9 +15,6 @@ from mahrem.metrics import c_avg, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.pipeline._draft import Draft
-from mahrem.pipeline._learning import learnt_from
-from mahrem.pipeline._probe import probe
-from mahrem.pipeline._relations import relations
 from mahrem.pipeline._risk import guarded_risk, risk_of, singling_columns
 from mahrem.recode import Nodes
 from mahrem.report import class_size_bins, distribution
@@ -52,8 +49,15 @@ def summarise(
     )
     utility = replace(utility, c_avg=c_avg(verdict.people, policy.k or 1))  # k counts people where told so
     floor = max(policy.k or 1, SMALLEST_SHOWN)
-    more: dict[str, Any] = {} if target is None else {"learning": learnt_from(draft, target)}
+    more: dict[str, Any] = {}
+    if target is not None:
+        from mahrem.pipeline._learning import learnt_from
+
+        more["learning"] = learnt_from(draft, target)
     if pictures:
+        from mahrem.pipeline._probe import probe
+        from mahrem.pipeline._relations import relations
+
         more |= {"relations": relations(draft, floor=floor), "red_team": probe(draft, floor=floor)}
     return {
         "mahrem": version("mahrem"),

@@ -4,16 +4,25 @@ A recoding is a pure function and a frozen dataclass called with a column's axis
 the number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
 """
 
-from mahrem.recode._centroids import Centroids, centroids
-from mahrem.recode._default import default_recoding
-from mahrem.recode._intervals import Bounds, Intervals, intervals
-from mahrem.recode._nodes import Nodes, nodes
-from mahrem.recode._open_ended import OpenEnded, open_ended
-from mahrem.recode._prefixes import Prefixes, prefixes
-from mahrem.recode._recoding import Recoding
-from mahrem.recode._render import Form, render
-from mahrem.recode._sets import Sets, sets
-from mahrem.recode._whole import Whole, whole
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.recode._centroids import Centroids, centroids
+    from mahrem.recode._default import default_recoding
+    from mahrem.recode._intervals import Bounds, Intervals, intervals
+    from mahrem.recode._nodes import Nodes, nodes
+    from mahrem.recode._open_ended import OpenEnded, open_ended
+    from mahrem.recode._prefixes import Prefixes, prefixes
+    from mahrem.recode._recoding import Recoding
+    from mahrem.recode._render import Form, render
+    from mahrem.recode._sets import Sets, sets
+    from mahrem.recode._whole import Whole, whole
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Bounds",

@@ -1,18 +1,27 @@
 """Release folders and run records: policy in, staged files, hashes, and one atomic rename."""
 
-from mahrem.release._folder import (
-    DATA_FILES,
-    check_hashes,
-    find_data,
-    is_release,
-    replace_page,
-    staged_release,
-)
-from mahrem.release._people import told_apart_by, watch_people
-from mahrem.release._policy import Policy, read_policy
-from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
-from mahrem.release._record import earlier_seconds, input_fingerprint, keep_record, state_folder
-from mahrem.release._settings import Settings
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.release._folder import (
+        DATA_FILES,
+        check_hashes,
+        find_data,
+        is_release,
+        replace_page,
+        staged_release,
+    )
+    from mahrem.release._people import told_apart_by, watch_people
+    from mahrem.release._policy import Policy, read_policy
+    from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
+    from mahrem.release._record import earlier_seconds, input_fingerprint, keep_record, state_folder
+    from mahrem.release._settings import Settings
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "DATA_FILES",

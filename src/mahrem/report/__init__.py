@@ -6,16 +6,23 @@ languages. Nothing in it is finer than the promise: small counts are hidden, rar
 
 from __future__ import annotations
 
-from mahrem.report._accuracy import accuracy_svg, correlation_sentences
-from mahrem.report._advice import frontier_advice
-from mahrem.report._catalogue import LANGUAGES, Catalogue, load_catalogue
-from mahrem.report._distributions import class_size_bins, distribution
-from mahrem.report._frontier import frontier_page, frontier_svg
-from mahrem.report._grouped import grouped_svg
-from mahrem.report._html import render_html, summary_parts
-from mahrem.report._json import to_json
-from mahrem.report._quality import quality_page
-from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.report._accuracy import accuracy_svg, correlation_sentences
+    from mahrem.report._advice import frontier_advice
+    from mahrem.report._catalogue import LANGUAGES, Catalogue, load_catalogue
+    from mahrem.report._distributions import class_size_bins, distribution
+    from mahrem.report._frontier import frontier_page, frontier_svg
+    from mahrem.report._grouped import grouped_svg
+    from mahrem.report._html import render_html, summary_parts
+    from mahrem.report._json import to_json
+    from mahrem.report._quality import quality_page
+    from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "LANGUAGES",

@@ -3,61 +3,70 @@
 Also the grammar of published cells, which writers, metrics and the verifier share.
 """
 
-from mahrem.table._asking import Database, asking
-from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
-from mahrem.table._builders import (
-    cut_hierarchy,
-    date_hierarchy,
-    group_hierarchy,
-    interval_hierarchy,
-    mask_hierarchy,
-    plain_hierarchy,
-    prefix_hierarchy,
-)
-from mahrem.table._cells import Cells
-from mahrem.table._databases import is_postgresql, quoted, read_alone
-from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
-from mahrem.table._encode import encode_quasi, encode_sensitive
-from mahrem.table._excel import excel_texts, fits_excel
-from mahrem.table._files import is_duckdb
-from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
-from mahrem.table._frames import as_polars, pruned
-from mahrem.table._grammar import (
-    Cell,
-    Exact,
-    Members,
-    MissingCell,
-    Prefix,
-    Range,
-    Suppressed,
-    read_cell,
-    read_ranges,
-    write_labels,
-    write_members,
-    write_prefixes,
-    write_range,
-    write_ranges,
-    write_set,
-)
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._hierarchy_facts import HierarchyFacts, hierarchy_facts
-from mahrem.table._hierarchy_file import read_hierarchy
-from mahrem.table._kinds import infer_kind, read_kind
-from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
-from mahrem.table._majority_targets import Target, number_target
-from mahrem.table._missing import MissingOutcome, apply_missing
-from mahrem.table._nested_hierarchy import hierarchy_from_nested, nested_hierarchy
-from mahrem.table._number_grid import NumberGrid
-from mahrem.table._pseudonym import make_key, pseudonyms, read_key
-from mahrem.table._reading import Reading, Source, number_tokens
-from mahrem.table._roles import assign_roles, is_role_word, role_from_word
-from mahrem.table._schema import Column, Kind, Missing, Role
-from mahrem.table._slices import scan_sparingly
-from mahrem.table._source import open_source
-from mahrem.table._values import Values
-from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
-from mahrem.table._write_database import write_database
-from mahrem.table._write_parts import write_parts
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.table._asking import Database, asking
+    from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
+    from mahrem.table._builders import (
+        cut_hierarchy,
+        date_hierarchy,
+        group_hierarchy,
+        interval_hierarchy,
+        mask_hierarchy,
+        plain_hierarchy,
+        prefix_hierarchy,
+    )
+    from mahrem.table._cells import Cells
+    from mahrem.table._databases import is_postgresql, quoted, read_alone
+    from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
+    from mahrem.table._encode import encode_quasi, encode_sensitive
+    from mahrem.table._excel import excel_texts, fits_excel
+    from mahrem.table._files import is_duckdb
+    from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
+    from mahrem.table._frames import as_polars, hold, pruned
+    from mahrem.table._grammar import (
+        Cell,
+        Exact,
+        Members,
+        MissingCell,
+        Prefix,
+        Range,
+        Suppressed,
+        read_cell,
+        read_ranges,
+        write_labels,
+        write_members,
+        write_prefixes,
+        write_range,
+        write_ranges,
+        write_set,
+    )
+    from mahrem.table._hierarchy import Hierarchy
+    from mahrem.table._hierarchy_facts import HierarchyFacts, hierarchy_facts
+    from mahrem.table._hierarchy_file import read_hierarchy
+    from mahrem.table._kinds import infer_kind, read_kind
+    from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
+    from mahrem.table._majority_targets import Target, number_target
+    from mahrem.table._missing import MissingOutcome, apply_missing
+    from mahrem.table._nested_hierarchy import hierarchy_from_nested, nested_hierarchy
+    from mahrem.table._number_grid import NumberGrid
+    from mahrem.table._pseudonym import make_key, pseudonyms, read_key
+    from mahrem.table._reading import Reading, Source, number_tokens
+    from mahrem.table._roles import assign_roles, is_role_word, role_from_word
+    from mahrem.table._schema import Column, Kind, Missing, Role
+    from mahrem.table._slices import scan_sparingly
+    from mahrem.table._source import open_source
+    from mahrem.table._values import Values
+    from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
+    from mahrem.table._write_database import write_database
+    from mahrem.table._write_parts import write_parts
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "SPREADSHEETS",
@@ -105,6 +114,7 @@ __all__ = [
     "group_hierarchy",
     "hierarchy_facts",
     "hierarchy_from_nested",
+    "hold",
     "infer_kind",
     "interval_hierarchy",
     "is_duckdb",

@@ -5,9 +5,18 @@ import contract keeps it so. Every release passes through here before it gets it
 ``mahrem audit`` is the same check on any file.
 """
 
-from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
-from mahrem.verify._synthetic import SchemaVerdict, verify_schema
-from mahrem.verify._verify import Verdict, verify
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
+    from mahrem.verify._synthetic import SchemaVerdict, verify_schema
+    from mahrem.verify._verify import Verdict, verify
+else:
+    __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "SUPPRESSED",

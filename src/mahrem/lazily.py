@@ -1,0 +1,42 @@
+"""Rooms whose doors open when somebody comes: a name is loaded when it is first used.
+
+A room lists what it offers once, as imports that type checkers read; :func:`offered` reads the same lines when the
+room is imported, and loads the module behind a name when the name is asked for. So a verb costs what it uses.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+__all__ = ["offered"]
+
+
+def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Give a room's ``__getattr__`` and ``__dir__``, from its imports under ``if TYPE_CHECKING``."""
+    homes = {shown: (home, name) for shown, home, name in _imports(room)}
+    module = sys.modules[room]
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {room!r} has no attribute {name!r}")
+        home, inner = homes[name]
+        value = getattr(import_module(home), inner)
+        setattr(module, name, value)  # asked once
+        return value
+
+    return get, lambda: sorted({*vars(module), *homes})
+
+
+def _imports(room: str) -> Iterator[tuple[str, str, str]]:
+    """Give the shown name, the module and the name there of every import that only type checkers follow."""
+    loader: Any = sys.modules[room].__spec__.loader  # type: ignore[union-attr]
+    for node in ast.parse(loader.get_source(room)).body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for line in node.body:
+                if isinstance(line, ast.ImportFrom) and line.module and line.module.startswith("mahrem"):
+                    for alias in line.names:
+                        yield alias.asname or alias.name, line.module, alias.name
