@@ -55,7 +55,7 @@ def kernels() -> list[tuple[str, FunctionType]]:
     from numba.core.dispatcher import Dispatcher
 
     Dispatcher.enable_caching = lambda _: None  # a cache knows one file at a time: what it keeps may be stale
-    from mahrem.arrays import _kernel  # noqa: PLC2701 - the build knows the house
+    from mahrem.arrays import _kernel
 
     for path in sorted(SOURCES.glob("_*.py")):
         if path.stem not in {"__init__", "__main__", "_kernel"}:
@@ -324,8 +324,8 @@ def compile_share(share: int, shares: int, work: Path) -> None:
 
 def link(variant: str, work: Path, folder: Path) -> None:
     """Make the extension module for one kind of processor of what was compiled."""
-    from setuptools._distutils.ccompiler import new_compiler  # noqa: PLC2701 - setuptools' own compiler driver
-    from setuptools._distutils.sysconfig import customize_compiler  # noqa: PLC2701
+    from setuptools._distutils.ccompiler import new_compiler
+    from setuptools._distutils.sysconfig import customize_compiler
 
     module = f"_built_{variant}"
     compiler = new_compiler()
@@ -355,7 +355,7 @@ def link(variant: str, work: Path, folder: Path) -> None:
 
 def build(folder: Path) -> list[Path]:
     """Build for every kind of processor; gives the files made. What is up to date stays."""
-    from mahrem.arrays._kernel import fingerprint  # noqa: PLC2701 - the build knows the house
+    from mahrem.arrays._kernel import fingerprint
 
     folder = folder.resolve()
     manifest = folder / "_built.json"

@@ -306,8 +306,14 @@ static void let_go(Taken *taken) {
     taken->used = 0;
 }
 
-static void complain(const Built *built, const Taken *taken, Py_ssize_t place) {
+static void complain(const Built *built, const Taken *taken, Py_ssize_t place, Py_ssize_t count) {
     const char *name = built->parameters, *end;
+    if (place < 0) {
+        Py_ssize_t wanted = 1;
+        for (; *name; name++) wanted += *name == ',';
+        PyErr_Format(PyExc_TypeError, "%s: takes %zd arguments, got %zd", built->name, wanted, count);
+        return;
+    }
     for (Py_ssize_t i = 0; i < place; i++) name = strchr(name, ',') + 1;
     end = strchr(name, ',');
     int length = end ? (int)(end - name) : (int)strlen(name);
@@ -454,6 +460,18 @@ typedef struct {
     PyObject *module;
 } Kernel;
 
+/* Take all arguments. Gives their number, or the place of the first that does not fit: -1 if there are too many
+   or too few. */
+static Py_ssize_t take_all(const State *state, Taken *taken, const Built *built, PyObject *arguments) {
+    Py_ssize_t count = PyTuple_Size(arguments);
+    const char *text = built->takes;
+    for (Py_ssize_t place = 0; place < count; place++) {
+        if (*text == 0) return -1;
+        if (take(state, taken, &text, PyTuple_GetItem(arguments, place)) < 0) return place;
+    }
+    return *text == 0 ? count : -1;
+}
+
 static PyObject *kernel_call(PyObject *self, PyObject *arguments, PyObject *keywords) {
     Kernel *kernel = (Kernel *)self;
     const State *state = kernel->state;
@@ -465,33 +483,20 @@ static PyObject *kernel_call(PyObject *self, PyObject *arguments, PyObject *keyw
     Taken taken; /* large, but only what is used is touched */
     taken.arrays = taken.used = 0;
     const Built *built = kernel->first, *best = built;
-    Py_ssize_t farthest = -1;
+    Py_ssize_t farthest = -2;
     for (; built->name != NULL && strcmp(built->name, kernel->first->name) == 0; built++) {
-        const char *text = built->takes;
-        for (place = 0; place < count && *text; place++)
-            if (take(state, &taken, &text, PyTuple_GetItem(arguments, place)) < 0) break;
-        if (place == count && *text == 0) goto fits;
-        if (place == count || *text == 0) {
-            let_go(&taken);
-            Py_ssize_t wanted = 1;
-            for (const char *name = built->parameters; *name; name++) wanted += *name == ',';
-            PyErr_Format(PyExc_TypeError, "%s: takes %zd arguments, got %zd", built->name, wanted, count);
-            return NULL;
-        }
+        place = take_all(state, &taken, built, arguments);
+        if (place == count) goto fits;
         if (place > farthest) {
             farthest = place;
             best = built;
         }
         let_go(&taken);
     }
-    { /* once more, to say what did not fit */
-        const char *text = best->takes;
-        for (place = 0; place < count && *text; place++)
-            if (take(state, &taken, &text, PyTuple_GetItem(arguments, place)) < 0) break;
-        complain(best, &taken, place);
-        let_go(&taken);
-        return NULL;
-    }
+    place = take_all(state, &taken, best, arguments); /* once more, to say what did not fit */
+    complain(best, &taken, place, count);
+    let_go(&taken);
+    return NULL;
 fits:;
     int64_t given[MOST_RESULTS];
     const Raised *raised = NULL;

@@ -1,4 +1,4 @@
-"""Call every kernel once on tiny arrays, so that the cache is warm before many processes want it."""
+"""Every kernel called once or more on tiny arrays, through the functions that call it in the house."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ from mahrem.arrays import (
 from mahrem.types import Points
 
 
-def main() -> None:
-    """Compile all kernels into the cache."""
+def rehearse() -> None:
     shuffled(3)
     read_only = np.frombuffer(bytes(16), np.uint8)  # as texts are handed over
     hash_texts(read_only, np.array([0, 16]), read_only.view(np.uint64))
@@ -93,14 +92,12 @@ def main() -> None:
 
 
 def _trees() -> None:
-    """Compile what only columns with a tree need: here one of two leaves."""
     two, shares = np.array([2]), np.array([0.0, 0.0, 1.0, 1.0])
     branches = branch_out(Forest(np.array([0]), two, two.copy(), np.array([0, 1, 0, 0]), shares))
     grow(np.array([[0.0], [0.0], [1.0], [1.0]]), 2, branches=branches)
 
 
 def _rules() -> None:
-    """Compile what classifiers of rules need."""
     codes, target = np.array([[0, 2], [1, 2], [0, 3]], np.int32), np.array([0, 1, 0])
     places = np.array([0, 0, 1, 1], np.int32)
     table = pack_bits(codes, 4, target, 2)
@@ -115,7 +112,6 @@ def _rules() -> None:
 
 
 def _lattice() -> None:
-    """Compile what full-domain methods need."""
     keys, counts, word = np.arange(6, dtype=np.uint64)[:, None], np.ones(6, np.int64), np.zeros(1, np.int64)
     first = word.astype(np.uint64)
     lift = Lift(word, first, first + np.uint64(7), first, np.zeros(8, np.uint64))
@@ -127,7 +123,6 @@ def _lattice() -> None:
 
 
 def _outliers(points: Points) -> None:
-    """Compile what the u-models need."""
     labels = np.repeat(np.arange(4), 3)
     labels[-1] = -1
     rows, offsets = rows_by_label(labels, 4)
@@ -143,7 +138,6 @@ def _outliers(points: Points) -> None:
 
 
 def _trees_of_cuts(points: Points) -> None:
-    """Compile what the workers of a cluster count."""
     nodes, none = np.zeros(len(points), np.int64), np.zeros(1, np.int64)
     descend(points, CutTree(none - 1, np.zeros(1), none > 0, none, none), nodes)
     columns = points.shape[1]
@@ -160,7 +154,6 @@ def _trees_of_cuts(points: Points) -> None:
 
 
 def _balls(points: Points) -> None:
-    """Compile what Canon needs."""
     scale, category = np.ones(points.shape[1]), np.zeros(points.shape[1], np.bool_)
     vantage = Vantage(0, 3.0, scale, category, far=True, share=0.5, seed=np.uint64(0), minimum=2)
     grow_balls(points, vantage)
@@ -171,7 +164,6 @@ def _balls(points: Points) -> None:
 
 
 def _mosaic(points: Points) -> None:
-    """Compile what mosaic needs."""
     labels, classes = lay_mosaic(points, 2, tile=4, rounds=2, effort=Effort(1, swaps=True, reach=2.0))
     low, high, none = points[:classes].copy(), points[:classes].copy(), np.zeros(classes, np.bool_)
     members, starts = rows_by_label(np.zeros(classes, np.int64), 1)
@@ -182,7 +174,6 @@ def _mosaic(points: Points) -> None:
 
 
 def _microaggregation(points: Points) -> None:
-    """Compile what the methods of microaggregation need."""
     mdav_groups(points, 2)
     mdav_plus_groups(points, 5)
     for gamma in (None, 1.1):
@@ -196,7 +187,3 @@ def _microaggregation(points: Points) -> None:
     improve(points, labels, 2, 1, 9)
     polish(points, labels, 2, 1, 1, 0)
     groups_from_labels(points, labels, len(points), 2, INNER, False)
-
-
-if __name__ == "__main__":
-    main()

@@ -33,6 +33,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 _HERE = Path(__file__).parent
 _CHECKOUT = _HERE.parents[2]
 _CHOICES = ("v3", "baseline", "jit", "python")
+_BROKEN = (ImportError, OSError, ValueError, KeyError)  # what a missing or damaged file may raise
 
 MARKED: list[tuple[str, FunctionType]] = []  # what a build builds: name and function
 
@@ -93,10 +94,7 @@ def _way() -> tuple[str, Any]:
         return asked, None
     try:
         library = _load("baseline")
-        if asked == "v3" or (not asked and library.newer_processor()):
-            return "v3", _load("v3")
-        return "baseline", library
-    except (ImportError, OSError, ValueError, KeyError) as error:
+    except _BROKEN as error:
         if asked:
             raise InvalidParameter(f"MAHREM_KERNELS={asked} cannot be had here: {error}") from error
         way = "jit" if find_spec("numba") is not None else "python"
@@ -105,8 +103,21 @@ def _way() -> tuple[str, Any]:
             slow = (
                 "run as plain Python, which is slow; with Numba (pip install 'mahrem[jit]') they are compiled"
             )
-        print(f"mahrem: {error}: kernels {slow}", file=sys.stderr)  # noqa: T201 - where no log is set up yet
+        _say(f"{error}: kernels {slow}")
         return way, None
+    if asked == "baseline" or not (asked or library.newer_processor()):
+        return "baseline", library
+    try:
+        return "v3", _load("v3")
+    except _BROKEN as error:
+        if asked:
+            raise InvalidParameter(f"MAHREM_KERNELS={asked} cannot be had here: {error}") from error
+        _say(f"{error}: kernels for older processors are used")
+        return "baseline", library
+
+
+def _say(message: str) -> None:
+    print(f"mahrem: {message}", file=sys.stderr)  # noqa: T201 - said once, where no log is set up yet
 
 
 def _load(variant: str) -> Any:

@@ -155,6 +155,7 @@ def demo(
     rows: Annotated[int, typer.Option("--rows", help="How many fictional admissions.", min=50)] = 2000,
     language: Annotated[str, typer.Option("--language", help="Language of the report: en, tr or de.")] = "en",
     *,
+    html: Html = True,
     force: Force = False,
     json: JSON = False,
     quiet: QUIET = False,
@@ -168,6 +169,7 @@ def demo(
             patients(rows),
             policy=PATIENT_POLICY,
             output=output,
+            html=html,
             force=force,
             progress=progress,
             language=language,
@@ -181,4 +183,5 @@ def demo(
         )
         typer.echo(f"combination of {quasi}, and each such group shows at least 3 diagnoses.\n")
         print_report(release.report)
-        typer.echo(f"\nThe release folder is {output}/; open {output / 'report.html'} in a browser.")
+        where = f"; open {output / 'report.html'} in a browser" if html else ""
+        typer.echo(f"\nThe release folder is {output}/{where}.")
