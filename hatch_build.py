@@ -1,6 +1,7 @@
-"""What hatchling does beside copying Python files: build the kernels into the wheel (see native/build_kernels.py).
+"""What hatchling does beside copying files: it builds the kernels into the wheel (native/build_kernels.py).
 
-With ``MAHREM_BUILD_KERNELS=0`` the wheel is plain Python for any platform, and kernels are compiled where they run.
+With ``MAHREM_BUILD_KERNELS=0`` the wheel is plain Python for any platform, and kernels are compiled where
+they run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Are the kernels that the wheel brings as fast, and as right, as those compiled just in time on this machine?
+"""Are the kernels in the wheel as fast, and as right, as those compiled just in time on this machine?
 
-The same calls in processes of their own, one for each way a kernel can come (``MAHREM_KERNELS``), in turn, several
-times; the shortest counts, in processor time. A ratio below 1 is faster than the just-in-time compiler, which knows
-this very processor. ``equal`` says whether all results are the same to the last bit, ``largest difference`` by how
-much they are apart where they are not (only the baseline has no fused multiply-add).
+The same calls in processes of their own, one for each way a kernel can come (``MAHREM_KERNELS``), in turn,
+several times; the shortest counts, in processor time. A ratio below 1 is faster than the just-in-time
+compiler, which knows this very processor. ``equal`` says whether all results are the same to the last bit,
+``largest difference`` by how much they are apart where they are not (only the baseline has no fused
+multiply-add).
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """How long until mahrem has done something small, from nothing? And how much does it bring along?
 
-Each command runs in a process of its own with an empty home: ``cold`` is the first run in that home, ``warm`` the
-least of the runs after it, both in seconds of processor time of the process and its children. ``--python`` names
-other interpreters (with mahrem installed) to measure in the same run, in turn: before and after, or a wheel in a
-clean environment beside a checkout. Modules of ours that a command loads are counted; the size of the base install is that of all files
-of mahrem and of everything it requires without extras.
+Each command runs in a process of its own with an empty home: ``cold`` is the first run in that home,
+``warm`` the least of the runs after it, both in seconds of processor time of the process and its children.
+``--python`` names other interpreters (with mahrem installed) to measure in the same run, in turn: before
+and after, or a wheel in a clean environment beside a checkout. Modules of ours that a command loads are
+counted; the size of the base install is that of all files of mahrem and of everything it requires without
+extras.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Build the kernels of ``mahrem.arrays`` into extension modules, so that no compiler is needed where they run.
+"""Build the kernels of ``mahrem.arrays`` into extension modules: no compiler is needed where they run.
 
-The kernels stay what they are: Python functions. Here Numba (a build dependency, pinned) translates every function
-under ``@kernel`` for the types that its annotations name, once for each kind of processor. Around each stands an
-entry of plain C types that reads its arguments from a list of 64-bit slots; ``guard.c`` fills that list after
-checking what Python handed over. So nothing in the machine code depends on a version of Python or NumPy, and one
-wheel serves all of them.
+The kernels stay what they are: Python functions. Here Numba (a build dependency, pinned) translates every
+function under ``@kernel`` for the types that its annotations name, once for each kind of processor. Around
+each stands an entry of plain C types that reads its arguments from a list of 64-bit slots; ``guard.c``
+fills that list after checking what Python handed over. So nothing in the machine code depends on a version
+of Python or NumPy, and one wheel serves all of them.
 
     python native/build_kernels.py FOLDER      # writes _built_*.so and _built.json there
 
-Numba's doors used here: ``compile_extra`` and the ahead-of-time code generator, as its own ``pycc`` uses them. If
-they close, only this file changes.
+Numba's doors used here: ``compile_extra`` and the ahead-of-time code generator, as its own ``pycc`` uses
+them. If they close, only this file changes.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def variants() -> list[Variant]:
     for name, function in kernels():
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
-        for chosen in itertools.product(*(numba_types(hints[one]) for one in parameters)):
-            found.append(Variant(name, function, chosen))
+        combinations = itertools.product(*(numba_types(hints[one]) for one in parameters))
+        found += [Variant(name, function, types) for types in combinations]
     return found
 
 
@@ -164,7 +164,9 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
                 library=library,
             )
             entry = f"{prefix}_{number}"
-            add_entry(context, library, result, entry)
+            module = library.create_ir_module(entry)
+            Entry(context, module, entry).call(result)
+            library.add_ir_module(module)
             rows.append(
                 {
                     "name": variant.name,
@@ -193,83 +195,94 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
     return objects, rows
 
 
-def add_entry(context: Any, library: Any, result: Any, name: str) -> None:
-    """Add ``int name(raised, taken, given)`` around a compiled function: slots in, slots out."""
-    from llvmlite import ir
-    from numba.core import types
-    from numba.core.callconv import excinfo_ptr_t
-    from numba.np import arrayobj
+class Entry:
+    """``int name(raised, taken, given)`` around a compiled function: reads 64-bit slots, calls, writes slots."""
 
-    word = ir.IntType(64)
-    module = library.create_ir_module(name)
-    kind = ir.FunctionType(ir.IntType(32), [excinfo_ptr_t.as_pointer(), word.as_pointer(), word.as_pointer()])
-    entry = ir.Function(module, kind, name)
-    builder = ir.IRBuilder(entry.append_basic_block("entry"))
-    raised, taken, given = entry.args
-    slot = itertools.count()
+    def __init__(self, context: Any, module: Any, name: str) -> None:
+        from llvmlite import ir
+        from numba.core.callconv import excinfo_ptr_t
 
-    def next_word() -> Any:
-        return builder.load(builder.gep(taken, [word(next(slot))]))
+        self.context, self.module, self.word = context, module, ir.IntType(64)
+        slots = self.word.as_pointer()
+        kind = ir.FunctionType(ir.IntType(32), [excinfo_ptr_t.as_pointer(), slots, slots])
+        function = ir.Function(module, kind, name)
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.raised, self.taken, self.given = function.args
+        self.reading, self.writing = itertools.count(), itertools.count()
 
-    def read(one: Any) -> Any:
+    def call(self, result: Any) -> None:
+        """Read the arguments, call, and write what comes back, or say what was raised."""
+        from llvmlite import ir
+
+        builder, convention = self.builder, self.context.call_conv
+        takes, gives = result.signature.args, result.signature.return_type
+        kind = convention.get_function_type(gives, takes)
+        callee = ir.Function(self.module, kind, result.fndesc.llvm_func_name)
+        arguments = [self.read(one) for one in takes]
+        status, value = convention.call_function(builder, callee, gives, takes, arguments)
+        with builder.if_then(status.is_error):
+            builder.store(status.excinfoptr, self.raised)
+            builder.ret(status.code)
+        self.write(gives, value)
+        builder.ret(ir.IntType(32)(0))
+
+    def next_slot(self) -> Any:
+        """Load the next slot."""
+        return self.builder.load(self.builder.gep(self.taken, [self.word(next(self.reading))]))
+
+    def read(self, one: Any) -> Any:
+        """Read a value of a type of Numba's."""
+        from llvmlite import ir
+        from numba.core import types
+
         if isinstance(one, types.BaseTuple):
-            return context.make_tuple(builder, one, [read(part) for part in one.types])
+            return self.context.make_tuple(self.builder, one, [self.read(part) for part in one.types])
         if isinstance(one, types.Array):
-            array = context.make_array(one)(context, builder)
-            data = builder.inttoptr(next_word(), array.data.type)
-            shape = [next_word() for _ in range(one.ndim)]
-            itemsize = word(context.get_abi_sizeof(context.get_data_type(one.dtype)))
-            strides = [itemsize]
-            for length in shape[:0:-1]:
-                strides.insert(0, builder.mul(strides[0], length))
-            arrayobj.populate_array(array, data, shape, strides, itemsize, None)
-            return array._getvalue()
+            return self.read_array(one)
+        value = self.next_slot()
         if isinstance(one, types.Boolean):
-            return builder.icmp_unsigned("!=", next_word(), word(0))
-        value = next_word()
-        return builder.bitcast(value, ir.DoubleType()) if isinstance(one, types.Float) else value
+            return self.builder.icmp_unsigned("!=", value, self.word(0))
+        return self.builder.bitcast(value, ir.DoubleType()) if isinstance(one, types.Float) else value
 
-    place = itertools.count()
+    def read_array(self, one: Any) -> Any:
+        """Read an array: where it begins and its shape; in C order the rest follows."""
+        from numba.np import arrayobj
 
-    def write_word(value: Any) -> None:
-        builder.store(value, builder.gep(given, [word(next(place))]))
+        array = self.context.make_array(one)(self.context, self.builder)
+        data = self.builder.inttoptr(self.next_slot(), array.data.type)
+        shape = [self.next_slot() for _ in range(one.ndim)]
+        itemsize = self.word(self.context.get_abi_sizeof(self.context.get_data_type(one.dtype)))
+        strides = [itemsize]
+        for length in shape[:0:-1]:
+            strides.insert(0, self.builder.mul(strides[0], length))
+        arrayobj.populate_array(array, data, shape, strides, itemsize, None)
+        return array._getvalue()
 
-    def write(one: Any, value: Any) -> None:
-        one = types.unliteral(one)
+    def write_slot(self, value: Any) -> None:
+        """Store into the next slot."""
+        self.builder.store(value, self.builder.gep(self.given, [self.word(next(self.writing))]))
+
+    def write(self, one: Any, value: Any) -> None:
+        """Write a value of a type of Numba's."""
+        from numba.core import types
+
+        one, builder = types.unliteral(one), self.builder
         if isinstance(one, types.BaseTuple):
             for i, part in enumerate(one.types):
-                write(part, builder.extract_value(value, i))
+                self.write(part, builder.extract_value(value, i))
         elif isinstance(one, types.Array):
-            array = context.make_array(one)(context, builder, value=value)
-            write_word(builder.ptrtoint(array.meminfo, word))
-            write_word(builder.ptrtoint(array.data, word))
-            for several in (array.shape, array.strides):
-                for i in range(one.ndim):
-                    write_word(builder.extract_value(several, i))
-        elif isinstance(one, types.Boolean):
-            write_word(builder.zext(value, word))
+            array = self.context.make_array(one)(self.context, builder, value=value)
+            self.write_slot(builder.ptrtoint(array.meminfo, self.word))
+            self.write_slot(builder.ptrtoint(array.data, self.word))
+            for several, i in itertools.product((array.shape, array.strides), range(one.ndim)):
+                self.write_slot(builder.extract_value(several, i))
         elif isinstance(one, types.Float):
-            write_word(builder.bitcast(value, word))
-        elif isinstance(one, types.Integer):
-            if one.bitwidth < 64:
-                value = (builder.sext if one.signed else builder.zext)(value, word)
-            write_word(value)
+            self.write_slot(builder.bitcast(value, self.word))
+        elif isinstance(one, types.Integer | types.Boolean):
+            longer = builder.sext if getattr(one, "signed", False) else builder.zext
+            self.write_slot(value if value.type == self.word else longer(value, self.word))
         elif not isinstance(one, types.NoneType):
             raise TypeError(f"{one} is no type that a kernel can give")
-
-    arguments = [read(one) for one in result.signature.args]
-    convention = context.call_conv
-    gives = result.signature.return_type
-    callee = ir.Function(
-        module, convention.get_function_type(gives, result.signature.args), result.fndesc.llvm_func_name
-    )
-    status, value = convention.call_function(builder, callee, gives, result.signature.args, arguments)
-    with builder.if_then(status.is_error):
-        builder.store(status.excinfoptr, raised)
-        builder.ret(status.code)
-    write(gives, value)
-    builder.ret(ir.IntType(32)(0))
-    library.add_ir_module(module)
 
 
 def table(rows: list[dict[str, str]]) -> str:
@@ -377,15 +390,15 @@ def build(folder: Path) -> list[Path]:
         work = Path(scratch)
         commands = [[sys.executable, __file__, str(work), "--share", f"{i}/{shares}"] for i in range(shares)]
         running = [subprocess.Popen(command, env=environment) for command in commands]
-        if any([one.wait() for one in running]):  # every process is waited for
+        codes = [one.wait() for one in running]
+        if any(codes):
             raise SystemExit("the kernels could not be built; the lines above say why")
         rows = [row for i in range(shares) for row in json.loads((work / f"{i}.json").read_text())]
         (work / "table.c").write_text(table(sorted(rows, key=lambda row: row["name"])))
         for variant in PROCESSORS:
             link(variant, work, folder)
             # a name that nobody defines is found when it is loaded
-            load = f"import sys; sys.path.insert(0, {str(folder)!r}); import _built_{variant} as built; built.listed()"
-            subprocess.run([sys.executable, "-c", load], check=True)
+            subprocess.run([sys.executable, "-c", f"import _built_{variant}"], cwd=folder, check=True)
     kept = {"sources": sources, "files": {path.name: checked(path) for path in files}}
     manifest.write_text(json.dumps(kept, indent=1) + "\n")
     return [*files, manifest]

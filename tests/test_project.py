@@ -48,7 +48,6 @@ def test_importing_mahrem_pulls_in_nothing_heavy() -> None:
         "typer",
         "rich",
         "jinja2",
-        "vl_convert",
         "duckdb",
         "sklearn",
         "torch",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeVar
 
 from mahrem.errors import ColumnNotFound, InvalidParameter, MissingExtra, shorten
@@ -12,6 +13,9 @@ __all__ = [
     "above_zero",
     "at_least",
     "between",
+    "by_column",
+    "column_name",
+    "column_names",
     "columns_exist",
     "extra",
     "finite",
@@ -74,6 +78,45 @@ def one_of(choices: Sequence[Choice], **named: str) -> Choice:
         if value == choice:
             return choice
     raise InvalidParameter(f"{name}={value!r} must be one of {', '.join(choices)}")
+
+
+def column_name(**named: object) -> str:
+    """Give a column's name as text, as sources do: a frame may call its columns 0, 1, 2."""
+    ((key, value),) = named.items()
+    if isinstance(value, str):
+        return str(value)
+    if not _is_label(value):
+        raise InvalidParameter(f"{key} must be a name, not {type(value).__name__}")
+    return str(value)
+
+
+def column_names(**named: object) -> tuple[str, ...]:
+    """Give one name or a list of names as text, none of them twice."""
+    ((key, value),) = named.items()
+    values = value.tolist() if hasattr(value, "tolist") else value  # what numpy and pandas list names in
+    listed = values if isinstance(values, Sequence) and not isinstance(values, str | bytes) else (values,)
+    if not all(_is_label(one) for one in listed):
+        raise InvalidParameter(f"{key} must be a name or a list of names, not {type(value).__name__}")
+    return tuple(dict.fromkeys(str(one) for one in listed))
+
+
+def by_column(given: Mapping[Any, Any], *, where: str) -> dict[str, Any]:
+    """Give a mapping with its names as text; two that are then the same are refused."""
+    found: dict[str, Any] = {}
+    for label, value in given.items():
+        name = column_name(**{where: label})
+        if name in found:
+            raise InvalidParameter(
+                f"{where} names column={name!r} twice, as text and not as text; leave one out"
+            )
+        found[name] = value
+    return found
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, Hashable) and not (
+        value is None or isinstance(value, bytes | type | AbstractSet)
+    )
 
 
 def columns_exist(names: Iterable[str], columns: Sequence[str]) -> None:

@@ -1,7 +1,8 @@
 """Rooms whose doors open when somebody comes: a name is loaded when it is first used.
 
-A room lists what it offers once, as imports that type checkers read; :func:`offered` reads the same lines when the
-room is imported, and loads the module behind a name when the name is asked for. So a verb costs what it uses.
+A room lists what it offers once, as imports that type checkers read; :func:`offered` reads the same lines
+when the room is imported, and loads the module behind a name when the name is asked for. So a verb costs
+what it uses.
 """
 
 from __future__ import annotations

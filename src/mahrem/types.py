@@ -2,8 +2,8 @@
 
 Data frames live at the edge (``table``); everything between rooms is one of these or a frozen dataclass.
 
-In the signature of a kernel the names are exact: it is built for these types. There an array has one dimension
-unless it is called a matrix or a cube, and may be read only, unless it is called written.
+In the signature of a kernel the names are exact: it is built for these types. There an array has one
+dimension unless it is called a matrix or a cube, and may be read only, unless it is called written.
 """
 
 from __future__ import annotations

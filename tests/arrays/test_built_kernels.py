@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import json
 import os
@@ -26,6 +27,7 @@ from mahrem.arrays._groups import reduce_extremes
 from mahrem.arrays._grow import grow_segment
 
 HOUSE = Path(mahrem.__file__).parent
+LIBRARY = _kernel._way()[1]
 BUILT = _kernel.kernels_in_use() in {"v3", "baseline"}
 Call = tuple[Any, tuple[Any, ...]]
 
@@ -119,9 +121,7 @@ CHANGES = {
     "text": lambda _: "text",
     "object": lambda leaf: leaf.astype(object) if isinstance(leaf, np.ndarray) else object(),
     "list": lambda leaf: leaf.tolist() if isinstance(leaf, np.ndarray) else [leaf],
-    "huge": lambda leaf: (
-        other_type(leaf) if isinstance(leaf, np.ndarray) else 2**70 if not isinstance(leaf, float) else "x"
-    ),
+    "huge": lambda leaf: 2**70 if isinstance(leaf, int | np.integer) else "huge",
     "other type": lambda leaf: other_type(leaf) if isinstance(leaf, np.ndarray) else 1j,
     "one dimension more": lambda leaf: leaf[None] if isinstance(leaf, np.ndarray) else (leaf,),
     "other bytes": lambda leaf: (
@@ -134,9 +134,7 @@ CHANGES = {
         if isinstance(leaf, np.ndarray) and leaf.shape[-1] > 1 and leaf.size
         else None
     ),
-    "dates": lambda leaf: (
-        np.zeros(leaf.shape, "M8[s]") if isinstance(leaf, np.ndarray) else np.datetime64("2020")
-    ),
+    "dates": lambda leaf: np.zeros(np.shape(leaf), "M8[s]"),
 }
 
 
@@ -161,11 +159,11 @@ def test_what_is_only_read_may_be_read_only_and_what_is_written_may_not(calls: l
             if isinstance(leaf, np.ndarray):
                 leaf.flags.writeable = False
         before = copy.deepcopy(frozen)
-        try:
+        takes = next(row[1] for row in LIBRARY.listed() if row[0].endswith(f".{kernel.__name__}"))
+        writes = "w" in takes
+        with pytest.raises(TypeError, match="writable") if writes else contextlib.nullcontext():
             kernel(*frozen)
-        except TypeError as error:
-            assert "writable" in str(error)
-            refused += 1
+        refused += writes
         same(before, frozen)  # nobody wrote to what may not be written
     assert refused > 0
     positions, labels = np.arange(3.0), np.zeros(3, np.int64)

@@ -95,14 +95,24 @@ def test_losses_of_zero_and_a_single_k_are_drawn() -> None:
     assert "Take" in frontier_page(found(one))
 
 
+def test_a_comparison_in_which_nothing_held_has_an_empty_picture() -> None:
+    assert frontier_svg([{**row, "holds": False} for row in SIMPLE]).startswith("<svg")
+
+
+def test_a_method_keeps_its_name_whatever_colours_are_called() -> None:
+    named = [{**row, "method": "transparent var(--ink, currentColor)"} for row in SIMPLE]
+    assert ">transparent var(--ink, currentColor)<" in frontier_svg(named)
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=12))
 def test_labels_never_cover_each_other(losses: list[float]) -> None:
-    ends = [(str(number), loss) for number, loss in enumerate(losses)]
-    places = _spread(ends, (0.0, 1.0, False))
-    pixels = sorted(HEIGHT * (1 - place) for _, place in places)
+    ends = [(str(number), HEIGHT * (1 - loss)) for number, loss in enumerate(losses)]
+    places = _spread(ends)
+    pixels = sorted(place for _, place in places)
     assert {name for name, _ in places} == {name for name, _ in ends}
     assert all(b - a >= LABEL_STEP - 1e-6 for a, b in pairwise(pixels))
+    assert -1e-6 <= pixels[0] <= pixels[-1] <= HEIGHT + 1e-6
 
 
 @pytest.mark.parametrize("picture", ["beside", "lines", "bars"])

@@ -1,12 +1,13 @@
 """Where kernels come from: built into the wheel, compiled just in time, or plain Python.
 
-A kernel is a Python function that Numba understands. :func:`kernel` marks one that Python calls, :func:`inner` one
-that only kernels call. In a wheel they have been translated ahead of time (``native/build_kernels.py``), once for
-every processor and once for newer ones, and no compiler is needed. A checkout without built kernels compiles them
-when they are first called, if Numba is there; else they run as they are, slowly. Both say so once on standard error.
+A kernel is a Python function that Numba understands. :func:`kernel` marks one that Python calls,
+:func:`inner` one that only kernels call. In a wheel they have been translated ahead of time
+(``native/build_kernels.py``), once for every processor and once for newer ones, and no compiler is needed.
+A checkout without built kernels compiles them when they are first called, if Numba is there; else they run
+as they are, slowly. Both say so once on standard error.
 
-The variable ``MAHREM_KERNELS`` decides otherwise: ``v3`` or ``baseline`` (built for newer processors or for all),
-``jit``, or ``python``. What is asked for and not there is an error.
+The variable ``MAHREM_KERNELS`` decides otherwise: ``v3`` or ``baseline`` (built for newer processors or for
+all), ``jit``, or ``python``. What is asked for and not there is an error.
 """
 
 from __future__ import annotations
@@ -100,9 +101,7 @@ def _way() -> tuple[str, Any]:
         way = "jit" if find_spec("numba") is not None else "python"
         slow = "are compiled when they are first called, which takes a while"
         if way == "python":
-            slow = (
-                "run as plain Python, which is slow; with Numba (pip install 'mahrem[jit]') they are compiled"
-            )
+            slow = "run as plain Python, slowly; with Numba (pip install 'mahrem[jit]') they are compiled"
         _say(f"{error}: kernels {slow}")
         return way, None
     if asked == "baseline" or not (asked or library.newer_processor()):

@@ -19,8 +19,8 @@ __all__ = ["build_app", "main"]
 
 INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
-# What typer raises for a wrong word on the command line. It shows no name for it, and where the class lives has
-# changed; of its line of ancestors, the first one that can show itself is meant.
+# What typer raises for a wrong word on the command line. It has no public name, and where it lives has changed;
+# of the ancestors of one that has a name, the first one that can show itself is meant.
 _Misspelt: Any = next(
     ancestor for ancestor in reversed(typer.BadParameter.__mro__) if "show" in vars(ancestor)
 )

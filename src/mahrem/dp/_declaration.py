@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from mahrem import check
@@ -42,17 +42,19 @@ def header_of(
     epsilon: float,
     delta: float,
     relation: str,
-    subject: str | None,
+    subject: Hashable | None,
     rows_per_person: int,
-    columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None,
+    columns: Mapping[Any, PublicColumn | Mapping[str, Any]] | None,
     rows: int | None,
     composition: str,
 ) -> dict[str, Any]:
     """Check what is declared, warn of what promises too little, and give the first line of a ledger."""
     epsilon, delta = check_budget(epsilon, delta)
     kind = check.one_of([str(one) for one in Relation], relation=relation)
-    unit = Unit(subject=subject, rows=rows_per_person)
-    facts = Facts(columns={name: _column(name, said) for name, said in (columns or {}).items()}, rows=rows)
+    person = None if subject is None else check.column_name(subject=subject)
+    unit = Unit(subject=person, rows=rows_per_person)
+    public = check.by_column(columns or {}, where="columns")
+    facts = Facts(columns={name: _column(name, said) for name, said in public.items()}, rows=rows)
     if rows is not None:
         warn_of_large_delta(delta, rows, stacklevel=4)
     if epsilon > 20:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
-from mahrem.table import Reading
+from mahrem.table import Reading, hold
 
 __all__ = ["Ledger"]
 
@@ -73,9 +73,9 @@ class Ledger:
         epsilon: float,
         delta: float = 0.0,
         relation: str = "add-remove",
-        subject: str | None = None,
+        subject: Hashable | None = None,
         rows_per_person: int = 1,
-        columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None = None,
+        columns: Mapping[Any, PublicColumn | Mapping[str, Any]] | None = None,
         rows: int | None = None,
         reading: Reading | None = None,
         composition: str = "pld",
@@ -99,10 +99,10 @@ class Ledger:
         from mahrem.dp._sources import column_names
 
         header = header_of(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
-        how = reading or Reading()
+        how, source = reading or Reading(), hold(source)
         names = column_names(source, how)
-        public = header["facts"]["columns"]
-        check.columns_exist([*public, *([] if subject is None else [subject])], names)
+        public, person = header["facts"]["columns"], header["unit"]["subject"]
+        check.columns_exist([*public, *([] if person is None else [person])], names)
         store = create_store(
             Path(path), "ledger", lambda key: {**header, "data": fingerprint(source, how, names, key)}
         )
@@ -133,9 +133,9 @@ class Ledger:
         epsilon: float,
         delta: float = 0.0,
         relation: str = "add-remove",
-        subject: str | None = None,
+        subject: Hashable | None = None,
         rows_per_person: int = 1,
-        columns: Mapping[str, PublicColumn | Mapping[str, Any]] | None = None,
+        columns: Mapping[Any, PublicColumn | Mapping[str, Any]] | None = None,
         rows: int | None = None,
         composition: str = "pld",
     ) -> Ledger:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -48,7 +48,8 @@ class Release:
     """A verified release: the table, and everything that is said about it.
 
     ``table`` is the same kind of frame that came in (polars for files and databases, a pyarrow table for
-    record batches, readers, DuckDB relations and other Arrow streams), with the same rows in the same order. ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
+    record batches, readers, DuckDB relations and other Arrow streams), with the same rows in the same order.
+    ``report`` is what ``report.json`` says. :meth:`save` writes a release folder.
     """
 
     report: Mapping[str, Any] = field(repr=False)
@@ -119,7 +120,7 @@ def anonymize(
     to_table: str = "anonymised",
     force: bool = False,
     html: bool = True,
-    target: str | None = None,
+    target: Hashable | None = None,
     progress: Progress | None = None,
     **settings: Unpack[Settings],
 ) -> Release:
@@ -153,6 +154,7 @@ def anonymize(
     """
     began = time.perf_counter()
     said = policy_from(policy, settings, whole=True)
+    predicted = None if target is None else check.column_name(target=target)
     if not said.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)
@@ -184,15 +186,15 @@ def anonymize(
             database,
             force=force,
             html=html,
-            target=target,
+            target=predicted,
             began=began,
             progress=step,
         )
     step("verifying")
     table = made.table()
     verdict = checked_frame(made, table)
-    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html, target=target)
-    release = Release(report=report, _draft=made, _given=source, _verified=table, _target=target)
+    report = summarise(made, verdict, seconds=time.perf_counter() - began, pictures=html, target=predicted)
+    release = Release(report=report, _draft=made, _given=source, _verified=table, _target=predicted)
     if to is not None:
         release.write(to, to_table, replace=force)
     return release

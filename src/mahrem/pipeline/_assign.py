@@ -134,7 +134,6 @@ def recipe_cells(text: pl.Series, axis: Axis, values: pl.Series, tree: Hierarchy
 def _typed(ends: Floats, domain: Numbers | Moments) -> pl.Series:
     series = pl.Series(ends).fill_nan(None)
     if isinstance(domain, Moments):
-        ticks = series.cast(pl.Int64)
-        return ticks.cast(pl.Int32).cast(pl.Date) if domain.unit == "D" else ticks.cast(pl.Datetime("us"))
+        return domain.typed(series)
     whole = bool(np.all(np.isnan(ends) | (np.isfinite(ends) & (ends == np.floor(ends)))))
     return series.cast(pl.Int64) if whole else series

@@ -185,9 +185,8 @@ def _typed(axis: Axis, like: Axis) -> pl.Series:
         case Words(labels), _:
             codes = pl.Series(held.astype(np.int64))
             values = pl.Series(labels, dtype=pl.String).gather(codes) if labels else codes.cast(pl.String)
-        case Moments(unit=unit), _:
-            days = pl.Series(held.astype(np.int64))
-            values = days.cast(pl.Int32).cast(pl.Date) if unit == "D" else days.cast(pl.Datetime("us"))
+        case Moments() as domain, _:
+            values = domain.typed(pl.Series(held))
         case _, Numbers(whole=True):
             keep &= pl.Series(held == np.floor(held)) & pl.Series(np.abs(held) < 2.0**53)
             values = pl.Series(np.where(keep.to_numpy(), held, 0).astype(np.int64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -59,7 +59,7 @@ def compare(
     strategies: Sequence[str] | None = None,
     seeds: int = 1,
     budget: float | None = None,
-    target: str | None = None,
+    target: Hashable | None = None,
     classifiers: Sequence[str] | None = None,
     splits: int = 5,
     output: str | Path | None = None,
@@ -69,7 +69,7 @@ def compare(
     """Sweep methods over k on one table; nothing is published.
 
     Args:
-        source: A pandas, polars or pyarrow frame; a CSV, Parquet, Arrow or DuckDB file; a PostgreSQL URI.
+        source: As for :func:`mahrem.anonymize`.
         policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         methods: Which to run; by default all that suit the size of the table.
         ks: Which k; by default customary ones up to a tenth of the rows, and the policy's own.
@@ -100,6 +100,7 @@ def compare(
     step = progress or (lambda _: None)
     said = policy_from(policy, settings, whole=True)
     wanted = _methods(methods, settings)
+    predicted = None if target is None else check.column_name(target=target)
     check.at_least(1, seeds=check.whole(seeds=seeds))
     if budget is not None:
         check.at_least(0, budget=budget)
@@ -108,7 +109,7 @@ def compare(
     chosen, left_out = _suiting(wanted, prepared.taking_part)
     _refuse_unread_options(said, chosen)
     cases = list(_cases(chosen, _ks(ks, said, prepared.taking_part), strategies or (said.strategy,), seeds))
-    learnt = _learnt(prepared, said, target, classifiers, splits)
+    learnt = _learnt(prepared, said, predicted, classifiers, splits)
     folder = None if output is None else Path(output)
     kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.said)
     run = _Run(prepared, said, learnt)
@@ -132,7 +133,7 @@ def compare(
             quasi=said.quasi,
             rows=tuple(rows),
             left_out=left_out,
-            target=target,
+            target=predicted,
             classifiers=() if learnt is None else learnt.classifiers,
             original=original,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -24,6 +24,7 @@ from mahrem.table import (
     date_hierarchy,
     group_hierarchy,
     hierarchy_facts,
+    hold,
     interval_hierarchy,
     learn_hierarchies,
     mask_hierarchy,
@@ -38,7 +39,7 @@ __all__ = ["check_hierarchy", "make_hierarchy"]
 
 def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases too; here it is any table
     source: object,
-    column: str,
+    column: Hashable,
     *,
     intervals: Sequence[float | str] | None = None,
     cuts: Sequence[Sequence[float | str]] | None = None,
@@ -46,7 +47,7 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
     dates: Sequence[str] | None = None,
     mask: str | None = None,
     prefix: Sequence[int] | None = None,
-    auto: str | None = None,
+    auto: Hashable | None = None,
     learnt: LearntGroups | None = None,
     learn_from: object = None,
     sample: int | None = None,
@@ -99,20 +100,22 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
         )
     if auto is None and (learn_from is not None or sample is not None or learnt is not None):
         raise InvalidParameter("learn_from, sample and the settings of learning need a target: --auto TARGET")
+    source = hold(source)
     opened = open_source(source, reading_of(said))
-    check.columns_exist([column], opened.columns)
-    values = opened.take([column])[column]
+    name = check.column_name(column=column)
+    check.columns_exist([name], opened.columns)
+    values = opened.take([name])[name]
     if values.null_count() == len(values):
-        raise InvalidInput(f"column={column!r} has no values; a hierarchy needs at least one")
+        raise InvalidInput(f"column={name!r} has no values; a hierarchy needs at least one")
     if auto is not None:
         learn = LearntGroups() if learnt is None else learnt
-        return _learn(source, values, auto, learn, learn_from, sample, said)
+        return _learn(source, values, check.column_name(auto=auto), learn, learn_from, sample, said)
     hierarchy = _build(values, ways, said)
     unknown = hierarchy_facts(hierarchy, values).unknown_values
     if unknown:
         raise InvalidInput(
-            f"column={column!r}: {unknown} different values are not in its order; "
-            f"name every value in --order {column}=..."
+            f"column={name!r}: {unknown} different values are not in its order; "
+            f"name every value in --order {name}=..."
         )
     return hierarchy
 
@@ -120,7 +123,7 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
 def check_hierarchy(
     given: Hierarchy | str | Path,
     source: object = None,
-    column: str | None = None,
+    column: Hashable | None = None,
     *,
     policy: str | Path | Mapping[str, Any] | Policy | None = None,
     **settings: Unpack[Settings],
@@ -140,8 +143,9 @@ def check_hierarchy(
     if source is None or column is None:
         raise InvalidParameter("data and column belong together: say both or none")
     opened = open_source(source, reading_of(policy_from(policy, settings)))
-    check.columns_exist([column], opened.columns)
-    return hierarchy_facts(tree, opened.take([column])[column])
+    name = check.column_name(column=column)
+    check.columns_exist([name], opened.columns)
+    return hierarchy_facts(tree, opened.take([name])[name])
 
 
 def _build(values: pl.Series, ways: Mapping[str, Any], policy: Policy) -> Hierarchy:

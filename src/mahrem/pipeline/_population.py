@@ -19,6 +19,8 @@ def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
     check.columns_exist(quasi.columns, source.columns)
     everyone = source.take(quasi.columns)
     if everyone.schema != quasi.schema:
+        for name, kind in quasi.schema.items():
+            _refuse_other_zone(name, kind, everyone.schema[name])
         try:
             everyone = everyone.cast(quasi.schema)
         except pl.exceptions.PolarsError:
@@ -26,6 +28,13 @@ def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
                 "population has other kinds of values than the table in a quasi-identifier"
             ) from None  # polars would show the value
     return everyone
+
+
+def _refuse_other_zone(name: str, ours: pl.DataType, theirs: pl.DataType) -> None:
+    moments = [kind for kind in (ours, theirs) if isinstance(kind, pl.Date | pl.Datetime)]
+    with_zone = {isinstance(kind, pl.Datetime) and kind.time_zone is not None for kind in moments}
+    if len(with_zone) > 1:
+        raise InvalidInput(f"population: column={name!r} has a time zone in one table and none in the other")
 
 
 def others_of(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:

@@ -29,12 +29,14 @@ from mahrem.table import (
     Source,
     Values,
     apply_missing,
+    as_text,
     assign_roles,
     encode_quasi,
     encode_sensitive,
     open_source,
     read_hierarchy,
     read_kind,
+    refuse_mixed_zones,
 )
 from mahrem.types import Codes, Mask, Points
 
@@ -122,6 +124,7 @@ def column_of(
         kind = Kind.CATEGORICAL
     else:
         kind, series = read_kind(series, decimal=policy.decimal)
+        refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
     if kind is Kind.ORDINAL and order is None:
         raise InvalidParameter(f"kind.{name}='ordinal' needs its order: --order {name}=lowest,…,highest")
     return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
@@ -221,7 +224,7 @@ def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataF
                 values = typed.alias(series.name)
         elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
             values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
-        read.append(values.cast(pl.String))
+        read.append(as_text(values) if values.dtype == pl.Datetime else values.cast(pl.String))
     return pl.DataFrame(read)
 
 

@@ -22,7 +22,7 @@ from mahrem.attacks import (
     read_published,
 )
 from mahrem.pipeline._draft import Draft
-from mahrem.table import Axis, Leaves, Moments, Words
+from mahrem.table import Axis, Leaves, Moments, Words, as_text
 from mahrem.types import Floats, Integers
 
 __all__ = ["probe"]
@@ -121,9 +121,7 @@ def _values(axis: Axis, rows: Integers) -> pl.Series:
     domain = axis.domain
     known = pl.Series(axis.name, positions).fill_nan(None)
     if isinstance(domain, Moments):
-        whole = known.cast(pl.Int64)
-        days = domain.unit == "D"
-        return (whole.cast(pl.Int32).cast(pl.Date) if days else whole.cast(pl.Datetime("us"))).cast(pl.String)
+        return as_text(domain.typed(known))
     if isinstance(domain, Words | Leaves):
         labels = domain.labels if isinstance(domain, Words) else domain.hierarchy.labels[0]
         return pl.Series(axis.name, labels, dtype=pl.String).gather(known.cast(pl.UInt32))

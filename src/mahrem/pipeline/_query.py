@@ -7,6 +7,7 @@ from typing import Unpack
 
 from mahrem.dp import Answer, Ledger, Query, answer_query, foretell_query
 from mahrem.pipeline._reading import ReadingSettings, reading_from
+from mahrem.table import hold
 
 __all__ = ["query"]
 
@@ -55,7 +56,7 @@ def query(
             question, ledger=book, epsilon=epsilon, delta=delta, mechanism=mechanism, confidence=confidence
         )
     return answer_query(
-        source,
+        hold(source),
         question,
         ledger=book,
         epsilon=epsilon,

@@ -213,7 +213,8 @@ def _domain(name: str, kind: str, found: Mapping[str, Any]) -> Moments | Numbers
             "cut them to whole seconds"
         )
     if kind in _MOMENTS:
-        return Moments(low, high, "D" if kind == "date" else "us")
+        # Spark keeps instants, not the zone they were written in.
+        return Moments(low, high, "D" if kind == "date" else "us", "UTC" if kind == "timestamp" else None)
     largest = max(-low, high)
     if np.isinf(largest):
         raise InvalidInput(

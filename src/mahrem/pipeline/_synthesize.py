@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Unpack, get_args
@@ -18,7 +18,7 @@ from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
 from mahrem.report import LANGUAGES
-from mahrem.table import Format, fits_excel, open_source
+from mahrem.table import Format, fits_excel, hold, open_source
 
 __all__ = ["SyntheticRelease", "synthesize"]
 
@@ -30,16 +30,16 @@ def synthesize(
     epsilon: float,
     delta: float,
     method: str = "marginals",
-    target: str | None = None,
+    target: Hashable | None = None,
     rows: int | None = None,
     output: str | Path | None = None,
-    columns: Sequence[str] = (),
-    missing: Sequence[str] = (),
-    kinds: Mapping[str, str] | None = None,
-    dates: Mapping[str, tuple[str, str]] | None = None,
-    cells: Mapping[str, int | Sequence[float]] | None = None,
+    columns: Sequence[Hashable] = (),
+    missing: Sequence[Hashable] = (),
+    kinds: Mapping[Any, str] | None = None,
+    dates: Mapping[Any, tuple[str, str]] | None = None,
+    cells: Mapping[Any, int | Sequence[float]] | None = None,
     constraints: Sequence[str] = (),
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[Any, Any] | None = None,
     options: Mapping[str, Any] | None = None,
     format: Format = "csv",  # noqa: A002 - the option's name
     language: str = "en",
@@ -97,12 +97,14 @@ def synthesize(
     """
     began = time.perf_counter()
     how, book = reading_from(reading), Ledger.of(ledger)
+    predicted = None if target is None else check.column_name(target=target)
+    days = check.by_column(dates or {}, where="dates")
     schema = SyntheticSchema(
-        columns=tuple(columns),
-        missing=tuple(missing),
-        kinds=dict(kinds or {}),
-        dates={name: (first, last) for name, (first, last) in (dates or {}).items()},
-        cells=dict(cells or {}),
+        columns=check.column_names(columns=columns),
+        missing=check.column_names(missing=missing),
+        kinds=check.by_column(kinds or {}, where="kinds"),
+        dates={name: (first, last) for name, (first, last) in days.items()},
+        cells=check.by_column(cells or {}, where="cells"),
         constraints=tuple(constraints),
     )
     check.one_of(get_args(Format), format=format)
@@ -110,14 +112,16 @@ def synthesize(
     if rows is not None:
         check.at_least(1, rows=check.whole(rows=rows))
     made = make_synthesiser(
-        method, epsilon=epsilon, delta=delta, target=target, schema=schema, **(options or {})
+        method, epsilon=epsilon, delta=delta, target=predicted, schema=schema, **(options or {})
     )
     step = progress or (lambda _: None)
     step("reading")
+    source = hold(source)
     opened = open_source(source, how)
     names = [name for name in opened.columns if name != book.unit.subject]
-    work = SyntheticWork.of(book, schema, names, method, target, given or {}, language)
-    request = QualityRequest.of(quality, holdout, target, output, reading=how, domain=work.domain)
+    conditions = check.by_column(given or {}, where="given")
+    work = SyntheticWork.of(book, schema, names, method, predicted, conditions, language)
+    request = QualityRequest.of(quality, holdout, predicted, output, reading=how, domain=work.domain)
     request.refuse_few(rows, opened.rows if request.wanted else None)
     if request.holdout is not None:
         refuse_overlap(comparable_table(source, how, work.domain), request.holdout, work.domain)

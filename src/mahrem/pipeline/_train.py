@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -27,7 +27,7 @@ from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._train_models import GRADIENTS, MODELS, Wish, model_name, wish_for
 from mahrem.pipeline._trained import Trained
 from mahrem.release import is_release
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading, hold, open_source
 
 __all__ = ["train"]
 
@@ -38,10 +38,10 @@ def train(
     ledger: str | Path | Ledger,
     epsilon: float,
     delta: float | None = None,
-    target: str | None = None,
+    target: Hashable | None = None,
     model: str = "dnn",
     how: str = "gradients",
-    features: Sequence[str] | None = None,
+    features: Sequence[Hashable] | None = None,
     output: str | Path | None = None,
     force: bool = False,
     holdout: float = 0.0,
@@ -133,10 +133,12 @@ def train(
         "descent": _descent(learning_rate, optimiser),
         "progress": None if progress is None else _reports(progress),
     }
+    learnt = None if target is None else check.column_name(target=target)
+    used = None if features is None else check.column_names(features=features)
     own = _own_delta(book, how, noise) if delta is None else delta
-    wish = wish_for(book, model, target, epsilon, own, holdout, hidden, settings)
+    wish = wish_for(book, model, learnt, epsilon, own, holdout, hidden, settings)
     wanted = _wanted_canaries(book, canaries, audit=audit)
-    made = _untrained(book, wish, how, target, features)
+    made = _untrained(book, wish, how, learnt, used)
     resumed = checkpoint is not None and Path(checkpoint).exists()  # then training is paid for already
     made.fits = measure.fits(book, None if resumed else made.event, epsilon, wish.delta)
     if plan:
@@ -200,6 +202,7 @@ def _fit(
 ) -> None:
     """Read, keep some rows away, train on the rest, measure on those; audit with so many canaries."""
     book, target = made.ledger, made.target
+    source = hold(source)
     opened = open_source(source, reading)
     check.columns_exist([*made.inputs.features, *([] if target is None else [target])], opened.columns)
     book.refuse_other(source, reading, opened.columns)

@@ -111,8 +111,7 @@ def _rounded(middle: Floats, low: Floats, high: Floats, axis: Axis) -> Floats:
 
 
 def _moments(ticks: Floats, domain: Moments, shown: Mask) -> pl.Series:
-    whole = pl.Series(np.where(shown, ticks, 0)).cast(pl.Int64)
-    typed = whole.cast(pl.Int32).cast(pl.Date) if domain.unit == "D" else whole.cast(pl.Datetime("us"))
+    typed = domain.typed(pl.Series(np.where(shown, ticks, 0)))
     return typed.zip_with(pl.Series(shown), typed.clear(len(typed)))
 
 

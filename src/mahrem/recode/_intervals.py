@@ -109,11 +109,7 @@ def _number_ends(
 def _moment_ends(
     domain: Moments, low: Floats, high: Floats, bounds: Bounds, step: float | str | None
 ) -> tuple[pl.Series, pl.Series]:
-    ticks = [pl.Series(name, ends).cast(pl.Int64) for name, ends in (("low", low), ("high", high))]
-    if domain.unit == "D":
-        first, last = (ends.cast(pl.Int32).cast(pl.Date) for ends in ticks)
-    else:
-        first, last = (ends.cast(pl.Datetime("us")) for ends in ticks)
+    first, last = domain.typed(pl.Series("low", low)), domain.typed(pl.Series("high", high))
     if bounds == "exact" or len(first) == 0:  # without a value nobody knows whether these are days or moments
         return first, last
     return snap_moments(first, last, moment_step(domain, step))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.table import Moments
+from mahrem.table import Moments, on_this_clock, wall_clock
 
 __all__ = ["moment_step", "snap_moments"]
 
@@ -51,12 +51,15 @@ def moment_step(domain: Moments, step: float | str | None = None) -> str:
 def snap_moments(low: pl.Series, high: pl.Series, step: str) -> tuple[pl.Series, pl.Series]:
     """Move ends out to whole steps: the first day or moment of one, the last of the other.
 
-    The last moment of a step is its last whole second, or its last microsecond where a value lies after that.
+    Steps follow the clock of the moments' own zone. The last moment of a step is its last whole second, or its
+    last microsecond where a value lies after that.
     """
     every = _EVERY[step]
-    first = low.dt.truncate(every)
-    following = high.dt.truncate(every).dt.offset_by(every)
-    if high.dtype == pl.Date:
+    first, top = wall_clock(low).dt.truncate(every), wall_clock(high)
+    following = top.dt.truncate(every).dt.offset_by(every)
+    if not isinstance(high.dtype, pl.Datetime):
         return first, following.dt.offset_by("-1d")
     second = following.dt.offset_by("-1s")
-    return first, second.zip_with(high <= second, following.dt.offset_by("-1us"))
+    last = second.zip_with(top <= second, following.dt.offset_by("-1us"))
+    zone = high.dtype.time_zone
+    return on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True)

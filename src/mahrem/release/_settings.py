@@ -5,7 +5,7 @@ Every key has a reader that refuses what does not fit by its name: a policy come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypedDict
@@ -14,34 +14,36 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import parse_sensitive
-from mahrem.table import Hierarchy, Kind, Missing, is_role_word, role_from_word
+from mahrem.table import Hierarchy, Kind, Missing, hold, is_role_word, role_from_word
 
 __all__ = ["Settings", "read_settings"]
 
-Names = str | Sequence[str]
+Name = Hashable  # of a column: text, or whatever a frame calls it
+Names = Name | Sequence[Name]
+Texts = str | Sequence[str]
 
 
 class Settings(TypedDict, total=False):
     """What may be said to a verb; every key is a field of :class:`Policy`."""
 
-    roles: Mapping[str, str]
+    roles: Mapping[Any, str]
     quasi: Names
-    sensitive: Names | Mapping[str, Mapping[str, object]]
+    sensitive: Names | Mapping[Any, Mapping[str, object]]
     identifier: Names
     insensitive: Names
     rest: str | None
-    kind: Mapping[str, str]
-    order: Mapping[str, Names]
-    null: Names
+    kind: Mapping[Any, str]
+    order: Mapping[Any, Texts]
+    null: Texts
     missing: str
-    subject: str | None
-    hierarchy: Mapping[str, Any]
-    automatic: str | None
+    subject: Name | None
+    hierarchy: Mapping[Any, Any]
+    automatic: Name | None
     rho: str | float | Sequence[float]
     smoothing: float
     minimum_count: int
     learn_from: Any
-    pseudonym: Mapping[str, Any]
+    pseudonym: Mapping[Any, Any]
     k: int
     l: float  # noqa: E741 - the literature's name
     l_kind: str
@@ -59,14 +61,14 @@ class Settings(TypedDict, total=False):
     options: Mapping[str, Any]
     strategy: str
     bounds: str
-    grid: Mapping[str, float | str]
+    grid: Mapping[Any, float | str]
     cells: str
-    top: Mapping[str, float]
-    bottom: Mapping[str, float]
+    top: Mapping[Any, float]
+    bottom: Mapping[Any, float]
     jitter: float | None
     suppress: Names
     suppression_limit: float
-    weights: Mapping[str, float]
+    weights: Mapping[Any, float]
     seed: int | None
     engine: str
     master: str | None
@@ -136,27 +138,39 @@ def _switch(key: str, value: object) -> bool:
     return value
 
 
+def _column(key: str, value: object) -> str:
+    return check.column_name(**{key: value})
+
+
 def _columns(key: str, value: object) -> tuple[str, ...]:
+    return check.column_names(**{key: value})
+
+
+def _texts(key: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    if not isinstance(value, Sequence) or not all(isinstance(name, str) for name in value):
-        raise _wrong(key, value, "a name or a list of names")
+    if not isinstance(value, Sequence) or not all(isinstance(text, str) for text in value):
+        raise _wrong(key, value, "a text or a list of texts")
     return tuple(dict.fromkeys(value))
 
 
 def _by_name(key: str, value: object, read: Callable[[str, Any], Any]) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _wrong(key, value, f"a table of names and values, as in {{name = …}}, under [{key}]")
-    return {str(name): read(f"{key}.{name}", inner) for name, inner in value.items()}
+    return {name: read(f"{key}.{name}", inner) for name, inner in check.by_column(value, where=key).items()}
 
 
 def _anything(key: str, value: object) -> object:  # noqa: ARG001 - a reader like the others
     return value
 
 
+def _other_table(key: str, value: object) -> object:  # noqa: ARG001 - a reader like the others
+    return hold(value)  # it may be looked at several times
+
+
 def _sensitive(key: str, value: object) -> Mapping[str, Mapping[str, object]]:
     if isinstance(value, Mapping):
-        own = {str(name): _by_name(f"{key}.{name}", inner, _anything) for name, inner in value.items()}
+        own = _by_name(key, value, lambda where, inner: _by_name(where, inner, _anything))
     else:
         own = {name: dict(settings) for name, settings in map(parse_sensitive, _columns(key, value))}
     for name, settings in own.items():
@@ -169,7 +183,7 @@ def _kind(key: str, value: object) -> Kind:
 
 
 def _order(key: str, value: object) -> tuple[str, ...]:
-    return _columns(key, value.split(",") if isinstance(value, str) else value)
+    return _texts(key, value.split(",") if isinstance(value, str) else value)
 
 
 def _step(key: str, value: object) -> float | str:
@@ -222,7 +236,7 @@ def _look_for(key: str, value: object) -> tuple[dict[str, Any], ...]:
         check.unknown_keys(said, known, where=key)
         if "names" not in said or "role" not in said:
             raise InvalidParameter(f"{key} needs names and a role in every entry")
-        found.append({**said, "names": _columns(f"{key}.names", said["names"])})
+        found.append({**said, "names": _texts(f"{key}.names", said["names"])})
     return tuple(found)
 
 
@@ -231,15 +245,16 @@ def _tables(read: Callable[[str, Any], Any]) -> Callable[[str, object], Any]:
 
 
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("quasi", "identifier", "insensitive", "null", "suppress"), _columns),
-    **dict.fromkeys(("rest", "subject", "method", "strategy", "bounds", "cells", "engine", "master"), _text),
+    **dict.fromkeys(("quasi", "identifier", "insensitive", "suppress"), _columns),
+    **dict.fromkeys(("subject", "automatic"), _column),
+    "null": _texts,
+    **dict.fromkeys(("rest", "method", "strategy", "bounds", "cells", "engine", "master"), _text),
     **dict.fromkeys(("delimiter", "encoding", "decimal", "query", "table", "format", "language"), _text),
     **dict.fromkeys(("k", "seed"), _whole),
     **dict.fromkeys(("suppression_limit", "smoothing"), _number),
-    "automatic": _text,
     "rho": _widths,
     "minimum_count": _whole,
-    "learn_from": _anything,
+    "learn_from": _other_table,
     "shuffle": _switch,
     "sensitive": _sensitive,
     "kind": _tables(_kind),
@@ -254,6 +269,6 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "options": _tables(_anything),
     "missing": _missing,
     "delta_presence": _presence,
-    "population": _anything,
+    "population": _other_table,
     "fraction": _number,
 }

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mahrem.report._advice import Line, lines_of
-from mahrem.report._frontier import WIDTH, over_k, standing_alone
-from mahrem.report._pictures import INK
+from mahrem.report._axes import Tick
+from mahrem.report._chart import standing_alone
+from mahrem.report._frontier import HEIGHT, Upwards, over_k
+from mahrem.report._scales import Scale, decimals, ticks
 
 __all__ = ["accuracy_picture", "accuracy_svg", "accuracy_table", "correlation_sentences"]
 
@@ -35,18 +37,16 @@ def accuracy_picture(found: Mapping[str, Any]) -> str:
     if not lines:
         return ""
     whole = found["original"][f"accuracy_{name}"]
-    reached = [value for line in lines for value in line.loss.values()]
-    room = 0.06 * (max(*reached, whole) - min(*reached, whole)) or 0.01
-    domain = (min(*reached, whole) - room, max(*reached, whole) + room, False)
-    axis = {"title": f"accuracy on untouched rows ({_plain(name)})", "format": ".1%"}
-    up = {
-        "type": "quantitative",
-        "scale": {"domain": list(domain[:2]), "nice": False, "zero": False},
-        "axis": axis,
-    }
+    reached = [whole, *(value for line in lines for value in line.loss.values())]
+    room = 0.06 * (max(reached) - min(reached)) or 0.01
+    scale = Scale(min(reached) - room, max(reached) + room, HEIGHT, 0)
+    shares = ticks(scale.low, scale.high, 6)
+    places = max(1, decimals(shares) - 2)  # a percentage has two places less
+    marks = [Tick(scale(share), f"{share:.{places}%}") for share in shares]
+    up = Upwards(f"accuracy on untouched rows ({_plain(name)})", scale, marks)
     best = max(lines, key=lambda line: sum(line.loss.values()) / len(line.loss)).name
     title = f"Accuracy over k, one line per method, trained on anonymised rows; {best} keeps most"
-    return over_k(lines, best, up, domain, title, _original(whole, up))
+    return over_k(lines, best, up, title, (whole, "untouched table"))
 
 
 def best_classifier(found: Mapping[str, Any]) -> str:
@@ -87,30 +87,6 @@ def correlation_sentences(found: Mapping[str, Any]) -> list[str]:
 def _lines(found: Mapping[str, Any], classifier: str) -> list[Line]:
     key = f"accuracy_{classifier}"
     return lines_of([{**row, "gcp": row[key]} for row in found["results"] if row.get(key) is not None])
-
-
-def _original(whole: float, up: Mapping[str, Any]) -> list[dict[str, Any]]:
-    data = {"values": [{"loss": whole, "text": "untouched table"}]}
-    height = {"y": {"field": "loss", **up}}
-    return [
-        {
-            "data": data,
-            "mark": {"type": "rule", "strokeDash": [4, 3], "color": INK},
-            "encoding": {**height, "x": {"value": 0}, "x2": {"value": WIDTH}},
-        },
-        {
-            "data": data,
-            "mark": {
-                "type": "text",
-                "align": "left",
-                "baseline": "bottom",
-                "dy": -3,
-                "fontSize": 12,
-                "color": INK,
-            },
-            "encoding": {**height, "x": {"value": 2}, "text": {"field": "text"}},
-        },
-    ]
 
 
 def _plain(name: str) -> str:

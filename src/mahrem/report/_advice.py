@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mahrem.report._scales import finite
+
 __all__ = ["Line", "best_of", "frontier_advice", "lines_of", "percent", "ranked", "total"]
 
 NEARLY = 1.02  # a method within 2 % of the least loss is as good
@@ -66,7 +68,7 @@ def frontier_advice(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def lines_of(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
-    good = [row for row in rows if row["holds"] and row.get("gcp") is not None]
+    good = [row for row in rows if row["holds"] and finite([row.get("gcp")])]
     cuts: dict[str, set[Any]] = defaultdict(set)
     for row in good:
         cuts[row["method"]].add(row["strategy"])

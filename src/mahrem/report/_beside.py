@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mahrem.report._pictures import AFTER, BEFORE, INK, LINE, QUIET, _draw, _share
+from mahrem.report._axes import Plot, written
+from mahrem.report._chart import AFTER, BEFORE, INK, QUIET
+from mahrem.report._pictures import share_ticks
+from mahrem.report._scales import Bands, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["correlations", "shares"]
 
 WIDTH = 270
+RADIUS = 5.4
 
 
 def shares(
@@ -26,103 +30,49 @@ def shares(
         title: What the picture shows, in words.
         catalogue: The language.
     """
-    values = [
-        {"place": place, "side": side + 2 - len(pair), "share": share or 0.0, "text": text}
-        for place, (_, pair) in enumerate(rows)
-        for side, (share, text) in enumerate(pair)
-    ]
-    labels = [{"place": place, "label": label} for place, (label, _) in enumerate(rows)]
     two = any(len(pair) > 1 for _, pair in rows)
-    inner = 0.4 if two else 0.5
-    bars = {
-        "y": _bands(inner),
-        **({"yOffset": {"field": "side", "sort": [0, 1]}} if two else {}),
-        "x": _share("share", catalogue),
-    }
-    colour = {"field": "side", "scale": {"domain": [0, 1], "range": [BEFORE, AFTER]}, "legend": None}
-    layers = [
-        {
-            "data": {"values": values},
-            "mark": {"type": "bar"},
-            "encoding": {**bars, "color": {**colour, "type": "nominal"}},
-        },
-        {
-            "data": {"values": values},
-            "mark": {"type": "text", "align": "left", "dx": 4, "color": INK, "fontSize": 11},
-            "encoding": {**bars, "text": {"field": "text"}},
-        },
-        _labels(labels, inner),
-    ]
-    return _draw({"width": WIDTH, "height": {"step": 15 if two else 36}, "layer": layers}, title, catalogue)
+    bands = Bands(len(rows), 50, inner=0.4, outer=0.4) if two else Bands(len(rows), 36, inner=0.5, outer=0.5)
+    plot = Plot(WIDTH, bands.length)
+    across = Scale(0, 1, 0, WIDTH)
+    plot.below(share_ticks(across, catalogue), grid=True)
+    high = bands.width / 2 if two else bands.width
+    for place, (_, pair) in enumerate(rows):
+        for side, (share, text) in enumerate(pair):
+            # One alone stands where the second would.
+            top = bands.begin(place) + (side + 2 - len(pair) if two else 0) * high
+            colour = AFTER if side + 2 - len(pair) else BEFORE
+            end = across(share or 0.0)
+            plot.drawing.bar((0, top), (end, top + high), colour)
+            plot.drawing.text(end + 4, top + high / 2, text, colour=INK)
+    _label(plot, [label for label, _ in rows], bands)
+    return plot.drawing.svg(title)
 
 
 def correlations(pairs: Sequence[Mapping[str, Any]], title: str, catalogue: Catalogue) -> str:
     """Draw each pair of columns as two dots from -1 to 1, joined by a line."""
-    values, ends, labels = [], [], []
+    bands = Bands(len(pairs), 36, inner=0.5, outer=0.5)
+    plot = Plot(WIDTH, bands.length)
+    across = Scale(-1, 1, 0, WIDTH)
+    plot.below(written((-1, -0.5, 0, 0.5, 1), across, catalogue), grid=True)
     for place, pair in enumerate(pairs):
-        first, second = pair["columns"]
-        labels.append(
-            {"place": place, "label": catalogue["relations"]["pair"].format(first=first, second=second)}
-        )
-        after = pair["after"]
-        ends.append(
-            {"place": place, "from": pair["before"], "to": pair["before"] if after is None else after}
-        )
-        values.append({"place": place, "at": pair["before"], "side": 0})
-        if after is not None:
-            values.append({"place": place, "at": after, "side": 1})
-    ticks = [-1, -0.5, 0, 0.5, 1]
-    axis = {
-        "title": None,
-        "values": ticks,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 4,
-        "gridColor": LINE,
-    }
-    across = {"type": "quantitative", "scale": {"domain": [-1, 1]}, "axis": axis}
-    colour = {"field": "side", "scale": {"domain": [0, 1], "range": [BEFORE, AFTER]}, "legend": None}
-    layers = [
-        {
-            "data": {"values": ends},
-            "mark": {"type": "rule", "color": QUIET, "strokeWidth": 1.5},
-            "encoding": {"y": _bands(), "x": {"field": "from", **across}, "x2": {"field": "to"}},
-        },
-        {
-            "data": {"values": values},
-            "mark": {"type": "circle", "size": 90, "opacity": 1},
-            "encoding": {
-                "y": _bands(),
-                "x": {"field": "at", **across},
-                "color": {**colour, "type": "nominal"},
-            },
-        },
-        _labels(labels),
+        middle = bands.middle(place)
+        found = [
+            (across(pair[side]), colour)
+            for side, colour in (("before", BEFORE), ("after", AFTER))
+            if pair[side] is not None
+        ]
+        plot.drawing.line([(at, middle) for at, _ in found], QUIET, width=1.5)
+        for at, colour in found:
+            plot.drawing.dot(at, middle, RADIUS, colour)
+    names = [
+        catalogue["relations"]["pair"].format(first=first, second=second)
+        for first, second in (pair["columns"] for pair in pairs)
     ]
-    return _draw({"width": WIDTH, "height": {"step": 36}, "layer": layers}, title, catalogue)
+    _label(plot, names, bands)
+    return plot.drawing.svg(title)
 
 
-def _bands(inner: float = 0.5) -> dict[str, Any]:
-    """Give every row a band with room for its label above: at 400 pixels there is none beside it."""
-    scale = {"paddingInner": inner, "paddingOuter": inner}
-    return {"field": "place", "type": "nominal", "sort": None, "axis": None, "scale": scale}
-
-
-def _labels(labels: Sequence[Mapping[str, Any]], inner: float = 0.5) -> dict[str, Any]:
-    return {
-        "data": {"values": list(labels)},
-        "mark": {
-            "type": "text",
-            "align": "left",
-            "baseline": "bottom",
-            "dy": -2,
-            "color": INK,
-            "fontSize": 12,
-            "limit": WIDTH + 20,
-        },
-        "encoding": {
-            "y": {**_bands(inner), "bandPosition": 0},
-            "x": {"value": 0},
-            "text": {"field": "label"},
-        },
-    }
+def _label(plot: Plot, labels: Sequence[str], bands: Bands) -> None:
+    """Write labels above their bands: at 400 pixels there is no room beside them."""
+    for place, label in enumerate(labels):
+        plot.drawing.text(0, bands.begin(place) - 9, label, size=12, colour=INK, limit=WIDTH + 20)

@@ -28,17 +28,6 @@ class Catalogue:
     def __getitem__(self, section: str) -> Any:
         return self.texts[section]
 
-    @property
-    def number_format(self) -> dict[str, Any]:
-        """How numbers are written, in the form d3 takes."""
-        marks = self.texts["format"]
-        return {
-            "decimal": marks["decimal"],
-            "thousands": marks["thousands"],
-            "grouping": [3],
-            "currency": ["", ""],
-        }
-
     def number(self, value: float | None, digits: int = 3) -> str:
         """Write a number with ``digits`` significant places after the point at most; whole ones without."""
         if value is None or not math.isfinite(value):

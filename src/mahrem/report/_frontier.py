@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mahrem.report._advice import Line, best_of, frontier_advice, lines_of, percent, ranked, total
+from mahrem.report._axes import Plot, Tick, written
 from mahrem.report._catalogue import load_catalogue
-from mahrem.report._pictures import AFTER, INK, QUIET, _draw
+from mahrem.report._chart import AFTER, INK, QUIET, standing_alone
+from mahrem.report._scales import Scale, finite, ratio_ticks, ticks
 from mahrem.report._template import load_template
 
-__all__ = ["frontier_page", "frontier_svg", "over_k", "standing_alone"]
+__all__ = ["Upwards", "frontier_page", "frontier_svg", "over_k"]
 
 WIDTH, HEIGHT, LABEL_STEP = 360, 300, 15
+K_TITLE = "k: at least so many people look alike"
+
+
+class Upwards(NamedTuple):
+    """The axis of what is drawn over k."""
+
+    title: str
+    scale: Scale
+    ticks: Sequence[Tick]
 
 
 def frontier_svg(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -66,18 +75,12 @@ def _learnt(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _over_k(lines: Sequence[Line]) -> str:
     best = best_of(lines).name if lines else ""
-    losses = [loss for line in lines for loss in line.loss.values()]
-    title = f"Detail given up over k, one line per method; {best} is the one to take"
-    return over_k(lines, best, *_loss_axis(losses, "detail given up (GCP)"), title)
+    up = _loss_axis([loss for line in lines for loss in line.loss.values()])
+    return over_k(lines, best, up, f"Detail given up over k, one line per method; {best} is the one to take")
 
 
 def over_k(
-    lines: Sequence[Line],
-    best: str,
-    up: dict[str, Any],
-    domain: tuple[float, float, bool],
-    title: str,
-    beside: Sequence[dict[str, Any]] = (),
+    lines: Sequence[Line], best: str, up: Upwards, title: str, level: tuple[float, str] | None = None
 ) -> str:
     """Draw one line per method over k, names at their ends.
 
@@ -85,190 +88,90 @@ def over_k(
         lines: One per method; what they call loss may be any figure.
         best: The one that stands out.
         up: The axis of the figures.
-        domain: Its ends, and whether it is logarithmic.
         title: What the picture shows, for those who cannot see it.
-        beside: Further layers.
+        level: A figure that does not depend on k, and its name.
     """
-    values = [{"method": line.name, "k": k, "loss": loss} for line in lines for k, loss in line.loss.items()]
+    plot = Plot(WIDTH, HEIGHT)
     ks = sorted({k for line in lines for k in line.loss})
-    across = {
-        "field": "k",
-        "type": "quantitative",
-        "scale": {
-            "type": "log" if len(ks) > 2 else "linear",
-            "domain": [ks[0], ks[-1]],
-            "nice": False,
-            "zero": False,
-        },
-        "axis": {
-            "title": "k: at least so many people look alike",
-            "values": ks,
-            "format": "d",
-            "grid": False,
-        },
-    }
-    colour = _colour(lines, best)
-    ends = _spread([(line.name, line.loss[max(line.loss)]) for line in lines], domain)
-    last = {line.name: line.loss[max(line.loss)] for line in lines}
-    labels = [{"method": name, "place": place, "loss": last[name]} for name, place in ends]
-    marks = [
-        {
-            "data": {"values": values},
-            "mark": {"type": "line", "point": {"size": 22}},
-            "encoding": {
-                "x": across,
-                "y": {"field": "loss", **up},
-                "color": colour,
-                "strokeWidth": {
-                    "condition": {"test": f"datum.method === {json.dumps(best)}", "value": 3},
-                    "value": 1,
-                },
-            },
-        },
-        {  # from the end of a line to its name
-            "data": {"values": labels},
-            "mark": {"type": "rule", "strokeWidth": 0.6, "opacity": 0.7},
-            "encoding": {
-                "x": {"value": WIDTH + 4},
-                "x2": {"value": WIDTH + 20},
-                "y": {"field": "loss", **up},
-                "y2": {"field": "place"},
-                "color": colour,
-            },
-        },
-        {
-            "data": {"values": labels},
-            "mark": {"type": "text", "align": "left", "dx": 24, "fontSize": 12},
-            "encoding": {
-                "x": {"value": WIDTH},
-                "y": {"field": "place", **up},
-                "text": {"field": "method"},
-                "color": colour,
-            },
-        },
-    ]
-    spec = {"width": WIDTH, "height": HEIGHT, "layer": [*beside, *marks]}
-    return _draw(spec, title, load_catalogue("en"))
+    across = Scale(min(ks, default=1), max(ks, default=1), 0, WIDTH, ratios=len(ks) > 2)
+    plot.below(written(ks, across, load_catalogue("en")), title=K_TITLE, line=True)
+    plot.beside(up.ticks, title=up.title, grid=True, line=True)
+    if level:
+        at = up.scale(level[0])
+        plot.drawing.line([(0, at), (WIDTH, at)], INK, dashes="4 3")
+        plot.drawing.text(4, at - 9, level[1], size=12, colour=INK)
+    colours = _colours(lines, best)
+    for line in lines:
+        points = [(across(k), up.scale(loss)) for k, loss in line.loss.items()]
+        plot.drawing.line(points, colours[line.name], width=3 if line.name == best else 1)
+        for x, y in points:
+            plot.drawing.dot(x, y, 2.6, colours[line.name])
+    ends = {line.name: (across(max(line.loss)), up.scale(line.loss[max(line.loss)])) for line in lines}
+    for name, place in _spread([(name, y) for name, (_, y) in ends.items()]):
+        x, y = ends[name]
+        plot.drawing.line([(x + 4, y), (WIDTH + 20, place)], colours[name], width=0.6)
+        plot.drawing.text(WIDTH + 24, place, name, size=12, colour=colours[name])
+    return plot.drawing.svg(title)
 
 
 def _over_time(lines: Sequence[Line], k: int) -> str:
+    plot = Plot(WIDTH, HEIGHT)
     there = [line for line in lines if k in line.loss]
-    best = best_of(lines).name
-    up, domain = _loss_axis([line.loss[k] for line in there], "detail given up (GCP)", close=True)
-    places = dict(_spread([(line.name, line.loss[k]) for line in there], domain))
-    values: list[dict[str, Any]] = [
-        {
-            "method": line.name,
-            "loss": line.loss[k],
-            "seconds": max(line.seconds[k], 1e-4),  # a clock that did not move has no place on a log axis
-            "place": places[line.name],
-        }
-        for line in there
-    ]
-    powers = [10.0**power for power in range(*_powers([value["seconds"] for value in values]))]
-    across = {
-        "field": "seconds",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": [powers[0], powers[-1]]},
-        "axis": {
-            "title": "seconds",
-            "grid": False,
-            "values": powers,
-            "labelExpr": "format(datum.value, '~g')",
-        },
-    }
-    colour = _colour(lines, best)
-    marks = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-            "encoding": {"x": across, "y": {"field": "loss", **up}, "color": colour},
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 12},
-            "encoding": {
-                "x": across,
-                "y": {"field": "place", **up},
-                "text": {"field": "method"},
-                "color": colour,
-            },
-        },
-    ]
-    spec = {"width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": marks}
-    return _draw(spec, f"Detail given up against seconds at k={k}", load_catalogue("en"))
+    up = _loss_axis([line.loss[k] for line in there], close=True)
+    # A clock that did not move has no place on a scale of ratios.
+    seconds = {line.name: max(line.seconds[k], 1e-4) for line in there}
+    powers = _powers(list(seconds.values()))
+    across = Scale(powers[0], powers[-1], 0, WIDTH, ratios=True)
+    plot.below(written(powers, across, load_catalogue("en")), title="seconds", line=True)
+    plot.beside(up.ticks, title=up.title, grid=True, line=True)
+    colours = _colours(lines, best_of(lines).name)
+    places = {line.name: up.scale(line.loss[k]) for line in there}
+    for name, place in _spread(list(places.items())):
+        x, y = across(seconds[name]), places[name]
+        plot.drawing.dot(x, y, 4.4, colours[name])
+        plot.drawing.text(x + 9, place, name, size=12, colour=colours[name])
+    return plot.drawing.svg(f"Detail given up against seconds at k={k}")
 
 
-def _loss_axis(
-    losses: Sequence[float], title: str, *, close: bool = False
-) -> tuple[dict[str, Any], tuple[float, float, bool]]:
-    """Give the axis of losses, logarithmic where that helps, and its domain; ``close``: no empty room."""
-    low, high = min(losses), max(losses)
-    log = low > 0 and (close or high / low > 3)
+def _loss_axis(losses: Sequence[float], *, close: bool = False) -> Upwards:
+    """Give the axis of losses, one of ratios where that helps; ``close``: no empty room."""
+    known = finite(losses) or [0.0]
+    low, high = min(known), max(known)
+    ratios = low > 0 and (close or high / low > 3)
     room = 1.06 if close else 1.15
-    low, high = (low / room, high * room) if log else (0.0, high * 1.1 or 1.0)
-    axis: dict[str, Any] = {"title": title, "labelExpr": "format(datum.value * 100, '.3~g') + ' %'"}
-    if log:
-        axis["values"] = _round_values(low, high)
-    scale = {"type": "log" if log else "linear", "domain": [low, high], "nice": False}
-    return {"type": "quantitative", "scale": scale, "axis": axis}, (low, high, log)
+    low, high = (low / room, high * room) if ratios else (0.0, high * 1.1 or 1.0)
+    scale = Scale(low, high, HEIGHT, 0, ratios=ratios)
+    values = ratio_ticks(low, high) if ratios else ticks(low, high, 6)
+    return Upwards("detail given up (GCP)", scale, [Tick(scale(one), percent(one)) for one in values])
 
 
-def _powers(amounts: Sequence[float]) -> tuple[int, int]:
-    """Give the powers of ten that enclose some amounts, as a range."""
+def _powers(amounts: Sequence[float]) -> list[float]:
+    """Give the powers of ten that enclose some amounts."""
     low, high = math.floor(math.log10(min(amounts))), math.ceil(math.log10(max(amounts)))
-    return low, max(high, low + 1) + 1
+    return [10.0**power for power in range(low, max(high, low + 1) + 1)]
 
 
-def _round_values(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for digits in ((1, 2, 3, 5), (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)):  # finer where there are too few
-        every = [digit * 10.0**power for power in powers for digit in digits]
-        found = [value for value in every if low <= value <= high]
-        if len(found) >= 3:
-            break
-    return found
-
-
-def _spread(ends: Sequence[tuple[str, float]], domain: tuple[float, float, bool]) -> list[tuple[str, float]]:
-    """Move labels apart so that none covers another; gives where each stands on the axis."""
-    low, high, log = domain
-    scale = math.log if log else float
-    span = (scale(high) - scale(low)) or 1.0
-    wanted = sorted(((HEIGHT * (scale(high) - scale(loss)) / span, name) for name, loss in ends))
+def _spread(ends: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Move labels apart so that none covers another; gives the pixel at which each stands."""
+    wanted = sorted((pixel, name) for name, pixel in ends if math.isfinite(pixel))
     step = min(LABEL_STEP, HEIGHT / max(len(wanted), 1))
-    blocks: list[
-        list[float]
-    ] = []  # sum and number of labels that touch: they move together, around their mean
+    # Sum and number of labels that touch: they move together, around their mean.
+    blocks: list[list[float]] = []
     for number, (pixel, _) in enumerate(wanted):
         blocks.append([pixel - number * step, 1.0])
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             total, count = blocks.pop()
             blocks[-1][0] += total
             blocks[-1][1] += count
-    ground = [total / count for total, count in blocks for _ in range(int(count))]
-    places = [middle + number * step for number, middle in enumerate(ground)]
-    back = [scale(high) - span * place / HEIGHT for place in places]
-    return [(name, math.exp(value) if log else value) for (_, name), value in zip(wanted, back, strict=True)]
+    last = HEIGHT - (len(wanted) - 1) * step  # below it the labels after it would leave the picture
+    ground = [min(max(total / count, 0.0), last) for total, count in blocks for _ in range(int(count))]
+    return [
+        (name, middle + number * step)
+        for number, ((_, name), middle) in enumerate(zip(wanted, ground, strict=True))
+    ]
 
 
-def _colour(lines: Sequence[Line], best: str) -> dict[str, Any]:
+def _colours(lines: Sequence[Line], best: str) -> dict[str, str]:
     """The one to take stands out, the quickest is dark, the others are quiet."""
-    names = [line.name for line in lines]
-    quick = min(lines, key=total).name
-    colours = [AFTER if name == best else INK if name == quick else QUIET for name in names]
-    return {
-        "field": "method",
-        "type": "nominal",
-        "scale": {"domain": names, "range": colours},
-        "legend": None,
-    }
-
-
-def standing_alone(svg: str) -> str:
-    """Make an inline picture a file of its own: name space, fixed colours, white ground."""
-    fixed = re.sub(r"var\(--[a-z]+, ([^)]+)\)", lambda found: found[1], svg).replace(
-        "currentColor", "#26241f"
-    )
-    fixed = fixed.replace("transparent", "none")
-    opening, _, body = fixed.partition(">")
-    name = ' xmlns="http://www.w3.org/2000/svg"' if "xmlns=" not in opening else ""
-    return f'{opening}{name}><rect width="100%" height="100%" fill="#fff"/>{body}'
+    quick = min(lines, key=total).name if lines else ""
+    return {line.name: AFTER if line.name == best else INK if line.name == quick else QUIET for line in lines}

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mahrem.report._axes import Plot, Tick, draw_legend, written
 from mahrem.report._catalogue import load_catalogue
-from mahrem.report._frontier import standing_alone
-from mahrem.report._pictures import AFTER, BEFORE, INK, QUIET, _draw
+from mahrem.report._chart import AFTER, BEFORE, QUIET, standing_alone, tile
+from mahrem.report._scales import Bands, Scale, finite, ticks
 
 __all__ = ["grouped_svg"]
 
 _WIDTH = 200
 _STEP = 9  # height of one bar
+_LEAST = 16  # height of a group: a name needs as much
 _COLOURS = (BEFORE, AFTER, "#b07d2b", QUIET)
 
 
@@ -28,50 +30,32 @@ def grouped_svg(
         domain: From where to where the axis goes; by default from 0 to the longest bar.
     """
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
-    low, high = domain or (0.0, max((float(row["value"]) for row in rows), default=1.0) * 1.05)
-    colours = {"domain": series, "range": list(_COLOURS[: len(series)])}
+    colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(series)}
+    low, high = domain or (0.0, 1.05 * max(finite(row["value"] for row in rows), default=1.0) or 1.0)
+    across = Scale(low, high, 0, _WIDTH)
     panels = []
     for panel in dict.fromkeys(str(row["panel"]) for row in rows):
-        values = [
-            {"name": row["name"], "series": row["series"], "value": row["value"], "from": low}
-            for row in rows
-            if row["panel"] == panel
-        ]
-        panels.append(
-            {
-                "title": {"text": panel, "color": INK, "fontSize": 12, "anchor": "start"},
-                "width": _WIDTH,
-                "height": {"step": _STEP},
-                "data": {"values": values},
-                "mark": {"type": "bar"},
-                "encoding": {
-                    "y": {
-                        "field": "name",
-                        "type": "nominal",
-                        "sort": None,
-                        "axis": {"title": None, "labelColor": INK, "labelLimit": 130, "ticks": False},
-                    },
-                    "yOffset": {
-                        "field": "series",
-                        "type": "nominal",
-                        "scale": {"domain": list(dict.fromkeys(value["series"] for value in values))},
-                    },
-                    "x": {
-                        "field": "value",
-                        "type": "quantitative",
-                        "scale": {"domain": [low, high], "nice": False, "zero": False},
-                        "axis": {"title": amount, "tickCount": 5, "format": ".2~f"},
-                    },
-                    "x2": {"field": "from"},
-                    "color": {
-                        "field": "series",
-                        "type": "nominal",
-                        "scale": colours,
-                        "sort": series,
-                        "legend": {"title": None, "orient": "bottom", "labelColor": INK},
-                    },
-                },
-            }
-        )
-    spec = {"concat": panels, "columns": 3, "spacing": 28, "resolve": {"scale": {"yOffset": "independent"}}}
-    return standing_alone(_draw(spec, title, load_catalogue("en")))
+        plot = _panel([row for row in rows if str(row["panel"]) == panel], across, amount, colours)
+        plot.heading(panel)
+        panels.append(plot.drawing)
+    drawing = tile(panels)
+    draw_legend(drawing, list(colours.items()))
+    return standing_alone(drawing.svg(title))
+
+
+def _panel(rows: Sequence[Mapping[str, Any]], across: Scale, amount: str, colours: Mapping[str, str]) -> Plot:
+    names = list(dict.fromkeys(str(row["name"]) for row in rows))
+    series = list(dict.fromkeys(str(row["series"]) for row in rows))
+    group = max(_STEP * len(series), _LEAST)
+    bands = Bands(len(names), group + 6, inner=6 / (group + 6), outer=3 / (group + 6))
+    plot = Plot(_WIDTH, bands.length)
+    marks = written(ticks(across.low, across.high), across, load_catalogue("en"))
+    plot.below(marks, title=amount, grid=True, line=True)
+    plot.drawing.line([(0, 0), (0, plot.height)], QUIET)
+    plot.names([Tick(bands.middle(place), name) for place, name in enumerate(names)], limit=130)
+    high = bands.width / len(series)
+    for row in rows:
+        top = bands.begin(names.index(str(row["name"]))) + series.index(str(row["series"])) * high
+        for value in finite([row["value"]]):
+            plot.drawing.bar((0, top), (across(value), top + high), colours[str(row["series"])])
+    return plot

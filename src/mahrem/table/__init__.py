@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mahrem.table._cells import Cells
     from mahrem.table._databases import is_postgresql, quoted, read_alone
     from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
-    from mahrem.table._encode import encode_quasi, encode_sensitive
+    from mahrem.table._encode import as_text, encode_quasi, encode_sensitive, refuse_mixed_zones
     from mahrem.table._excel import excel_texts, fits_excel
     from mahrem.table._files import is_duckdb
     from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
     from mahrem.table._write_database import write_database
     from mahrem.table._write_parts import write_parts
+    from mahrem.table._zones import on_this_clock, wall_clock
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -101,6 +102,7 @@ __all__ = [
     "Words",
     "apply_missing",
     "as_polars",
+    "as_text",
     "asking",
     "assign_roles",
     "cut_hierarchy",
@@ -128,6 +130,7 @@ __all__ = [
     "neutralise_formulas",
     "number_target",
     "number_tokens",
+    "on_this_clock",
     "open_source",
     "plain_hierarchy",
     "prefix_hierarchy",
@@ -140,11 +143,13 @@ __all__ = [
     "read_key",
     "read_kind",
     "read_ranges",
+    "refuse_mixed_zones",
     "restore_cells",
     "restore_formulas",
     "restored_cells",
     "role_from_word",
     "scan_sparingly",
+    "wall_clock",
     "with_default_hierarchy",
     "write_database",
     "write_labels",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
+import polars as pl
 
 from mahrem.table._hierarchy import Hierarchy
 from mahrem.types import Positions
@@ -24,11 +25,22 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Moments:
-    """Dates (unit ``D``: days since 1970) or date-times (unit ``us``: microseconds since 1970)."""
+    """Dates (unit ``D``: days since 1970) or date-times (unit ``us``: microseconds since 1970).
+
+    Positions of date-times with a time zone are instants, counted in UTC; ``zone`` is that of the column.
+    """
 
     low: float = field(repr=False)  # real extremes: never to be printed
     high: float = field(repr=False)
     unit: str
+    zone: str | None = None
+
+    def typed(self, ticks: pl.Series) -> pl.Series:
+        """Give positions, whole numbers or null, as days or moments."""
+        whole = ticks.cast(pl.Int64)
+        if self.unit == "D":
+            return whole.cast(pl.Int32).cast(pl.Date)
+        return whole.cast(pl.Datetime("us", self.zone))
 
 
 @dataclass(frozen=True)

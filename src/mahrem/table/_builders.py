@@ -273,7 +273,7 @@ def _numbers(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]
 def _moments(values: pl.Series) -> tuple[pl.Series, pl.Series]:
     if values.dtype == pl.Datetime:
         typed = values.unique().drop_nulls().sort()
-        return typed.cast(pl.String), typed.dt.replace_time_zone(None).dt.cast_time_unit("us")
+        return as_text(typed), typed.dt.cast_time_unit("us")
     text = distinct_text(values)
     moments = moments_of_text(text)
     if moments.null_count():

@@ -58,8 +58,8 @@ def default_hierarchy(axis: Axis) -> Hierarchy:
             text = pl.Series(values).cast(pl.Int64 if whole else pl.Float64)
             ladder = number_ladder(values, default_grids(values, whole=whole))
             return tree(write_ranges(text, text), useful(ladder))
-        case Moments(unit=unit):
-            moments = _moments(_distinct(axis), unit)
+        case Moments(unit=unit) as domain:
+            moments = domain.typed(pl.Series(_distinct(axis)))
             return tree(write_ranges(moments, moments), useful(moment_ladder(moments, _PERIODS[unit])))
         case Words(labels, ordered=ordered, prefixes=prefixes):
             words = pl.Series(labels, dtype=pl.String).str.strip_chars().unique(maintain_order=True)
@@ -129,8 +129,3 @@ def useful(ladder: list[pl.Series]) -> list[pl.Series]:
 
 def _distinct(axis: Axis) -> Floats:
     return np.unique(axis.positions[~np.isnan(axis.positions)])
-
-
-def _moments(ticks: Floats, unit: str) -> pl.Series:
-    whole = pl.Series(ticks).cast(pl.Int64)
-    return whole.cast(pl.Int32).cast(pl.Date) if unit == "D" else whole.cast(pl.Datetime("us"))

@@ -8,12 +8,13 @@ import polars as pl
 from mahrem.errors import InvalidInput
 from mahrem.table._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._parse import moments_of_text, numbers_of_text
+from mahrem.table._parse import mixes_zones, moments_of_text, numbers_of_text
 from mahrem.table._schema import Column, Kind
 from mahrem.table._values import Values
+from mahrem.table._zones import moment_text
 from mahrem.types import Codes, Integers, Mask, Positions
 
-__all__ = ["as_text", "encode_quasi", "encode_sensitive", "plain"]
+__all__ = ["as_text", "encode_quasi", "encode_sensitive", "plain", "refuse_mixed_zones"]
 
 _EXACT = 2.0**53  # from here on, neighbouring whole numbers are one float
 
@@ -139,11 +140,12 @@ def _moments(series: pl.Series, name: str) -> tuple[Positions, Moments]:
     if text.dtype == pl.String:
         moments = moments_of_text(text)
     elif text.dtype == pl.Datetime:
-        moments = text.dt.replace_time_zone(None).dt.cast_time_unit("us")  # the clock on the wall
+        moments = text.dt.cast_time_unit("us")
     elif text.dtype == pl.Date:
         moments = text
     else:
         moments = pl.Series([None], dtype=pl.Date).new_from_index(0, len(text))
+    refuse_mixed_zones(text, name)
     _refuse_unread(text, moments, name, what="a date", read_as="ISO or DD.MM.YYYY dates")
     ticks = moments.to_physical().cast(pl.Int64)
     positions = _floats(ticks)
@@ -153,7 +155,18 @@ def _moments(series: pl.Series, name: str) -> tuple[Positions, Moments]:
             f"column={name!r}: {blurred} moments lie too far from 1970 for their microseconds to be kept; "
             "cut them to whole seconds"
         )
-    return positions, Moments(*_ends(positions), "D" if moments.dtype == pl.Date else "us")
+    if not isinstance(moments.dtype, pl.Datetime):
+        return positions, Moments(*_ends(positions), "D")
+    return positions, Moments(*_ends(positions), "us", moments.dtype.time_zone)
+
+
+def refuse_mixed_zones(series: pl.Series, name: str) -> None:
+    """Refuse moments with a time zone beside ones without: nobody knows how they lie to each other."""
+    if mixes_zones(series):
+        raise InvalidInput(
+            f"column={name!r} holds date-times with a time zone and some without; "
+            f"write all with one (2022-10-01T09:30:00+03:00, …Z) or none"
+        )
 
 
 def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
@@ -228,6 +241,8 @@ def as_text(series: pl.Series) -> pl.Series:
         raise InvalidInput(
             f"column={series.name!r} holds {series.dtype} values; it needs text, numbers or dates"
         )
+    if isinstance(shown.dtype, pl.Datetime):
+        return moment_text(shown)
     return shown.dt.to_string() if shown.dtype == pl.Duration else shown.cast(pl.String)
 
 

@@ -1,7 +1,12 @@
-"""Frames somebody holds in memory: polars, pandas and pyarrow come in, and the same kind goes out."""
+"""Frames somebody holds in memory: polars, pandas and pyarrow come in, and the same kind goes out.
+
+What is none of them but speaks Arrow comes in too, and goes out as a pyarrow table.
+"""
 
 from __future__ import annotations
 
+import os
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,17 +14,18 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput
+from mahrem.table._arrow import ArrowSource, arrow_table
 from mahrem.table._reading import Reading, Source, arrange, cleaned, name_columns, refuse_nested
+from mahrem.table._zones import named_zone, zone_of_offset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     import pandas as pd
-    import pyarrow as pa
 
     from mahrem.types import Mask
 
-__all__ = ["ArrowSource", "PandasSource", "PolarsSource", "as_polars", "open_frame", "pruned"]
+__all__ = ["PandasSource", "PolarsSource", "as_polars", "hold", "open_frame", "pruned"]
 
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
@@ -41,16 +47,44 @@ def open_frame(frame: object, reading: Reading) -> Source | None:
         return PandasSource(native, reading)
     if nw.dependencies.is_pyarrow_table(native):
         return ArrowSource(native, reading)
-    return None
+    table = arrow_table(native)
+    return None if table is None else ArrowSource(table, reading, label=f"{type(native).__name__} (Arrow)")
+
+
+def hold(given: object) -> object:
+    """Give something that can be opened again and again with the same rows in the same order.
+
+    An Arrow stream may be read only once, and a query may answer in another order when asked again: both
+    become a table here. Everything else is given back as it is.
+    """
+    if given is None or isinstance(given, str | os.PathLike):
+        return given
+    import narwhals as nw
+
+    native = nw.to_native(given, pass_through=True)
+    if isinstance(native, pl.LazyFrame):
+        return as_polars(native)
+    if nw.dependencies.is_into_dataframe(native):
+        return given
+    table = arrow_table(native)
+    return given if table is None else table
 
 
 def as_polars(frame: object) -> pl.DataFrame:
     """Turn a frame of any library we know into polars, values as they are."""
     import narwhals as nw
 
-    known = nw.from_native(frame)  # type: ignore[call-overload]
-    eager = known.collect("polars") if isinstance(known, nw.LazyFrame) else known
+    native = nw.to_native(frame, pass_through=True)
+    if nw.dependencies.is_pandas_dataframe(native):
+        native = native.set_axis([str(label) for label in native.columns], axis=1)  # all that polars knows
+        for place in range(native.shape[1]):
+            native.isetitem(place, _in_named_zone(native.iloc[:, place]))
+    if nw.dependencies.is_pyarrow_table(native):
+        native = native.from_arrays([named_zone(column) for column in native.columns], native.column_names)
+    held: Any = native if isinstance(native, pl.LazyFrame) else hold(native)
+    known = nw.from_native(held)
     try:
+        eager = known.collect("polars") if isinstance(known, nw.LazyFrame) else known
         polars: pl.DataFrame = eager.to_polars()
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InvalidInput(
@@ -70,20 +104,23 @@ def pruned(series: pl.Series) -> pl.Series:
     )
 
 
+def _in_named_zone(column: pd.Series) -> pd.Series:
+    """Give moments whose zone is a mere offset a zone with a name, which polars needs; instants stay."""
+    zone = getattr(column.dtype, "tz", None)
+    away = None if zone is None else zone.utcoffset(None)  # None too for zones with a name
+    return column.dt.tz_convert(zone_of_offset(int(away.total_seconds()))) if away else column
+
+
+def _mixes_zones(column: pd.Series) -> bool:
+    """Say whether Python objects have a time zone in some rows only: pandas would take the others for UTC."""
+    return len({value.tzinfo is None for value in column.dropna() if isinstance(value, datetime)}) > 1
+
+
 def _without_ghosts(column: pd.Series, keep: Mask | None) -> pd.Series:
     """The same for pandas, where rows were left out."""
     if keep is None or keep.all() or column.dtype.name != "category":
         return column
     return column.cat.remove_unused_categories()
-
-
-def _fresh_dictionary(column: pa.ChunkedArray, keep: Mask | None) -> pa.ChunkedArray:
-    """The same for pyarrow."""
-    import pyarrow as pa
-
-    if keep is None or keep.all() or not pa.types.is_dictionary(column.type):
-        return column
-    return column.cast(column.type.value_type).dictionary_encode().cast(column.type)
 
 
 def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
@@ -251,28 +288,40 @@ class PandasSource:
         parts = arrange(self.columns, len(frame), replace, drop, keep)
         if keep is not None:
             frame = frame.iloc[np.flatnonzero(keep)]
-        series = []
-        labels: list[object] = []
-        for part in parts:
-            if isinstance(part, str):
-                series.append(_without_ghosts(frame.iloc[:, self._place[part]], keep))
-                labels.append(frame.columns[self._place[part]])
-            else:
-                series.append(part.to_pandas().set_axis(frame.index))
-                labels.append(part.name)
+        series = [
+            _without_ghosts(frame.iloc[:, self._place[part]], keep)
+            if isinstance(part, str)
+            else part.to_pandas().set_axis(frame.index)
+            for part in parts
+        ]
         if not series:
             return frame.iloc[:, :0]
         rebuilt = pd.concat(series, axis=1)
-        rebuilt.columns = pd.Index(labels, name=frame.columns.name)
+        rebuilt.columns = self._labels([part if isinstance(part, str) else part.name for part in parts])
         rebuilt.attrs = dict(frame.attrs)
         return rebuilt
+
+    def _labels(self, names: Sequence[str]) -> pd.Index:
+        """Give columns the labels they came with, which need not be text."""
+        import pandas as pd
+
+        held = self._frame.columns
+        if all(name in self._place for name in names):
+            return held.take([self._place[name] for name in names])
+        labels = [held[self._place[name]] if name in self._place else name for name in names]
+        return pd.Index(labels, name=held.name)
 
     def _convert(self, name: str) -> pl.Series:
         import pyarrow as pa
 
         column = self._frame.iloc[:, self._place[name]]
+        if column.dtype == object and _mixes_zones(column):
+            raise InvalidInput(
+                f"column={name!r} of the pandas frame holds date-times with a time zone and some without; "
+                f"give all of them one, or none"
+            )
         try:
-            return pl.Series(name, pl.from_pandas(column, nan_to_null=True))
+            return pl.Series(name, pl.from_pandas(_in_named_zone(column), nan_to_null=True))
         except (
             pa.ArrowException,
             pl.exceptions.PolarsError,
@@ -284,71 +333,4 @@ class PandasSource:
             raise InvalidInput(
                 f"column={name!r} of the pandas frame (dtype {column.dtype.name}) mixes kinds of values "
                 f"or holds objects; turn it into text, numbers or dates first"
-            ) from None
-
-
-class ArrowSource:
-    """A pyarrow table."""
-
-    label = "pyarrow table"
-    textual = False
-
-    def __init__(self, table: pa.Table, reading: Reading) -> None:
-        self.reading = reading
-        self.columns = name_columns(table.column_names, self.label)
-        self._table = table
-
-    def __repr__(self) -> str:
-        return f"<{self.label}, {len(self.columns)} columns>"
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return int(self._table.num_rows)
-
-    def take(self, names: Sequence[str]) -> pl.DataFrame:
-        """Convert exactly these columns."""
-        check.columns_exist(names, self.columns)
-        frame = pl.DataFrame([self._convert(name) for name in names])
-        refuse_nested(frame.schema, names, self.label)
-        return frame.select(cleaned(frame.schema, names, self.reading.null))
-
-    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Give the same as :meth:`take` lazily."""
-        return self.take(names).lazy()
-
-    def rebuild(
-        self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
-    ) -> Any:
-        """Make a pyarrow table with the same fields.
-
-        What pandas noted in the metadata (index, old dtypes) no longer fits and is left out.
-        """
-        import pyarrow as pa
-
-        table = self._table
-        parts = arrange(self.columns, table.num_rows, replace, drop, keep)
-        if keep is not None:
-            table = table.filter(pa.array(keep))
-        columns = [
-            _fresh_dictionary(table.column(part), keep) if isinstance(part, str) else part.to_arrow()
-            for part in parts
-        ]
-        fields = [
-            table.schema.field(part) if isinstance(part, str) else pa.field(part.name, column.type)
-            for part, column in zip(parts, columns, strict=True)
-        ]
-        metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
-        return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata or None))
-
-    def _convert(self, name: str) -> pl.Series:
-        import pyarrow as pa
-
-        column = self._table.column(name)
-        try:
-            return pl.Series(name, pl.from_arrow(column))
-        except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
-            raise InvalidInput(
-                f"column={name!r} of the pyarrow table (type {column.type}) cannot be used; "
-                f"turn it into text, numbers or dates first"
             ) from None

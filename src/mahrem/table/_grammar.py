@@ -4,7 +4,8 @@ r"""The grammar of published cells: what is written is read back as the same set
 
     (empty)            the value is missing
     *                  suppressed: nothing is said
-    [18, 25]           a range of numbers, days or moments, both ends inside
+    [18, 25]           a range of numbers, days or moments, both ends inside; moments in a time zone
+                       show how far their clock is from UTC: [2022-10-01T00:00:00+03:00, …]
     18                 a single value
     {flu, gout, }      a set; an empty member is the missing value
     061**              every code that begins with 061; as long as the column's longest code
@@ -23,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table._parse import moments_of_text, numbers_of_text
+from mahrem.table._zones import OFFSET, offset_form
 from mahrem.types import Floats
 
 __all__ = [
@@ -46,7 +48,8 @@ __all__ = [
 SUPPRESSED = "*"
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf"
-_MOMENT = r"[+-]?[0-9]{4,6}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)?"
+_CLOCK = rf"[0-9]{{2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:{OFFSET})?"
+_MOMENT = rf"[+-]?[0-9]{{4,6}}-[0-9]{{2}}-[0-9]{{2}}(?:[T ]{_CLOCK})?"
 _RANGE = rf"\[({_NUMBER}|{_MOMENT}), ({_NUMBER}|{_MOMENT})\]"
 _QUOTED = r'"((?:[^"]|"")*)"'
 _MEMBER = re.compile(rf" *(?:{_QUOTED}|([^,{{}}\"]*?)) *(,|\}}$)", re.DOTALL)
@@ -148,7 +151,7 @@ def write_ranges(low: pl.Series, high: pl.Series) -> pl.Series:
     """Write ranges from typed ends (whole numbers, floats, days, moments); null where an end is null."""
     ends = pl.DataFrame({"low": low, "high": high})
     texts = ends.select(
-        _text("low", low.dtype), _text("high", high.dtype), same=pl.col("low") == pl.col("high")
+        _text(low.alias("low")), _text(high.alias("high")), same=pl.col("low") == pl.col("high")
     )
     ranged = pl.format("[{}, {}]", pl.col("low"), pl.col("high"))
     return texts.select(cell=pl.when("same").then("low").otherwise(ranged))["cell"]
@@ -182,14 +185,14 @@ def read_cell(text: str | None) -> Cell:  # noqa: PLR0911 - one return for each 
 def read_ranges(cells: pl.Series) -> tuple[Floats, Floats]:
     """Read both ends of many cells as numbers; NaN where a cell is no number, day, moment or range of them.
 
-    Days count from 1970; a column in which any cell has a time of day is read in microseconds.
+    Days count from 1970; a column in which any cell has a time of day is read in microseconds, and one in
+    which all have a time zone as instants, in microseconds of UTC.
     """
     low, high = _split(cells.cast(pl.String))
     numbers = numbers_of_text(low), numbers_of_text(high)
     if not any(ends.is_not_nan().any() for ends in numbers):
-        days = moments_of_text(low), moments_of_text(high)
-        kind = pl.Date() if all(ends.dtype == pl.Date for ends in days) else pl.Datetime("us")
-        numbers = days[0].cast(kind).to_physical(), days[1].cast(kind).to_physical()
+        ticks = moments_of_text(pl.concat([low, high.alias(low.name)])).to_physical()  # in one unit
+        numbers = ticks[: len(low)], ticks[len(low) :]
     first, last = (ends.cast(pl.Float64).fill_null(float("nan")).to_numpy(writable=True) for ends in numbers)
     half = np.isnan(first) | np.isnan(last)
     first[half] = last[half] = np.nan
@@ -215,10 +218,11 @@ def _quote_where(labels: pl.Series, needed: pl.Series) -> pl.Series:
     )
 
 
-def _text(name: str, kind: pl.DataType) -> pl.Expr:
-    if kind == pl.Datetime:
-        return pl.col(name).dt.strftime("%Y-%m-%dT%H:%M:%S%.f")
-    return pl.col(name).cast(pl.String)
+def _text(ends: pl.Series) -> pl.Expr:
+    if isinstance(ends.dtype, pl.Datetime):
+        offset = "" if ends.dtype.time_zone is None else offset_form(ends)
+        return pl.col(ends.name).dt.strftime("%Y-%m-%dT%H:%M:%S%.f" + offset)
+    return pl.col(ends.name).cast(pl.String)
 
 
 def _read_members(text: str) -> tuple[str | None, ...] | None:

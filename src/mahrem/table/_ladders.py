@@ -14,6 +14,7 @@ import polars as pl
 from mahrem.table._grammar import write_labels, write_prefixes, write_ranges, write_set
 from mahrem.table._hierarchy import ROOT, Hierarchy
 from mahrem.table._number_grid import NumberGrid
+from mahrem.table._zones import on_this_clock, wall_clock
 from mahrem.types import Floats
 
 __all__ = [
@@ -97,12 +98,14 @@ def moment_ladder(moments: pl.Series, units: Sequence[str]) -> list[pl.Series]:
 
 
 def _periods(moments: pl.Series, every: str) -> pl.Series:
-    first = moments.dt.truncate(every)
+    wall = wall_clock(moments)
+    first = wall.dt.truncate(every)
     following = first.dt.offset_by(every)
-    if moments.dtype == pl.Date:
+    if not isinstance(moments.dtype, pl.Datetime):
         return write_ranges(first, following.dt.offset_by("-1d"))
-    seconds = bool((moments.dt.truncate("1s") == moments).all())
-    return write_ranges(first, following.dt.offset_by("-1s" if seconds else "-1us"))
+    seconds = bool((wall.dt.truncate("1s") == wall).all())
+    last, zone = following.dt.offset_by("-1s" if seconds else "-1us"), moments.dtype.time_zone
+    return write_ranges(on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True))
 
 
 def prefix_ladder(codes: pl.Series, lengths: Sequence[int]) -> list[pl.Series]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["moments_of_text", "numbers_of_text"]
+from mahrem.table._zones import OFFSET, instants
+
+__all__ = ["mixes_zones", "moments_of_text", "numbers_of_text"]
 
 _DOTTED = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"
-_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?Z?$"
+_CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+_MOMENT = rf"^({_CLOCK}) ?({OFFSET})?$"
 
 
 def numbers_of_text(text: pl.Series, *, decimal: str | None = None) -> pl.Series:
@@ -31,7 +34,8 @@ def numbers_of_text(text: pl.Series, *, decimal: str | None = None) -> pl.Series
 def moments_of_text(text: pl.Series) -> pl.Series:
     """Read ISO days, ISO date-times or day-first dotted days; a Date series, or Datetime if any has a time.
 
-    Moments are read as the clock on the wall shows them; a trailing ``Z`` is let go.
+    Moments with an offset (``Z``, ``+03:00``) are instants: they come in the zone of that offset, or in UTC
+    if offsets differ. Beside moments without one they cannot be placed and become null.
 
     Example:
         >>> moments_of_text(pl.Series(["2024-12-31", "31.12.2024"])).to_list()
@@ -46,14 +50,30 @@ def moments_of_text(text: pl.Series) -> pl.Series:
     days = _days(text, "%Y-%m-%d", fits=text.str.len_bytes() == 10)
     if days.null_count() > text.null_count():
         days = days.fill_null(_days(text, "%d.%m.%Y", fits=text.str.contains(_DOTTED)))
-    plain = text.set(~text.str.contains(_MOMENT), None)
+    found = text.str.extract_groups(_MOMENT).struct.unnest()
+    plain, offsets = found["1"].alias(text.name), found["2"]
     if plain.null_count() == len(plain):
         return days
-    plain = plain.str.strip_suffix("Z").str.replace(" ", "T", literal=True)
+    plain = plain.str.replace(" ", "T", literal=True)
     moments = plain.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
     if moments.null_count() > plain.null_count():
         moments = moments.fill_null(plain.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False))
-    return moments.fill_null(days.cast(pl.Datetime("us")))
+    zoned = offsets.is_not_null()
+    if (
+        zoned.any()
+        and moments.filter(~zoned).null_count() == (~zoned).sum()
+        and days.null_count() == len(days)
+    ):
+        return instants(moments, offsets)
+    return moments.set(zoned, None).fill_null(days.cast(pl.Datetime("us")))
+
+
+def mixes_zones(text: pl.Series) -> bool:
+    """Say whether a column holds moments with a time zone beside days or moments without one."""
+    if text.dtype != pl.String or not text.str.contains(rf"^\s*{_CLOCK} ?{OFFSET}\s*$").any():
+        return False
+    moments = moments_of_text(text)
+    return moments.dtype == pl.Datetime("us") and moments.null_count() < len(moments)
 
 
 def _days(text: pl.Series, form: str, *, fits: pl.Series) -> pl.Series:

@@ -168,7 +168,8 @@ def refuse_nested(schema: Mapping[str, pl.DataType], names: Iterable[str], label
 
 def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
     """Give the columns their names as text; refuse empty and doubled ones."""
-    names = tuple(str(one) for one in labels)
+    given = tuple(labels)
+    names = tuple(str(one) for one in given)
     if not names:
         raise InvalidInput(f"{label} has no columns")
     seen: set[str] = set()
@@ -179,6 +180,9 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
                 f"Give it a name or leave it out"
             )
         if name in seen:
+            alike = dict.fromkeys(repr(one) for one in given if str(one) == name)
+            if len(alike) > 1:
+                raise InvalidInput(f"{label}: columns {' and '.join(alike)} are one name as text; rename one")
             raise InvalidInput(f"{label}: column={name!r} is there twice; names must differ")
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             raise InvalidInput(f"{label}: column={name!r} reads as a pattern of names; rename it")

@@ -19,8 +19,9 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     """Open a table: a frame, a file or a database.
 
     Args:
-        source: A pandas, polars (eager or lazy) or pyarrow frame; the path of a CSV, TSV, Parquet, Arrow or
-            DuckDB file; or the URI of a PostgreSQL database.
+        source: A pandas, polars (eager or lazy) or pyarrow frame; a DuckDB relation or any other object that
+            hands its rows over by the Arrow protocol; the path of a CSV, TSV, Parquet, Arrow or DuckDB file;
+            or the URI of a PostgreSQL database.
         reading: How to read it.
 
     Guarantees:
@@ -48,7 +49,8 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     if opened is None:
         raise InvalidInput(
             f"source of type {type(source).__module__}.{type(source).__qualname__} is no table; give a path, "
-            f"a database URI, or a pandas, polars or pyarrow frame (other frames: convert with .to_arrow())"
+            f"a database URI, a pandas, polars or pyarrow frame, a DuckDB relation, or any object with "
+            f"__arrow_c_stream__"
         )
     if how.query is not None or how.table is not None:
         raise InvalidInput(f"query and table are for databases; the source is a {opened.label}")

@@ -1,0 +1,144 @@
+"""Tables that speak Arrow: pyarrow's own, and every object that hands its rows over as an Arrow stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidInput
+from mahrem.table._reading import Reading, arrange, cleaned, name_columns, refuse_nested
+from mahrem.table._zones import named_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from mahrem.types import Mask
+
+__all__ = ["ArrowSource", "arrow_table"]
+
+_READ: WeakSet[Any] = WeakSet()  # streams that were read to their end: asked again they would look empty
+
+
+def arrow_table(given: object) -> pa.Table | None:
+    """Read whatever hands its rows over by the Arrow protocol; None if it does not know it.
+
+    Guarantees:
+        - A stream that can be read only once is refused the second time, never taken for an empty table.
+    """
+    is_stream = hasattr(given, "__arrow_c_stream__")
+    if isinstance(given, type) or not (is_stream or hasattr(given, "__arrow_c_array__")):
+        return None
+    import pyarrow as pa
+
+    what = f"{type(given).__module__}.{type(given).__qualname__}"
+    if isinstance(given, pa.RecordBatchReader):
+        if given in _READ:
+            raise InvalidInput(
+                f"source of type {what} was read before and is empty now; "
+                f"read it into a table first: reader.read_all()"
+            )
+        _READ.add(given)
+    try:
+        if is_stream:
+            return pa.RecordBatchReader.from_stream(given).read_all()
+        return pa.Table.from_batches([pa.record_batch(given)])
+    except Exception as error:  # noqa: BLE001 - it is somebody else's object, and its words may hold cells
+        raise InvalidInput(
+            f"source of type {what} gives no table by the Arrow protocol ({type(error).__name__}); "
+            f"it needs named columns and must be open"
+        ) from None
+
+
+class ArrowSource:
+    """A pyarrow table."""
+
+    textual = False
+
+    def __init__(self, table: pa.Table, reading: Reading, *, label: str = "pyarrow table") -> None:
+        self.label = label
+        self.reading = reading
+        self.columns = name_columns(table.column_names, self.label)
+        self._table = table
+
+    def __repr__(self) -> str:
+        return f"<{self.label}, {len(self.columns)} columns>"
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._table.num_rows)
+
+    def take(self, names: Sequence[str]) -> pl.DataFrame:
+        """Convert exactly these columns."""
+        check.columns_exist(names, self.columns)
+        frame = pl.DataFrame([self._convert(name) for name in names])
+        refuse_nested(frame.schema, names, self.label)
+        return frame.select(cleaned(frame.schema, names, self.reading.null))
+
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
+        """Give the same as :meth:`take` lazily."""
+        return self.take(names).lazy()
+
+    def rebuild(
+        self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
+    ) -> Any:
+        """Make a pyarrow table with the same fields.
+
+        What pandas noted in the metadata (index, old dtypes) no longer fits and is left out.
+        """
+        import pyarrow as pa
+
+        table = self._table
+        parts = arrange(self.columns, table.num_rows, replace, drop, keep)
+        gone = keep is not None and not keep.all()
+        columns, fields = [], []
+        for part in parts:
+            if isinstance(part, pl.Series):
+                column, field = part.to_arrow(), pa.field(part.name, pa.null())
+            else:
+                column, field = table.column(part), table.schema.field(part)
+            if isinstance(part, str) and gone:
+                column, field = _kept(column, keep), _without_values(field)
+            columns.append(column)
+            fields.append(field.with_type(column.type))
+        metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata or None))
+
+    def _convert(self, name: str) -> pl.Series:
+        import pyarrow as pa
+
+        column = self._table.column(name)
+        try:
+            return pl.Series(name, pl.from_arrow(named_zone(column)))
+        except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+            raise InvalidInput(
+                f"column={name!r} of the {self.label} (type {column.type}) cannot be used; "
+                f"turn it into text, numbers or dates first"
+            ) from None
+
+
+def _kept(column: pa.ChunkedArray, keep: Mask | None) -> pa.ChunkedArray:
+    """Leave rows out; a dictionary lets go of what no row shows, for it may be the value of a dropped one."""
+    import pyarrow as pa
+
+    coded = pa.types.is_dictionary(column.type)
+    try:
+        kept = column.filter(pa.array(keep))
+        return kept.cast(column.type.value_type).dictionary_encode().cast(column.type) if coded else kept
+    except pa.ArrowNotImplementedError:  # pyarrow cannot choose among views of text; polars can
+        series = pl.Series(pl.from_arrow(column)).filter(pl.Series(keep))
+        text = series.cast(pl.String) if coded else series
+        kept = text.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return pa.chunked_array([kept.dictionary_encode() if coded else kept])
+
+
+def _without_values(field: pa.Field) -> pa.Field:
+    """Polars notes all values of an enumeration beside the column, those of dropped people too."""
+    import pyarrow as pa
+
+    return field.remove_metadata() if pa.types.is_dictionary(field.type) else field
