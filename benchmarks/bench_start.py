@@ -45,14 +45,14 @@ while waiting:
         continue
     sizes[key] = sum(f.size or 0 for f in found.files or ()) / 1e6
     for text in found.requires or ():
-        if "extra ==" not in text and "python_version <" not in text and "win32" not in text and "Windows" not in text:
+        if not re.search("extra ==|python_version <|win32|Windows", text):
             waiting.append(re.split(r"[\\s;<>=!~\\[(]", text)[0])
 print(json.dumps(sizes))
 """
 
 
 def processor_time(command: list[str], home: Path) -> tuple[float, str]:
-    """Run a command with a home of its own; gives its seconds of processor time and what it said on stderr."""
+    """Run a command with a home of its own; gives seconds of processor time and what it said on stderr."""
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith(("MAHREM_", "NUMBA_"))},
         "HOME": str(home),

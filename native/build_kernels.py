@@ -196,7 +196,7 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
 
 
 class Entry:
-    """``int name(raised, taken, given)`` around a compiled function: reads 64-bit slots, calls, writes slots."""
+    """``int name(raised, taken, given)`` around a compiled function: slots are read, slots are written."""
 
     def __init__(self, context: Any, module: Any, name: str) -> None:
         from llvmlite import ir
@@ -383,7 +383,7 @@ def build(folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     manifest.unlink(missing_ok=True)
     shares = min(4, os.cpu_count() or 1)
-    environment = {**os.environ, "MAHREM_KERNELS": "jit", "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "MAHREM_KERNELS": "jit"}
     if INTEL:  # nothing of this machine gets in
         environment |= {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
     with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything CI runs: static checks, then all tests and doctests in parallel.
+# Everything CI runs: static checks, all tests and doctests in parallel, then the wheel in clean environments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
@@ -12,3 +12,5 @@ if [ -z "${MAHREM_DATA:-}" ] && [ -d ../shared/data ]; then export MAHREM_DATA="
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 bash scripts/check.sh
 $bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist worksteal "$@"
+# With arguments only the tests they name are wanted.
+[ "$#" -gt 0 ] || $bin/python scripts/wheels.py

@@ -14,13 +14,16 @@
     └── OutputFailed (OSError)             disk full, connection lost; nothing half written   exit 74
     PrivacyWarning (UserWarning)           the promise holds, but is weaker than it may look
 
-A message reads ``name=value``, what must hold, and a hint. It never holds a cell of the data.
+A message reads ``name=value``, what must hold, and a hint. It never holds a cell of the data. A hint names
+settings through :func:`spelled`, so that each caller reads them as they would type them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar
 
 __all__ = [
@@ -36,6 +39,9 @@ __all__ = [
     "OutputFailed",
     "PrivacyWarning",
     "Tampered",
+    "either",
+    "options_spelled",
+    "spelled",
 ]
 
 
@@ -118,6 +124,48 @@ class OutputFailed(MahremError, OSError):
 
 class PrivacyWarning(UserWarning):
     """The promise holds, but something weakens what it is worth."""
+
+
+class _Caller:
+    """Who reads messages; one for the whole process, for they are also made in threads."""
+
+    types_options: ClassVar[bool] = False
+
+
+@contextmanager
+def options_spelled() -> Iterator[None]:
+    """Spell settings as options of the command line while the block runs."""
+    before, _Caller.types_options = _Caller.types_options, True
+    try:
+        yield
+    finally:
+        _Caller.types_options = before
+
+
+def either(python: str, options: str) -> str:
+    """Give the words for whoever calls: from Python, or on the command line."""
+    return options if _Caller.types_options else python
+
+
+def spelled(name: str, value: object = None) -> str:
+    """Write a setting as the caller types it.
+
+    Example:
+        >>> spelled("force", True), spelled("kind", {"zip": "code"}), spelled("k")
+        ('force=True', "kind={'zip': 'code'}", 'k')
+        >>> with options_spelled():
+        ...     spelled("force", True), spelled("kind", {"zip": "code"}), spelled("k")
+        ('--force', '--kind zip=code', '-k')
+    """
+    if not _Caller.types_options:
+        return name if value is None else f"{name}={value!r}"
+    option = f"-{name}" if len(name) == 1 else "--" + {"quasi": "qi"}.get(name, name).replace("_", "-")
+    if value is None or value is True:
+        return option
+    if isinstance(value, Mapping):
+        return " ".join(f"{option} {shlex.quote(f'{key}={inner}')}" for key, inner in value.items())
+    listed = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{option} {listed if listed.isupper() else shlex.quote(listed)}"
 
 
 def shorten(names: Iterable[str], most: int = 12) -> str:

@@ -64,6 +64,45 @@ def test_demo_makes_a_release_that_audits_true(
     assert run("demo", "-o", tmp_path / "demo", "--force", "--rows", 500)[0] == 0
 
 
+def test_demo_also_writes_the_admissions_themselves(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    table, folder = tmp_path / "patients.csv", tmp_path / "demo"
+    code, out, _ = run("demo", "-o", folder, "--rows", 500, "--table", table, "--no-html")
+    assert code == 0
+    assert str(table) in out
+    assert pl.read_csv(table, schema=mh.demo_patients(500).schema).equals(mh.demo_patients(500))
+    assert run("anonymize", table, *ROLES, "-k", 5, "-l", 2, "-o", tmp_path / "out", "--no-html")[0] == 0
+
+
+def test_demo_writes_over_a_table_only_if_told_to(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    table, folder = tmp_path / "patients.csv", tmp_path / "demo"
+    few = ("demo", "-o", folder, "--rows", 100, "--no-html", "--table", table)
+    table.write_text("mine", encoding="utf-8")
+    code, _, err = run(*few)
+    assert code == 2
+    assert "--force" in err
+    assert table.read_text(encoding="utf-8") == "mine"
+    assert not folder.exists(), "refused before anything was made"
+    assert run(*few, "--force")[0] == 0
+    assert pl.read_csv(table).height == 100
+    table.unlink()
+    assert run(*few)[0] == 2, "an existing release is not overwritten"
+    assert not table.exists(), "both are written, or neither"
+
+
+@pytest.mark.parametrize("place", ["demo/patients.csv", "demo", ".", "nowhere/patients.csv"])
+def test_demo_refuses_a_table_where_none_can_lie(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path, place: str
+) -> None:
+    code, _, err = run("demo", "-o", tmp_path / "demo", "--rows", 100, "--table", tmp_path / place)
+    assert code == 2
+    assert "table" in err
+    assert not list(tmp_path.iterdir())
+
+
 def test_anonymize_prints_one_json_document(
     run: Callable[..., tuple[int, str, str]], patients: Path, tmp_path: Path
 ) -> None:

@@ -139,7 +139,7 @@ def test_a_failed_run_says_why_and_its_folder_can_be_used_again(tmp_path: Path) 
     assert "clients=2" in state(folder)["why"]
     simulate(people(), "class", folder, LOOSE)
     assert state(folder)["state"] == "finished"
-    with pytest.raises(InvalidParameter, match="--force"):
+    with pytest.raises(InvalidParameter, match="force=True"):
         simulate(people(), "class", folder, LOOSE)
     simulate(people(), "class", folder, LOOSE, force=True)
 

@@ -102,7 +102,7 @@ def test_an_original_that_is_another_table_is_refused(folder: Path, people: pl.D
 
 def test_labels_nobody_explained_are_said(people: pl.DataFrame) -> None:
     strange = people.with_columns(pl.lit("young").alias("age"), pl.lit("some").alias("pay"))
-    with pytest.raises(InvalidInput, match="--hierarchy"):
+    with pytest.raises(InvalidInput, match="hierarchy="):
         mh.attack(strange, original=people, quasi=["age", "pay"])
 
 
@@ -122,7 +122,7 @@ def test_a_population_tells_who_is_in(folder: Path, people: pl.DataFrame) -> Non
 
 
 def test_a_table_without_named_columns_is_refused(people: pl.DataFrame) -> None:
-    with pytest.raises(InvalidParameter, match="--qi"):
+    with pytest.raises(InvalidParameter, match="quasi="):
         mh.attack(people)
 
 

@@ -160,8 +160,8 @@ def test_learning_from_another_table_is_quiet_and_does_not_look_at_ours(patients
         ({"automatic": "diagnosis", "rho": "30"}, "100"),
         ({"automatic": "diagnosis", "rho": "wide"}, "numbers"),
         ({"automatic": "diagnosis", "cells": "pairs"}, "cells"),
-        ({"rho": "5,10"}, "--automatic"),
-        ({"learn_from": "other.csv"}, "--automatic"),
+        ({"rho": "5,10"}, "automatic="),
+        ({"learn_from": "other.csv"}, "automatic="),
     ],
 )
 @learning

@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -158,3 +159,27 @@ def test_a_subject_tells_people_apart_then_identifiers_then_quasi_identifiers() 
     assert told_apart_by("s", ["i"], ["q"], ["s", "i", "q"]) == (["s"], True)
     assert told_apart_by(None, ["i", "gone"], ["q"], ["i", "q"]) == (["i"], True)
     assert told_apart_by(None, [], ["q"], ["q"]) == (["q"], False)
+
+
+def test_invented_people_are_neither_kept_nor_compared(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    for number in range(2):
+        code, _, said = run("demo", "-o", tmp_path / f"r{number}", "--rows", "300", "--no-html")
+        assert (code, "earlier release" in said) == (0, False)
+    patients = mh.demo_patients(300)
+    patients.write_csv(tmp_path / "patients.csv")
+    for number, source in enumerate((patients, patients.to_pandas(), tmp_path / "patients.csv")):
+        mh.anonymize(
+            source, quasi=["age", "zip"], rest="drop", k=3, html=False, output=tmp_path / f"s{number}"
+        )
+    assert not (Path(os.environ["MAHREM_STATE"]) / "people").exists()
+
+
+def test_one_real_name_among_invented_ones_counts(tmp_path: Path) -> None:
+    people = mh.demo_patients(300).with_columns(
+        name=pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("Jane Roe")).otherwise("name")
+    )
+    mh.anonymize(people, quasi=["age", "zip"], rest="drop", k=3, html=False, output=tmp_path / "first")
+    with pytest.warns(PrivacyWarning, match="earlier release"):
+        mh.anonymize(people, quasi=["age", "zip"], rest="drop", k=3, html=False, output=tmp_path / "second")

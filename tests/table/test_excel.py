@@ -119,7 +119,7 @@ def test_numbers_and_days_of_a_spreadsheet_are_such(tmp_path: Path) -> None:
 def test_one_of_several_sheets_is_named(tmp_path: Path) -> None:
     path = sheet(tmp_path / "t.xlsx", [("a",), (1,)], [("b",), (2,)])
     assert open_source(path, Reading(table="Sheet2")).columns == ("b",)
-    with pytest.raises(InvalidInput, match="2 sheets; say which with --table: Sheet1, Sheet2"):
+    with pytest.raises(InvalidInput, match="2 sheets; say which with table: Sheet1, Sheet2"):
         open_source(path)
     with pytest.raises(InvalidInput, match="no sheet table='Sheet3'"):
         open_source(path, Reading(table="Sheet3"))

@@ -154,19 +154,36 @@ def demo(
     output: Output = Path("demo-release"),
     rows: Annotated[int, typer.Option("--rows", help="How many fictional admissions.", min=50)] = 2000,
     language: Annotated[str, typer.Option("--language", help="Language of the report: en, tr or de.")] = "en",
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            help="Also write the admissions themselves, as CSV, to try commands on.",
+            metavar="FILE",
+        ),
+    ] = None,
     *,
     html: Html = True,
-    force: Force = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an earlier release, and the file of --table.")
+    ] = False,
     json: JSON = False,
     quiet: QUIET = False,
 ) -> None:
-    """Anonymise fictional patients: a release folder with its report, no data needed."""
+    """Anonymise fictional patients: a release folder with its report, no data needed.
+
+    mahrem demo --table patients.csv
+    """
     from mahrem.datasets import PATIENT_POLICY, patients
     from mahrem.pipeline import anonymize as verb
+    from mahrem.table import write_table
 
+    if table is not None:
+        _refuse_table(table, output, force=force)
+    admissions = patients(rows)
     with stages(quiet=quiet) as progress:
         release = verb(
-            patients(rows),
+            admissions,
             policy=PATIENT_POLICY,
             output=output,
             html=html,
@@ -174,6 +191,8 @@ def demo(
             progress=progress,
             language=language,
         )
+    if table is not None:
+        write_table(admissions, table, "csv")
     if json:
         print_json(release.report)
     elif not quiet:
@@ -185,3 +204,15 @@ def demo(
         print_report(release.report)
         where = f"; open {output / 'report.html'} in a browser" if html else ""
         typer.echo(f"\nThe release folder is {output}/{where}.")
+        if table is not None:
+            typer.echo(f"The admissions themselves are in {table}.")
+
+
+def _refuse_table(table: Path, output: Path, *, force: bool) -> None:
+    """Refuse a file that is there, and one that would lie among what is published."""
+    if output.resolve() in (table.resolve(), *table.resolve().parents):
+        raise InvalidParameter("table must lie outside the release folder: it lists names")
+    if table.is_dir() or not table.resolve().parent.is_dir():
+        raise InvalidParameter(f"table={str(table)!r} must be a file in a folder that is there")
+    if table.exists() and not force:
+        raise InvalidParameter(f"table={table.name!r} exists; choose another or pass --force")

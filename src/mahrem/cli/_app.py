@@ -13,13 +13,13 @@ from typing import Any, NoReturn
 import typer
 
 from mahrem.cli._print import while_read
-from mahrem.errors import PAID, MahremError
+from mahrem.errors import PAID, MahremError, options_spelled
 
 __all__ = ["build_app", "main"]
 
 INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
-# What typer raises for a wrong word on the command line. It has no public name, and where it lives has changed;
+# What typer raises for a wrong word on the command line. It has no public name, and has moved;
 # of the ancestors of one that has a name, the first one that can show itself is meant.
 _Misspelt: Any = next(
     ancestor for ancestor in reversed(typer.BadParameter.__mro__) if "show" in vars(ancestor)
@@ -91,7 +91,7 @@ def _run(arguments: list[str]) -> int:
     try:
         # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
         command = typer.main.get_command(build_app(*(name for name in arguments[:1] if name in _COMMANDS)))
-        with while_read(), command.make_context("mahrem", list(arguments)) as context:
+        with while_read(), options_spelled(), command.make_context("mahrem", list(arguments)) as context:
             command.invoke(context)
     except typer.Exit as error:
         return int(error.exit_code)

@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
-    from mahrem.datasets._patients import PATIENT_POLICY, patients
+    from mahrem.datasets._patients import PATIENT_POLICY, are_invented, patients
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -21,6 +21,7 @@ __all__ = [
     "PATIENT_POLICY",
     "Dataset",
     "Source",
+    "are_invented",
     "available",
     "benchmark_folder",
     "catalogue",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["PATIENT_POLICY", "patients"]
+__all__ = ["PATIENT_POLICY", "are_invented", "patients"]
 
 # What the demo decides about these patients: body measures and the code of the illness are not published.
 PATIENT_POLICY: Mapping[str, Any] = MappingProxyType(
@@ -135,6 +135,18 @@ def patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
     return _with_gaps(table, rng).sort("admission", "patient_id", maintain_order=True)
 
 
+def are_invented(names: pl.Series) -> bool:
+    """Say whether everybody in a list has a name that :func:`patients` makes up.
+
+    Example:
+        >>> are_invented(patients(9)["name"]), are_invented(pl.Series(["Jane Roe"]))
+        (True, False)
+    """
+    if names.dtype != pl.String or not len(names):
+        return False
+    return bool(names.is_in(pl.Series(_everyone()).implode()).fill_null(value=False).all())
+
+
 @dataclass(frozen=True)
 class _People:
     """What stays the same about a person."""
@@ -220,9 +232,12 @@ def _words(words: tuple[str, ...], codes: NDArray[np.int64]) -> pl.Series:
 
 def _name(people: _People, owner: Integers) -> pl.Series:
     """Join given name and surname; the few hundred names there are are looked up, not built row by row."""
-    everyone = tuple(f"{given} {surname}" for given in (*WOMEN, *MEN) for surname in SURNAMES)
     code = (people.given + people.male * len(WOMEN)) * len(SURNAMES) + people.surname
-    return _words(everyone, code[owner])
+    return _words(_everyone(), code[owner])
+
+
+def _everyone() -> tuple[str, ...]:
+    return tuple(f"{given} {surname}" for given in (*WOMEN, *MEN) for surname in SURNAMES)
 
 
 def _with_gaps(table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:

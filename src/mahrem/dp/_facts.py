@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, either
 
 __all__ = ["Facts", "PublicColumn"]
 
@@ -107,9 +107,11 @@ class Facts:
         """Give the bounds of a column, or say how to get some."""
         known = self.columns.get(column)
         if known is None or known.lower is None or known.upper is None:
+            bounds = f"columns={{{column!r}: {{'lower': …, 'upper': …}}}}"
+            how = either(bounds, f"--bounds {shlex.quote(f'{column}=LOW:HIGH')}")
             raise InvalidParameter(
                 f"column={column!r} has no public bounds{self._near(column)}; declare them with the ledger "
-                f"(--bounds {shlex.quote(f'{column}=LOW:HIGH')}), or find them privately: query bounds(...)"
+                f"({how}), or find them privately: query bounds(...)"
             )
         return known.lower, known.upper
 
@@ -121,9 +123,11 @@ class Facts:
         """Give the declared values of a column."""
         known = self.columns.get(column)
         if known is None or known.categories is None:
+            values = f"columns={{{column!r}: {{'categories': […]}}}}"
+            how = either(values, f"--categories {shlex.quote(f'{column}=A,B,C')}")
             raise InvalidParameter(
                 f"column={column!r} has no declared values{self._near(column)}; groups are never taken from "
-                f"the data: declare them with the ledger (--categories {shlex.quote(f'{column}=A,B,C')})"
+                f"the data: declare them with the ledger ({how})"
             )
         return known.categories
 

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.dp._tally import Category
 from mahrem.dp._tally_frame import cell_number, cell_place
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats
 
@@ -26,9 +26,10 @@ def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
         if known is None or (known.categories is None and not known.bounded):
             near = difflib.get_close_matches(name, facts.columns, n=1) if known is None else []
             hint = f"; did you mean {near[0]}?" if near else ""
+            how = either("columns=…", f"--categories {name}=A,B,C or --bounds {name}=LOW:HIGH")
             raise InvalidParameter(
                 f"column={name!r} has neither declared values nor public bounds; none is read off the data: "
-                f"declare them with the ledger (--categories {name}=A,B,C or --bounds {name}=LOW:HIGH){hint}"
+                f"declare them with the ledger ({how}){hint}"
             )
 
 

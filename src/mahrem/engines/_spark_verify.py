@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.engines._spark_frame import column, sendable
-from mahrem.errors import ColumnNotFound, InvalidParameter
+from mahrem.errors import ColumnNotFound, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, KAnonymity, Outcome, Promise, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Floats, Integers, Sizes
@@ -144,7 +144,9 @@ def verify_on_spark(
         if name not in table.columns:
             raise ColumnNotFound(name, table.columns)
     if any(isinstance(promise.model, DeltaPresence) for promise in promises):
-        raise InvalidParameter("delta-presence is checked on one machine only; leave out engine='spark'")
+        raise InvalidParameter(
+            f"delta-presence is checked on one machine only; leave out {spelled('engine', 'spark')}"
+        )
     hidden = _hidden(table, nulls_hide=nulls_hide) if hides else None
     nothing = 0 if hidden is None else table.where(hidden).count()
     suppressed = nothing if meant is None else min(nothing, meant)

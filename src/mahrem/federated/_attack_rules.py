@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.attacks import Examples, Finding, LossThreshold
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, either
 from mahrem.federated._plan import Schema
 from mahrem.learning import RuleList, as_cells
 from mahrem.table import Kind, read_kind
@@ -68,8 +68,8 @@ def target_of(model: RuleList, frame: pl.DataFrame) -> str:
     ]
     if len(found) != 1:
         raise InvalidInput(
-            f"--original: {len(found)} columns hold nothing but classes of the rules; one must, besides the "
-            f"columns they speak of: leave the others out of the table"
+            f"{either('members', '--original')}: {len(found)} columns hold nothing but classes of the rules; "
+            f"one must, besides the columns they speak of: leave the others out of the table"
         )
     return found[0]
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.attacks import Examples, Finding, not_done
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.federated._attack_rules import accuracy_of_rules, members_of_rules, read_rules, target_of
 from mahrem.federated._imitation import Imitation
 from mahrem.federated._run_folder import CHECKPOINT, STATE
@@ -31,8 +31,6 @@ SEEN = "the server of this run saw them: listen there (mahrem.federated.Overhear
 RULES = (
     "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
 )
-NO_TABLES = "it needs rows of the clients and rows that nobody trained on: --original and --holdout"
-ITS_TABLE = "; of a simulation the table it shared out is enough: --original"
 ROUNDED = 2e-6  # figures of a run are told to six places
 Tables: TypeAlias = tuple[pl.DataFrame, pl.DataFrame]  # of the clients, of nobody
 
@@ -109,7 +107,9 @@ def _tables(
     if members is None and holdout is None:
         return None
     if members is None:
-        raise InvalidParameter("--holdout: rows of the clients are needed beside it, --original")
+        raise InvalidParameter(
+            f"{spelled('holdout')}: rows of the clients are needed beside it, {_members()}"
+        )
     inside = _table(members, reading)
     return (inside, _table(holdout, reading)) if holdout is not None else _parted(home, inside)
 
@@ -124,7 +124,13 @@ def _drawn(home: Path) -> dict[str, Any]:
 
 
 def _wanting(home: Path) -> str:
-    return NO_TABLES + ITS_TABLE if _drawn(home) else NO_TABLES
+    needed = f"it needs rows of the clients and rows that nobody trained on: {_members()} and "
+    enough = f"; of a simulation the table it shared out is enough: {_members()}" if _drawn(home) else ""
+    return needed + spelled("holdout") + enough
+
+
+def _members() -> str:
+    return either("members", "--original")
 
 
 def _parted(home: Path, whole: pl.DataFrame) -> Tables:
@@ -135,11 +141,14 @@ def _parted(home: Path, whole: pl.DataFrame) -> Tables:
         target, rows, kept = drawn["target"], drawn["rows"], drawn["test_rows"]
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(
-            "--original: rows that nobody trained on are needed beside it, --holdout; only a simulation of a "
-            "common model or of rules that finished knows its own"
+            f"{_members()}: rows that nobody trained on are needed beside it, {spelled('holdout')}; only a "
+            "simulation of a common model or of rules that finished knows its own"
         ) from None
     if not kept:
-        raise InvalidParameter("--original: this run kept no rows to judge by (--test 0); give --holdout too")
+        raise InvalidParameter(
+            f"{_members()}: this run kept no rows to judge by ({spelled('test', 0)}); "
+            f"give {spelled('holdout')} too"
+        )
     check.columns_exist([target], whole.columns)
     whole = whole.filter(pl.col(target).is_not_null())  # as it did, before the draw
     inside, outside = rows_apart(whole, kept, drawn["seed"])
@@ -148,9 +157,9 @@ def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     fits = whole.height == rows == learnt + kept + vetting
     if not fits or not _judges_alike(home, outside, said):
         raise InvalidInput(
-            f"--original has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
+            f"{_members()} has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
             f"were kept, and this is not the table they were taken from, or not all of it was used; give "
-            f"rows of the clients and --holdout"
+            f"rows of the clients and {spelled('holdout')}"
         )
     return inside, outside
 

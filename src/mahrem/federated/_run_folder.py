@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from mahrem.errors import InvalidParameter, MahremError, OutputFailed
+from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
 from mahrem.federated._exact import Learnt
 from mahrem.federated._exchange_log import ROUNDS, TRAFFIC, VETTING, Counted, ExchangeLog, Watched
 from mahrem.federated._grid import Round
@@ -214,4 +214,6 @@ def _refuse(path: Path, *, force: bool) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(f"output={path.name!r} is not empty and holds no run of ours") from None
     if state == "finished" and not force:
-        raise InvalidParameter(f"output={path.name!r} holds a finished run; say --force to replace it")
+        raise InvalidParameter(
+            f"output={path.name!r} holds a finished run; say {spelled('force', True)} to replace it"
+        )

@@ -11,7 +11,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, warn_of_large_delta
-from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.errors import InvalidParameter, PrivacyWarning, either
 from mahrem.learning._secret_stream import SecretStream
 from mahrem.learning._training_cost import gaussian_steps, least_gaussian, renyi_epsilon
 from mahrem.types import Floats, Integers
@@ -274,8 +274,8 @@ def declared_rows(rows: int | None) -> int:
     """Give the public number of rows; refuses where nobody has declared it."""
     if rows is None:
         raise InvalidParameter(
-            "rows=None: the public number of rows must be declared (ledger new --rows N, or rows=N); it "
-            "is never counted from the data"
+            f"rows=None: the public number of rows must be declared "
+            f"({either('rows=N', 'ledger new --rows N')}); it is never counted from the data"
         )
     return rows
 

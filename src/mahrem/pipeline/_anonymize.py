@@ -10,17 +10,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
-import polars as pl
 import tomli_w
 
 from mahrem import check
 from mahrem.engines import in_parallel, is_spark_frame
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, recipe_of
+from mahrem.pipeline._released_people import remember_people
 from mahrem.pipeline._summary import summarise
 from mahrem.release import (
     Policy,
@@ -30,8 +30,6 @@ from mahrem.release import (
     keep_record,
     read_policy,
     staged_release,
-    told_apart_by,
-    watch_people,
 )
 from mahrem.report import LANGUAGES, to_json
 from mahrem.table import Hierarchy, Leaves, fits_excel, open_source
@@ -161,7 +159,9 @@ def anonymize(
     check.one_of(LANGUAGES, language=said.language)
     if said.engine == "spark" or is_spark_frame(source):
         if to is not None or target is not None:
-            raise InvalidParameter("to and target are for engine='local'; leave out --engine spark")
+            raise InvalidParameter(
+                f"to and target are for engine='local'; leave out {spelled('engine', 'spark')}"
+            )
         from mahrem.pipeline._on_spark import anonymize_on_spark
 
         return anonymize_on_spark(
@@ -263,7 +263,7 @@ def _save(
     seconds = time.perf_counter() - began
     kept: list[Callable[[], None]] = [
         lambda: _keep_record(made, verdict, output, given, seconds),
-        lambda: _remember(made, output),
+        lambda: remember_people(made, output),
     ]
     in_parallel(lambda keep: keep(), kept)  # both read all of the source once more
     return Release(report=report, folder=output, _draft=made, _given=given, _target=target)
@@ -299,16 +299,6 @@ def _keep_record(made: Draft, verdict: Verdict, target: Path, given: object, sec
         "seconds": round(seconds, 3),
     }
     keep_record(record)
-
-
-def _remember(made: Draft, output: Path) -> None:
-    """Warn if these people were released before, and keep their fingerprints for the next time."""
-    policy, source = made.policy, made.prepared.source
-    names, by_name = told_apart_by(
-        policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
-    )
-    people, keep = source.take(names), made.prepared.keep
-    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
 
 
 def _keys_stay_outside(policy: Policy, target: Path) -> None:

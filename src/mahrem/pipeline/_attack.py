@@ -20,7 +20,7 @@ from mahrem.attacks import (
     read_published,
     red_team,
 )
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._prepare import hierarchy_of
@@ -139,9 +139,10 @@ def _target(
         check_hashes(folder)
         given = find_data(folder)
         if (folder / SYNTHESIS).is_file():
+            tables = either("attack_synthetic(…, members=…, holdout=…)", "--original and --holdout")
             raise InvalidParameter(
-                f"release={folder.resolve().name!r} holds made-up rows: attack it with --original (what they "
-                f"were made from) and --holdout (real rows that had no part in it)"
+                f"release={folder.resolve().name!r} holds made-up rows: attack it with what they were made "
+                f"from and real rows that had no part in it: {tables}"
             )
         if policy is None:
             said = policy_from(None, {**_own_roles(folder), **_given(settings)})
@@ -150,7 +151,9 @@ def _target(
     hierarchies |= {name: hierarchy_of(name, tree) for name, tree in said.hierarchy.items()}
     opened = open_source(given, reading_of(said))
     if not said.quasi:
-        raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
+        raise InvalidParameter(
+            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
+        )
     check.columns_exist([*said.quasi, *said.sensitive], opened.columns)
     shown = opened.scan(opened.columns)
     frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
@@ -173,7 +176,8 @@ def _own_roles(folder: Path) -> dict[str, Any]:
     if shown["quasi"] != list(own["quasi"]):
         raise InvalidParameter(
             "this release shows its quasi-identifiers in other columns (cells='pairs'); "
-            "attack a release with cells='text', or name the columns that are ranges with --qi"
+            f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
+            f"{spelled('quasi')}"
         )
     renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
     said: dict[str, Any] = {key: own[key] for key in ("k", "l", "l_kind", "c", "decimal") if key in own}
@@ -242,7 +246,7 @@ def _report(target: _Target, findings: tuple[Finding, ...], label: str, seconds:
     if unread:
         warnings.append(
             f"{unread} of {published.rows} rows have a cell that cannot be read against the original: "
-            f"attacks find less than there may be; --hierarchy col=FILE explains labels."
+            f"attacks find less than there may be; {spelled('hierarchy', {'COL': 'FILE'})} explains labels."
         )
     return {
         "source": label,

@@ -25,7 +25,7 @@ from mahrem.attacks import (
     not_done,
     refuse_mixed,
 )
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
 from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.table import Reading
@@ -34,7 +34,6 @@ __all__ = ["attack_model", "beside_promise", "is_model"]
 
 MANY = 16  # shadows from which on each row speaks for itself
 SOME = 2000  # rows for attacks that ask often
-NO_CANARIES = "no canaries were put into its training (mahrem train --audit; in Python canaries=)"
 
 Progress = Callable[[str], None]
 
@@ -108,7 +107,7 @@ def attack_model(
         found = _with_shadows(known, inside, outside, shadows, make, seed, step)
         findings.append(beside_promise(found, known.cost))
     else:
-        findings.append(not_done("lira", "no shadow models were asked for: --shadows 16"))
+        findings.append(not_done("lira", f"no shadow models were asked for: {spelled('shadows', 16)}"))
     some = (_some(inside, seed), _some(outside, seed))
     findings += _attributes(known, *some)
     findings.append(_inversion(known, *some, seed))
@@ -187,7 +186,13 @@ def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Findi
         rows, labels, inside = canaries
         asked = Examples(np.asarray(rows), np.asarray(labels))
         bound = OneRunAudit().of_model(known.model, asked, inside, delta=delta, classes=known.classes)
-    return not_done("one-run audit", NO_CANARIES) if bound is None else audit_finding(bound, claimed)
+    return (
+        not_done(
+            "one-run audit", f"no canaries were put into its training ({spelled('audit', True)} of train)"
+        )
+        if bound is None
+        else audit_finding(bound, claimed)
+    )
 
 
 def _some(examples: Examples, seed: int) -> Examples:

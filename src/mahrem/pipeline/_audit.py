@@ -15,7 +15,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.engines import is_spark_frame
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
@@ -86,7 +86,9 @@ def audit(
     if not said.quasi:
         if isinstance(given, str | os.PathLike) and said.engine != "spark":
             open_source(given, reading_of(said))  # a mistyped name is the likelier mistake: it is said first
-        raise InvalidParameter("quasi=() names no column; say which columns others may know: --qi a,b,c")
+        raise InvalidParameter(
+            f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
+        )
     if said.missing is not Missing.CATEGORY:
         raise InvalidParameter(f"missing={str(said.missing)!r}: an audit takes a table as it is")
     check.between(0, 1, threshold=threshold)
@@ -145,7 +147,8 @@ def _release_or_file(
     if not own and not said.get("quasi"):
         raise InvalidParameter(
             f"release={folder.resolve().name!r} holds synthetic rows: what it promises is in report.json; "
-            f"name columns with --qi to look at its classes all the same, or measure it with mahrem attack"
+            f"name columns with {spelled('quasi')} to look at its classes all the same, "
+            f"or attack it"
         )
     return find_data(folder), policy_from(None, {**own, **said})
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem import arrays, check
 from mahrem.engines import in_parallel
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
+from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.metrics import measure_entropy
 from mahrem.pipeline._reading import reading_beside
 from mahrem.recode import Nodes
@@ -156,7 +156,7 @@ def _teacher(
     if policy.learn_from is None:
         warnings.warn(
             "automatic: groups are learnt from the table itself and tell something of the target's shares; "
-            "learn them from public data (--learn-from) to avoid that",
+            f"learn them from public data ({spelled('learn_from')}) to avoid that",
             PrivacyWarning,
             stacklevel=4,
         )

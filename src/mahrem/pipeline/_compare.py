@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mahrem import check
-from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method
@@ -148,7 +148,7 @@ def _learnt(
     if target is not None:
         return Learnt.of(prepared, policy, target, classifiers, splits)
     if classifiers is not None:
-        raise InvalidParameter("classifiers need a target to predict: --target COLUMN")
+        raise InvalidParameter(f"classifiers need a target to predict: {spelled('target', 'COLUMN')}")
     return None
 
 

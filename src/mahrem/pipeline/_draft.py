@@ -29,9 +29,6 @@ from mahrem.table import (
     Cells,
     as_polars,
     pruned,
-    pseudonyms,
-    read_key,
-    with_default_hierarchy,
 )
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED
@@ -154,6 +151,8 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     if name in FULL_DOMAIN:
         refuse_for_levels(policy, name)
         axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
+        from mahrem.table import with_default_hierarchy
+
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = partition_rows(prepared, policy, name, options)
     if prepared.automatic is not None and name not in FULL_DOMAIN:
@@ -219,6 +218,10 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
 
 
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
+    if not policy.pseudonym:
+        return {}
+    from mahrem.table import pseudonyms, read_key
+
     made = {}
     for name, said in policy.pseudonym.items():
         key = said if isinstance(said, bytes) else read_key(Path(said))

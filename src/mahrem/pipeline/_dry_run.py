@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.errors import Infeasible, InvalidParameter, either
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import prepare
@@ -89,7 +89,9 @@ def dry_run(
     check.at_least(100, sample=check.whole(sample=sample))
     said = policy_from(policy, settings)
     if said.engine == "spark":
-        raise InvalidParameter("dry_run is for engine='local'; on Spark --explain prints the plan")
+        raise InvalidParameter(
+            f"dry_run is for engine='local'{either('', '; on Spark --explain prints the plan')}"
+        )
     if not said.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or (lambda _: None)

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
+from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.pipeline._anonymize import policy_from
 from mahrem.pipeline._prepare import hierarchy_of
 from mahrem.pipeline._reading import reading_of
@@ -99,7 +99,9 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
             f"{' and '.join(ways)} are different ways to make a hierarchy; say one of them"
         )
     if auto is None and (learn_from is not None or sample is not None or learnt is not None):
-        raise InvalidParameter("learn_from, sample and the settings of learning need a target: --auto TARGET")
+        raise InvalidParameter(
+            f"learn_from, sample and the settings of learning need a target: {spelled('auto', 'TARGET')}"
+        )
     source = hold(source)
     opened = open_source(source, reading_of(said))
     name = check.column_name(column=column)
@@ -115,7 +117,7 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
     if unknown:
         raise InvalidInput(
             f"column={name!r}: {unknown} different values are not in its order; "
-            f"name every value in --order {name}=..."
+            f"name every value in {spelled('order', {name: '…'})}"
         )
     return hierarchy
 
@@ -160,12 +162,16 @@ def _build(values: pl.Series, ways: Mapping[str, Any], policy: Policy) -> Hierar
         "prefix": lambda lengths: prefix_hierarchy(values, lengths),
     }
     if "groups" in ways and order is None:
-        raise InvalidParameter(f"groups needs the order of the values: --order {name}=lowest,…,highest")
+        raise InvalidParameter(
+            f"groups needs the order of the values: {spelled('order', {name: 'lowest,…,highest'})}"
+        )
     for way, levels in ways.items():
         return builders[way](levels)
     kind = policy.kind.get(name) or (Kind.ORDINAL if order else read_kind(values, decimal=decimal)[0])
     if kind is Kind.ORDINAL and order is None:
-        raise InvalidParameter(f"kind.{name}='ordinal' needs its order: --order {name}=lowest,…,highest")
+        raise InvalidParameter(
+            f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
+        )
     return plain_hierarchy(values, kind, order=order or (), decimal=decimal)
 
 
@@ -195,7 +201,7 @@ def _learn(
     if learn_from is None:
         warnings.warn(
             f"the hierarchy of {name!r} is learnt from the table itself: its groups tell something of the "
-            "target's shares; learn it from public data (--learn-from) to avoid that",
+            f"target's shares; learn it from public data ({spelled('learn_from')}) to avoid that",
             PrivacyWarning,
             stacklevel=3,
         )

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.attacks import People, Published, fit_of, read_people
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.pipeline._prepare import plain_text
 from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy
@@ -38,7 +38,7 @@ def refuse_others(published: Published, people: People) -> None:
     if unread == published.rows:
         raise InvalidInput(
             "original does not match the release: no row of it can be read against the original; "
-            "give the hierarchies its labels come from with --hierarchy col=FILE"
+            f"give the hierarchies its labels come from: {spelled('hierarchy', {'COL': 'FILE'})}"
         )
     if looked_at and fitting < _FITTING * looked_at:
         raise InvalidInput(

@@ -13,9 +13,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.engines import in_parallel
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, Promise, counts_of, judge
-from mahrem.pipeline._population import others_of, population_of
 from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy
 from mahrem.table import (
@@ -34,7 +33,6 @@ from mahrem.table import (
     encode_quasi,
     encode_sensitive,
     open_source,
-    read_hierarchy,
     read_kind,
     refuse_mixed_zones,
 )
@@ -126,7 +124,9 @@ def column_of(
         kind, series = read_kind(series, decimal=policy.decimal)
         refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
     if kind is Kind.ORDINAL and order is None:
-        raise InvalidParameter(f"kind.{name}='ordinal' needs its order: --order {name}=lowest,…,highest")
+        raise InvalidParameter(
+            f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
+        )
     return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
 
 
@@ -150,8 +150,12 @@ def prepare(given: object, policy: Policy) -> Prepared:
 
     if policy.population is not None and policy.delta_presence is None:
         raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
-    population = None if policy.population is None else population_of(policy, part.select(quasi))
-    beside = None if population is None else others_of(part.select(quasi), population)
+    population = beside = None
+    if policy.population is not None:
+        from mahrem.pipeline._population import others_of, population_of
+
+        population = population_of(policy, part.select(quasi))
+        beside = others_of(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
     axes = tuple(_coded_ends(axis, policy) for axis in axes)
     prepared = Prepared(
@@ -257,7 +261,7 @@ def _within_limit(suppress: Mask, policy: Policy) -> None:
     if policy.suppression_limit is not None and share > policy.suppression_limit:
         message = (
             f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
-            f"{share:.4f} of the rows; raise it or choose another --missing"
+            f"{share:.4f} of the rows; raise it or choose another {spelled('missing')}"
         )
         raise Infeasible(message, reached=share)
 
@@ -267,6 +271,8 @@ def hierarchy_of(name: str, said: object) -> Hierarchy:
     if isinstance(said, Hierarchy):
         return said
     if isinstance(said, str | Path):
+        from mahrem.table import read_hierarchy
+
         return read_hierarchy(Path(said))
     raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
 

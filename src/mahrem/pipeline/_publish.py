@@ -19,7 +19,6 @@ from mahrem.table import (
     exported_names,
     open_source,
     restore_cells,
-    write_database,
     write_table,
 )
 from mahrem.types import Rows
@@ -52,6 +51,8 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:
     """Write the published table into a database, shuffled too, read it back, and verify what it says."""
+    from mahrem.table import write_database
+
     order = _order(draft)
     write_database(draft.table_for_file(order), target, table, replace=replace)
     shown = open_source(target, Reading(table=table, null=draft.policy.null))

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.engines._spark_frame import NUMBERS, Placed, column, sendable
 from mahrem.engines._spark_judge import Coded
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.pipeline._prepare import column_of, hierarchy_of
 from mahrem.release import Policy
 from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
@@ -223,7 +223,7 @@ def _domain(name: str, kind: str, found: Mapping[str, Any]) -> Moments | Numbers
     if largest >= _EXACT and kind not in {"float", "double"}:
         raise InvalidInput(
             f"column={name!r}: whole numbers reach 2**53 and cannot be kept apart as numbers; "
-            f"pass --kind {name}=code or --kind {name}=categorical"
+            f"pass {spelled('kind', {name: 'code'})} or {spelled('kind', {name: 'categorical'})}"
         )
     return Numbers(low, high, bool(found[f"whole:{name}"]) and largest < _EXACT)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mahrem.engines import Coded, Placed, Spark, Task
 from mahrem.engines._spark_frame import column
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.models import Promise
 from mahrem.partition import Partitioner, build_method
 from mahrem.pipeline._draft import recoding_of
@@ -116,7 +116,8 @@ def refuse_on_spark(policy: Policy) -> None:
         said = getattr(policy, entry.name)
         if entry.name not in _KNOWN and said != getattr(usual, entry.name):
             raise InvalidParameter(
-                f"{entry.name} is not for engine='spark'; engine='local' does it: leave out --engine spark"
+                f"{entry.name} is not for engine='spark'; engine='local' does it: "
+                f"leave out {spelled('engine', 'spark')}"
             )
     if policy.method not in (*SPARK_METHODS, "auto"):
         raise InvalidParameter(

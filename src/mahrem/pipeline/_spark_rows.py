@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from mahrem.engines._spark_frame import NUMBERS, column
-from mahrem.errors import Infeasible, InvalidInput
+from mahrem.errors import Infeasible, InvalidInput, spelled
 from mahrem.release import Policy
 from mahrem.table import Missing, number_tokens
 
@@ -74,7 +74,7 @@ def rows_of(frame: Any, policy: Policy, published: Sequence[str]) -> SparkRows:
     if policy.suppression_limit is not None and holes / rows > policy.suppression_limit:
         raise Infeasible(
             f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
-            f"{holes / rows:.4f} of the rows; raise it or choose another --missing",
+            f"{holes / rows:.4f} of the rows; raise it or choose another {spelled('missing')}",
             reached=holes / rows,
         )
     return SparkRows(part, frame.where(incomplete), as_came, suppressed=holes)

@@ -13,7 +13,7 @@ from typing import Any
 
 from mahrem.engines import is_spark_frame
 from mahrem.engines._spark_frame import RESERVED, column
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.release import Policy
 from mahrem.table._formulas import DISARMED
 
@@ -78,7 +78,7 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
     if not isinstance(source, str | os.PathLike):
         raise InvalidInput(
             f"source of type {type(source).__qualname__}: engine='spark' reads Spark DataFrames, CSV and "
-            "Parquet; leave out engine='spark' for frames that lie in this process"
+            f"Parquet; leave out {spelled('engine', 'spark')} for frames that lie in this process"
         )
     text = os.fspath(source)
     path = None if _URI.match(text) else Path(text)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.errors import BudgetExceeded, InvalidParameter
+from mahrem.errors import BudgetExceeded, InvalidParameter, spelled
 from mahrem.learning import (
     Descent,
     PrivateNetwork,
@@ -237,7 +237,8 @@ def _refuse_occupied(folder: Path, *, force: bool) -> None:
         return
     if folder.exists() and not (force and folder.is_dir() and is_release(folder)):
         raise InvalidParameter(
-            f"output={folder.name!r} exists; choose another, or pass --force to replace a model"
+            f"output={folder.name!r} exists; choose another, or pass "
+            f"{spelled('force', True)} to replace a model"
         )
 
 

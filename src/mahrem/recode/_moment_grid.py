@@ -51,8 +51,8 @@ def moment_step(domain: Moments, step: float | str | None = None) -> str:
 def snap_moments(low: pl.Series, high: pl.Series, step: str) -> tuple[pl.Series, pl.Series]:
     """Move ends out to whole steps: the first day or moment of one, the last of the other.
 
-    Steps follow the clock of the moments' own zone. The last moment of a step is its last whole second, or its
-    last microsecond where a value lies after that.
+    Steps follow the clock of the moments' own zone. The last moment of a step is its last whole second, or
+    its last microsecond where a value lies after that.
     """
     every = _EVERY[step]
     first, top = wall_clock(low).dt.truncate(every), wall_clock(high)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_prefixes
 from mahrem.types import Integers, Labels
@@ -32,7 +32,9 @@ def prefixes(axis: Axis, labels: Labels, classes: int) -> Cells:
         ['061**', '34000']
     """
     if not isinstance(axis.domain, Words) or axis.domain.ordered:
-        raise InvalidParameter(f"recoding='prefixes' needs codes; pass --kind {axis.name}=code")
+        raise InvalidParameter(
+            f"recoding='prefixes' needs codes; pass {spelled('kind', {axis.name: 'code'})}"
+        )
     low, high, missing = class_ends(axis, labels, classes)
     empty = np.isnan(low)
     codes = pl.Series(axis.domain.labels, dtype=pl.String)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_members
 from mahrem.types import Integers, Labels, Mask
@@ -34,7 +34,9 @@ def sets(axis: Axis, labels: Labels, classes: int) -> Cells:
         ['{clerk, smith}', 'nurse']
     """
     if not isinstance(axis.domain, Words):
-        raise InvalidParameter(f"recoding='sets' needs words; pass --kind {axis.name}=categorical")
+        raise InvalidParameter(
+            f"recoding='sets' needs words; pass {spelled('kind', {axis.name: 'categorical'})}"
+        )
     names = pl.Series(axis.domain.labels, dtype=pl.String)
     everything = len(names) + bool(np.isnan(axis.positions).any())
     if axis.domain.ordered:

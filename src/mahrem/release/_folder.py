@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import get_args
 
-from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered
+from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
 from mahrem.table import Format
 
 __all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "replace_page", "staged_release"]
@@ -121,11 +121,12 @@ def _refuse_occupied(target: Path, *, force: bool) -> None:
         return
     if not force:
         raise InvalidParameter(
-            f"output={target.name!r} exists and is not empty; choose another or pass --force"
+            f"output={target.name!r} exists and is not empty; choose another or pass {spelled('force', True)}"
         )
     if not is_release(target):
         raise InvalidParameter(
-            f"output={target.name!r} holds something else than a release; --force only replaces releases"
+            f"output={target.name!r} holds something else than a release; "
+            f"{spelled('force', True)} only replaces releases"
         )
 
 

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem import arrays
-from mahrem.errors import PrivacyWarning
+from mahrem.errors import PrivacyWarning, either
 from mahrem.release._record import private_key, state_folder, write_private
 
 __all__ = ["Fingerprints", "fingerprints", "told_apart_by", "watch_people"]
@@ -104,7 +104,7 @@ def _warn_of_overlap(made: Fingerprints, release: Path) -> int:
         warnings.warn(
             f"{most} of {made.people} {what} are also in an earlier release ({when}): laid side by side, "
             f"the two can tell more than each promises (composition); replace the earlier one, or measure "
-            f"it with: mahrem attack --second",
+            f"it with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
             PrivacyWarning,
             stacklevel=3,
         )

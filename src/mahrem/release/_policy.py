@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.release._settings import read_settings
@@ -110,7 +110,8 @@ class Policy:
         if self.models and not self.sensitive:
             said = next(iter(self.models))
             raise InvalidParameter(
-                f"{said}={self.models[said]!r} speaks of a sensitive column; name one with --sensitive"
+                f"{said}={self.models[said]!r} speaks of a sensitive column; "
+                f"name one with {spelled('sensitive')}"
             )
         if self.delta_presence is not None:
             self._check_presence()
@@ -137,7 +138,7 @@ class Policy:
             for name in ("rho", "smoothing", "minimum_count", "learn_from"):
                 if getattr(self, name) not in (None, ()):
                     raise InvalidParameter(
-                        f"{name} is about learnt groups; name their target: --automatic COLUMN"
+                        f"{name} is about learnt groups; name their target: {spelled('automatic', 'COLUMN')}"
                     )
         else:  # groups have neither ends nor a middle
             check.one_of(("text",), **{"cells (with automatic)": self.cells})
@@ -148,7 +149,9 @@ class Policy:
 
     def _check_presence(self) -> None:
         if self.population is None:
-            raise InvalidParameter("delta_presence needs the public table it speaks of: --population FILE")
+            raise InvalidParameter(
+                f"delta_presence needs the public table it speaks of: {spelled('population', 'FILE')}"
+            )
         # Cells of different classes must not overlap, or a person may be in either and presence adds up.
         for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
             check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(self, name)})
@@ -208,7 +211,8 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
             if missing:
                 raise InvalidParameter(
                     f"policy={Path(path).name!r} was used with a private {key} of {', '.join(missing)}: "
-                    f"give it again (--{key} {missing[0]}=FILE), or take {key} out of its [mahrem] section"
+                    f"give it again ({spelled(key, {missing[0]: 'FILE'})}), or take {key} "
+                    f"out of its [mahrem] section"
                 )
     return settings
 

@@ -15,9 +15,7 @@ __all__ = ["budget"]
 
 def budget(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     """Lay out the data sheet of a ledger, ``report["privacy_ledger"]``, in words of the language."""
-    sheet = report.get("privacy_ledger")
-    if not sheet:
-        return {}
+    sheet = report["privacy_ledger"]
     texts = catalogue["budget"]
     spent = sheet["spent"]["epsilon"]
     rule = sheet.get("composition", "pld") if sheet["total"]["delta"] else "sum"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report import _pictures, _sections
-from mahrem.report._budget import budget
 from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
-from mahrem.report._synthetic import synthetic
 from mahrem.report._template import load_template
 
 if TYPE_CHECKING:
@@ -52,10 +50,26 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
         singling=_sections.singling(report, catalogue),
         relations=_sections.relations(report, catalogue),
         learning=_sections.learning(report, catalogue),
-        budget=budget(report, catalogue),
-        synthetic=synthetic(report, catalogue),
+        budget=_budget(report, catalogue),
+        synthetic=_synthetic(report, catalogue),
         made=_made(report, catalogue),
     )
+
+
+def _budget(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    if not report.get("privacy_ledger"):
+        return {}
+    from mahrem.report._budget import budget
+
+    return budget(report, catalogue)
+
+
+def _synthetic(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    if not report.get("synthesis"):
+        return dict.fromkeys(("promise", "limits_intro", "limits"))
+    from mahrem.report._synthetic import synthetic
+
+    return synthetic(report, catalogue)
 
 
 def summary_parts(report: Mapping[str, Any], language: str = "en") -> dict[str, Any]:

@@ -12,10 +12,8 @@ __all__ = ["synthetic"]
 
 
 def synthetic(report: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """Lay out ``report["synthesis"]`` in words of the language; empty for other releases."""
-    made = report.get("synthesis")
-    if not made:
-        return dict.fromkeys(("promise", "limits_intro", "limits"))
+    """Lay out ``report["synthesis"]`` in words of the language."""
+    made = report["synthesis"]
     texts = catalogue["synthetic"]
     return {
         "promise": texts["promise"],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         prefix_hierarchy,
     )
     from mahrem.table._cells import Cells
-    from mahrem.table._databases import is_postgresql, quoted, read_alone
+    from mahrem.table._databases import quoted, read_alone
     from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
     from mahrem.table._encode import as_text, encode_quasi, encode_sensitive, refuse_mixed_zones
     from mahrem.table._excel import excel_texts, fits_excel
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from mahrem.table._roles import assign_roles, is_role_word, role_from_word
     from mahrem.table._schema import Column, Kind, Missing, Role
     from mahrem.table._slices import scan_sparingly
-    from mahrem.table._source import open_source
+    from mahrem.table._source import is_postgresql, open_source
     from mahrem.table._values import Values
     from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
     from mahrem.table._write_database import write_database

@@ -13,7 +13,6 @@ from mahrem.table._databases import (
     LISTING,
     choose_table,
     duckdb_reader,
-    is_postgresql,
     postgresql_driver,
     postgresql_reader,
     postgresql_table,
@@ -23,6 +22,7 @@ from mahrem.table._databases import (
 )
 from mahrem.table._files import is_duckdb
 from mahrem.table._reading import Reading, name_columns
+from mahrem.table._source import is_postgresql
 
 __all__ = ["Database", "asking"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table._default_hierarchy import default_grids, default_lengths, default_sizes, useful
 from mahrem.table._encode import as_text, plain
 from mahrem.table._hierarchy import Hierarchy
@@ -264,7 +264,7 @@ def _numbers(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]
     if unread:
         raise InvalidInput(
             f"column={values.name!r}: {unread} of {len(text)} distinct values are not finite numbers; "
-            "intervals need numbers (pass --null TOKEN for missing values)"
+            f"intervals need numbers (pass {spelled('null', 'TOKEN')} for missing values)"
         )
     order = numbers.arg_sort()
     return text.gather(order), numbers.gather(order).to_numpy() + 0.0  # no negative zero
@@ -279,7 +279,7 @@ def _moments(values: pl.Series) -> tuple[pl.Series, pl.Series]:
     if moments.null_count():
         raise InvalidInput(
             f"column={values.name!r}: {moments.null_count()} of {len(text)} distinct values are not ISO or "
-            "DD.MM.YYYY dates; pass --null TOKEN for missing values"
+            f"DD.MM.YYYY dates; pass {spelled('null', 'TOKEN')} for missing values"
         )
     order = moments.arg_sort()
     return text.gather(order), moments.gather(order)

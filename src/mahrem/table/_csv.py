@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import CONTROL, Reading, Source, name_columns
 from mahrem.table._structure import NEWLINE, QUOTE, RETURN, Structure, walk
@@ -167,7 +167,7 @@ def _header(record: bytes, delimiter: str, label: str) -> list[str]:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except UnicodeDecodeError:
         raise InvalidInput(
-            f"{label}: the header is not UTF-8; say the encoding (--encoding cp1254, latin-1 …)"
+            f"{label}: the header is not UTF-8; say the encoding: {spelled('encoding', 'cp1254')}, latin-1 …"
         ) from None
     except (csv.Error, StopIteration):
         raise InvalidInput(f"{label}: a quote in the header is not closed at the end of its cell") from None

@@ -25,7 +25,6 @@ __all__ = [
     "choose_table",
     "connection_reason",
     "duckdb_reader",
-    "is_postgresql",
     "open_duckdb",
     "open_postgresql",
     "postgresql_driver",
@@ -37,18 +36,12 @@ __all__ = [
     "refused_query",
 ]
 
-SCHEMES = ("postgresql://", "postgres://")
 LISTING = (
     "SELECT table_schema, table_name FROM information_schema.tables "
     "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
 )
 AS_TEXT = ("uuid", "json", "jsonb", "interval", "numeric")  # PostgreSQL's types that Arrow lacks
 DUCKDB_AS_TEXT = ("INTERVAL", "BIT", "TIME WITH TIME ZONE", "UNION", "MAP", "BIGNUM", "VARIANT", "GEOMETRY")
-
-
-def is_postgresql(target: object) -> bool:
-    """Say whether this is the URI of a PostgreSQL database."""
-    return isinstance(target, str) and target.lower().startswith(SCHEMES)
 
 
 def quoted(*names: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.table._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.table._hierarchy import Hierarchy
 from mahrem.table._parse import mixes_zones, moments_of_text, numbers_of_text
@@ -101,7 +101,7 @@ def _numbers(series: pl.Series, name: str, decimal: str | None) -> tuple[Positio
     if wild:
         raise InvalidInput(
             f"column={name!r}: {wild} values are not finite numbers; "
-            "make them missing (--null TOKEN, null), or leave those rows out"
+            f"make them missing ({spelled('null', 'TOKEN')}), or leave those rows out"
         )
     positions = _floats(numbers) + 0.0  # no negative zero
     low, high = _ends(positions)
@@ -117,7 +117,8 @@ def _refuse_unread(series: pl.Series, read: pl.Series, name: str, *, what: str, 
     if unread:
         raise InvalidInput(
             f"column={name!r} is not {what}: {unread} of {len(series) - series.null_count()} values cannot "
-            f"be read as {read_as}; pass --kind {name}=categorical, or --null TOKEN for missing values"
+            f"be read as {read_as}; pass {spelled('kind', {name: 'categorical'})}, or "
+            f"{spelled('null', 'TOKEN')} for missing values"
         )
 
 
@@ -131,7 +132,7 @@ def _refuse_large_whole(series: pl.Series, numbers: pl.Series, name: str) -> Non
     if count:
         raise InvalidInput(
             f"column={name!r}: {count} whole numbers reach 2**53 and cannot be kept apart as numbers; "
-            f"pass --kind {name}=code or --kind {name}=categorical"
+            f"pass {spelled('kind', {name: 'code'})} or {spelled('kind', {name: 'categorical'})}"
         )
 
 
@@ -173,7 +174,8 @@ def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
     order = column.order
     if not order:
         raise InvalidInput(
-            f"column={column.name!r} is ordinal: its values need an order, --order {column.name}=low,high"
+            f"column={column.name!r} is ordinal: its values need an order, "
+            f"{spelled('order', {column.name: 'low,high'})}"
         )
     if len(set(order)) < len(order):
         raise InvalidInput(f"column={column.name!r}: its order names a value twice")
@@ -183,7 +185,8 @@ def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
     if strange.any():
         raise InvalidInput(
             f"column={column.name!r}: {int(strange.sum())} of {len(strange)} values are not in its order; "
-            f"name every value in --order {column.name}=..., or --null TOKEN for missing values"
+            f"name every value in {spelled('order', {column.name: '…'})}, or "
+            f"{spelled('null', 'TOKEN')} for missing values"
         )
     return _places(text, labels), Words(tuple(order), ordered=True)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import polars as pl
 
 from mahrem.check import extra
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import Reading, Source, name_columns
 
@@ -170,7 +170,9 @@ def _sheet(workbook: Any, reading: Reading, label: str) -> str:
     if reading.table is None:
         if len(names) == 1:
             return names[0]
-        raise InvalidInput(f"{label} has {len(names)} sheets; say which with --table: {', '.join(names)}")
+        raise InvalidInput(
+            f"{label} has {len(names)} sheets; say which with {spelled('table')}: {', '.join(names)}"
+        )
     if reading.table not in names:
         raise InvalidInput(f"{label} has no sheet table={reading.table!r}; there are {', '.join(names)}")
     return reading.table

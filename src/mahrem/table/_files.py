@@ -9,8 +9,6 @@ import polars as pl
 
 from mahrem.errors import InvalidInput
 from mahrem.table._csv import open_csv
-from mahrem.table._databases import open_duckdb
-from mahrem.table._excel import open_excel
 from mahrem.table._frames import PolarsSource
 from mahrem.table._reading import Reading, Source, name_columns
 from mahrem.table._slices import scan_slices
@@ -38,8 +36,12 @@ def open_file(path: Path, reading: Reading) -> Source:
         case "arrow":
             return _open_polars(path, reading, "Arrow file", pl.scan_ipc)
         case "duckdb":
+            from mahrem.table._databases import open_duckdb
+
             return open_duckdb(path, reading)
         case "xlsx":
+            from mahrem.table._excel import open_excel
+
             return open_excel(path, reading)
         case "sqlite":
             raise InvalidInput(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.table._arrow import ArrowSource, arrow_table
 from mahrem.table._reading import Reading, Source, arrange, cleaned, name_columns, refuse_nested
 from mahrem.table._zones import named_zone, zone_of_offset
@@ -89,7 +89,7 @@ def as_polars(frame: object) -> pl.DataFrame:
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InvalidInput(
             f"the table has a column that cannot be written ({type(error).__name__}); "
-            f"leave it out with rest='drop', or turn it into text, numbers or dates"
+            f"leave it out with {spelled('rest', 'drop')}, or turn it into text, numbers or dates"
         ) from None
     return polars
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from mahrem import check
-from mahrem.errors import InvalidParameter, shorten
+from mahrem.errors import InvalidParameter, shorten, spelled
 from mahrem.table._schema import Role
 
 __all__ = ["assign_roles", "is_role_word", "role_from_word"]
@@ -98,7 +98,7 @@ def assign_roles(
     if rest is None and undeclared:
         raise InvalidParameter(
             f"rest=None: every column needs a role, and these have none: {shorten(undeclared)}; "
-            "name them, or say rest='insensitive' or rest='drop'"
+            f"name them, or say {spelled('rest', 'insensitive')} or {spelled('rest', 'drop')}"
         )
     if rest is not None:
         check.one_of(("insensitive", "drop"), rest=rest)

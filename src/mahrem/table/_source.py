@@ -7,12 +7,16 @@ import re
 from pathlib import Path
 
 from mahrem.errors import InvalidInput
-from mahrem.table._databases import is_postgresql, open_postgresql
 from mahrem.table._files import open_file
 from mahrem.table._frames import open_frame
 from mahrem.table._reading import Reading, Source
 
-__all__ = ["open_source"]
+__all__ = ["is_postgresql", "open_source"]
+
+
+def is_postgresql(source: object) -> bool:
+    """Say whether this is the URI of a PostgreSQL database."""
+    return isinstance(source, str) and source.lower().startswith(("postgresql://", "postgres://"))
 
 
 def open_source(source: object, reading: Reading | None = None) -> Source:
@@ -38,6 +42,8 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     """
     how = reading or Reading()
     if isinstance(source, str) and is_postgresql(source):
+        from mahrem.table._databases import open_postgresql
+
         return open_postgresql(source, how)
     if isinstance(source, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source):
         raise InvalidInput(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +120,8 @@ class Structure:
         except UnicodeDecodeError as error:
             line = self._line_at(chunk, max(error.start - pending, 0))
             raise InvalidInput(
-                f"{self._label}: line {line} is not UTF-8; say the encoding (--encoding cp1254, latin-1 …)"
+                f"{self._label}: line {line} is not UTF-8; "
+                f"say the encoding: {spelled('encoding', 'cp1254')}, latin-1 …"
             ) from None
 
     def _line_at(self, chunk: bytes, place: int) -> int:

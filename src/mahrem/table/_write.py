@@ -9,7 +9,6 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.table._excel import write_excel
 from mahrem.table._formulas import neutralise_formulas, neutralise_names
 from mahrem.table._reading import CONTROL, NESTED
 from mahrem.table._staged import appearing
@@ -57,6 +56,8 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
             case "arrow":
                 frame.write_ipc(stream, compression="zstd")
             case "xlsx":
+                from mahrem.table._excel import write_excel
+
                 write_excel(frame, stream, Path(path).parent)
             case _:
                 frame.write_csv(stream, separator="\t" if format == "tsv" else ",")

@@ -1,7 +1,7 @@
 """Time zones: instants as the clock on the wall of a zone shows them, and back.
 
-Periods (days, weeks, months) begin by the clock on the wall, but what lies in a cell is decided by instants: a
-clock that is put back shows an hour twice.
+Periods (days, weeks, months) begin by the clock on the wall, but what lies in a cell is decided by instants:
+a clock that is put back shows an hour twice.
 """
 
 from __future__ import annotations
