@@ -202,7 +202,9 @@ def test_the_command_keeps_the_hierarchies_outside_the_release(tmp_path: Path) -
     line = ["anonymize", str(tmp_path / "patients.csv"), "--qi", "age,sex", "--sensitive", "diagnosis"]
     line += ["--rest", "drop", "-k", "3", "--automatic", "diagnosis", "--rho", "10,50", "--no-html", "-q"]
     out = ["-o", str(tmp_path / "release")]
-    inside = CliRunner().invoke(build_app(), [*line, *out, "--hierarchies", str(tmp_path / "release" / "trees")])
+    inside = CliRunner().invoke(
+        build_app(), [*line, *out, "--hierarchies", str(tmp_path / "release" / "trees")]
+    )
     assert isinstance(inside.exception, InvalidParameter)
     assert not (tmp_path / "release").exists()
     done = CliRunner().invoke(build_app(), [*line, *out, "--hierarchies", str(tmp_path / "trees")])

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem.datasets import are_invented
 from mahrem.pipeline._draft import Draft
 from mahrem.release import told_apart_by, watch_people
 from mahrem.table import Source
@@ -30,5 +29,7 @@ def _only_invented(source: Source) -> bool:
     """Say whether a table lists the demo's patients: what is told of people who do not exist harms nobody."""
     if "name" not in source.columns:
         return False
+    from mahrem.datasets import are_invented
+
     first = source.scan(["name"]).head(1).collect()["name"]  # one name finds out most tables
     return are_invented(first) and are_invented(source.take(["name"])["name"])

@@ -33,6 +33,8 @@ def main() -> int:
     order = json.loads(sys.stdin.buffer.readline())
     say = _quiet_stdout()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
+    import polars  # noqa: F401, ICN001 - loaded under a limit that it meets at once, it waits for threads for ever
+
     _limit(order["memory"], order["seconds"])
     try:
         from mahrem.web._verbs import perform
