@@ -71,7 +71,7 @@ def finite(**named: object) -> float:
     return float(value)
 
 
-def one_of(choices: Sequence[Choice], **named: str) -> Choice:
+def one_of(choices: Iterable[Choice], **named: str) -> Choice:
     """Give back the one named value if it is among ``choices``."""
     ((name, value),) = named.items()
     for choice in choices:

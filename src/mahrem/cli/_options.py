@@ -15,6 +15,7 @@ import typer
 
 from mahrem import check
 from mahrem.cli._typed import listed, number, pairs, sizes, value
+from mahrem.partition import METHODS
 
 __all__ = [
     "JSON",
@@ -112,12 +113,7 @@ _TABLE: Sequence[Row] = (
     ("missing", _TEXT, "--missing", "POLICY", "category (default), suppress, drop, drop-any or refuse."),
     *SOURCE_ROWS,
 )
-# Spelled out, because asking the room that knows them would load every kernel for a line of help.
-_METHODS = (
-    "mondrian (default), optimised-mondrian, canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*, "
-    "ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen; auto "
-    "chooses by size, kinds and time (--option seconds=10)."
-)
+_METHODS = f"{', '.join(METHODS)}; default mondrian; auto chooses by size, kinds, time (--option seconds=10)."
 _HOW: Sequence[Row] = (
     ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML) or a ready one: see mahrem policies."),
     ("method", _TEXT, "--method", "NAME", _METHODS),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.partition._bottom_up import BottomUp, bottom_up
     from mahrem.partition._canon import Canon, canon
     from mahrem.partition._datafly import Datafly, datafly
+    from mahrem.partition._entries import METHODS, Method
     from mahrem.partition._evolve import KAnonyMeansStar, k_anonymeans_star
     from mahrem.partition._flash import Flash, flash
     from mahrem.partition._incognito import Incognito, incognito
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mahrem.partition._keep_frequent import KeepFrequent, keep_frequent
     from mahrem.partition._leftovers import merge_refused, place_leftovers
     from mahrem.partition._mdav import Mdav, MdavPlus, mdav, mdav_plus
-    from mahrem.partition._methods import FULL_DOMAIN, METHODS, build_method
+    from mahrem.partition._methods import build_method
     from mahrem.partition._mingen import MinGen, mingen
     from mahrem.partition._mondrian import Mondrian, mondrian
     from mahrem.partition._mosaic import Mosaic, mosaic
@@ -41,7 +42,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "FULL_DOMAIN",
     "METHODS",
     "Admission",
     "Admits",
@@ -61,6 +61,7 @@ __all__ = [
     "Mdav",
     "MdavPlus",
     "MdavStar",
+    "Method",
     "MinGen",
     "Mondrian",
     "Mosaic",

@@ -1,66 +1,18 @@
-"""The methods by the names a person says, and how their settings reach them."""
+"""How the settings of a policy reach a method."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.partition._entries import METHODS
 from mahrem.partition._partition import Partitioner
 from mahrem.table import Hierarchy
 
-__all__ = ["FULL_DOMAIN", "METHODS", "build_method"]
-
-
-class _Factories(Mapping[str, Callable[..., Partitioner]]):
-    """Factories by name, each loaded when it is asked for: listing the methods loads none."""
-
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        self._homes = homes
-
-    def __getitem__(self, name: str) -> Callable[..., Partitioner]:
-        home, _, factory = self._homes[name].partition(":")
-        found: Callable[..., Partitioner] = getattr(import_module(f"mahrem.partition.{home}"), factory)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._homes)
-
-    def __len__(self) -> int:
-        return len(self._homes)
-
-
-# A factory takes its settings by keyword and gives a partitioner; a new method is one line here.
-METHODS: Mapping[str, Callable[..., Partitioner]] = _Factories(
-    {
-        "mondrian": "_mondrian:Mondrian",
-        "optimised-mondrian": "_keep_frequent:optimised_mondrian",
-        "canon": "_canon:by_kinds",
-        "u-mondrian": "_utility_aware:u_mondrian",
-        "u-canon": "_utility_aware:u_canon",
-        "mdav": "_mdav:Mdav",
-        "mdav+": "_mdav:MdavPlus",
-        "v-mdav": "_variable_mdav:VariableMdav",
-        "mdav*": "_variable_mdav:MdavStar",
-        "ona*": "_ona:OnaStar",
-        "kanonymeans": "_k_anonymeans:KAnonyMeans",
-        "kanonymeans*": "_evolve:KAnonyMeansStar",
-        "mosaic": "_mosaic:Mosaic",
-        "datafly": "_datafly:Datafly",
-        "bottom-up": "_bottom_up:BottomUp",
-        "top-down": "_top_down:TopDown",
-        "incognito": "_incognito:Incognito",
-        "ola": "_ola:Ola",
-        "flash": "_flash:Flash",
-        "mingen": "_mingen:MinGen",
-    }
-)
-
-# Methods that lift whole columns to a level of their hierarchies: every column needs one.
-FULL_DOMAIN = frozenset({"datafly", "bottom-up", "top-down", "incognito", "ola", "flash", "mingen"})
+__all__ = ["build_method"]
 
 
 def build_method(
@@ -91,7 +43,7 @@ def build_method(
         >>> build_method("mondrian", strict=False)
         Mondrian(strict=False, cut='median')
     """
-    factory = METHODS[check.one_of(tuple(METHODS), method=name)]
+    factory = METHODS[check.one_of(METHODS, method=name)].load()
     known = inspect.signature(factory).parameters
     common = {
         "strict": strict,

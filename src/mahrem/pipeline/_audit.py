@@ -19,7 +19,7 @@ from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
-from mahrem.partition import FULL_DOMAIN
+from mahrem.partition import METHODS
 from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._prepare import column_of, hierarchy_of, subjects_of
 from mahrem.pipeline._reading import reading_beside, reading_of
@@ -183,7 +183,8 @@ def _suppresses(source: object) -> bool:
     folder = _folder(source)
     written = None if folder is None else folder / "policy.toml"
     said = read_policy(written) if written is not None and written.is_file() else {}
-    by_method = said.get("method") in FULL_DOMAIN and said.get("suppression_limit", 0) > 0
+    method = METHODS.get(said.get("method", ""))
+    by_method = method is not None and method.full_domain and said.get("suppression_limit", 0) > 0
     by_method |= said.get("method") == BY_RECIPE
     return bool(said.get("missing") == "suppress" or by_method)
 

@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mahrem import check
+from mahrem.partition import METHODS
 
-__all__ = ["QUADRATIC", "QUADRATIC_ROWS", "TRAITS", "Evidence", "Trait", "choose", "suits"]
+__all__ = ["QUADRATIC_ROWS", "Evidence", "choose", "suits"]
 
 QUADRATIC_ROWS = 20_000  # above this, methods that look at all pairs are left out unless asked for by name
 PATIENCE = 60.0  # seconds; a method expected to take longer for one run is left out as well
 LIGHT = 0.6  # share of k up to which distinct l-diversity was seen to leave mosaic ahead
-
-
-@dataclass(frozen=True)
-class Trait:
-    """What is known of a method before it runs.
-
-    ``rows_a_second`` was measured at k=5 with default settings: on 1,000,000 x 5 uniform points for
-    ``n log n``, on 10,000 rows of Adult for ``n²``, where seconds grow with the square of the rows. Two cores
-    that others used as well: an order of magnitude to plan with, not a benchmark.
-    """
-
-    growth: str  # "n log n", "n²", or "lattice": by the nodes of a lattice more than by the rows
-    rows_a_second: float
-
-    def seconds(self, rows: int) -> float:
-        """Give about how long a table of so many rows takes."""
-        alone = rows / self.rows_a_second
-        return alone * rows / 10_000 if self.growth == "n²" else alone
-
-
-# A new method gets its line here.
-TRAITS: Mapping[str, Trait] = {
-    "mondrian": Trait("n log n", 3.3e6),
-    "optimised-mondrian": Trait("n log n", 4.0e5),
-    "canon": Trait("n log n", 2.4e6),
-    "u-mondrian": Trait("n log n", 1.6e6),
-    "u-canon": Trait("n log n", 9.5e5),
-    "mosaic": Trait("n log n", 4.9e5),
-    "mdav+": Trait("n²", 1.9e5),
-    "mdav": Trait("n²", 1.7e5),
-    "mdav*": Trait("n²", 1.5e5),
-    "v-mdav": Trait("n²", 7.6e4),
-    "kanonymeans": Trait("n²", 8.5e3),
-    "ona*": Trait("n²", 3.3e3),
-    "kanonymeans*": Trait("n²", 90.0),  # from 4 evaluations; 30 are the default
-    **dict.fromkeys(("datafly", "bottom-up", "top-down"), Trait("lattice", 1e6)),
-    **dict.fromkeys(("incognito", "ola", "flash", "mingen"), Trait("lattice", 1e5)),
-}
-QUADRATIC = tuple(name for name, trait in TRAITS.items() if trait.growth == "n²")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +36,13 @@ def suits(method: str, rows: int) -> str | None:
         >>> suits("mdav", 1_000_000)
         'looks at all pairs of rows: left out above 20,000 rows; name it to run it'
     """
-    if TRAITS[method].growth == "lattice":
+    known = METHODS[method]
+    if known.growth == "lattice":
         return "lifts whole columns along their hierarchies: never swept by default; name it to run it"
-    if method in QUADRATIC and rows > QUADRATIC_ROWS:
+    if known.growth == "n²" and rows > QUADRATIC_ROWS:
         return f"looks at all pairs of rows: left out above {QUADRATIC_ROWS:,} rows; name it to run it"
-    expected = TRAITS[method].seconds(rows)
-    if method in QUADRATIC and expected > PATIENCE:
+    expected = known.seconds(rows)
+    if known.growth == "n²" and expected > PATIENCE:
         return f"takes about {expected:,.0f} s a run: left out above {PATIENCE:g} s; name it to run it"
     return None
 
@@ -124,7 +86,7 @@ def choose(evidence: Evidence) -> tuple[str, str]:
     if evidence.demanding:
         reason = "the promise refuses many small classes; merging them cost more than cutting with care"
         return "mondrian", f"{reason} where we compared"
-    expected = TRAITS["mosaic"].seconds(evidence.rows)
+    expected = METHODS["mosaic"].seconds(evidence.rows)
     if expected > allowed:
         reason = (
             f"mosaic would take about {expected:,.0f} s for {evidence.rows:,} rows, {allowed:g} s are allowed"

@@ -17,7 +17,7 @@ from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method
 from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._auto import TRAITS, suits
+from mahrem.pipeline._auto import suits
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
@@ -259,7 +259,7 @@ def _methods(methods: Sequence[str] | None, settings: Mapping[str, Any]) -> list
         return None
     if len(methods) == 0:
         raise InvalidParameter("methods=[] must name at least one method")
-    return list(dict.fromkeys(check.one_of(tuple(METHODS), method=name) for name in methods))
+    return list(dict.fromkeys(check.one_of(METHODS, method=name) for name in methods))
 
 
 def _suiting(wanted: list[str] | None, rows: int) -> tuple[list[str], dict[str, str]]:
@@ -268,7 +268,7 @@ def _suiting(wanted: list[str] | None, rows: int) -> tuple[list[str], dict[str, 
         return wanted, {}
     reasons = {name: suits(name, rows) for name in METHODS}
     chosen = [name for name, reason in reasons.items() if reason is None]
-    chosen.sort(key=lambda name: TRAITS[name].seconds(rows))
+    chosen.sort(key=lambda name: METHODS[name].seconds(rows))
     return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
 
 
@@ -285,14 +285,14 @@ def _cases(
     methods: Sequence[str], ks: Sequence[int], strategies: Sequence[str], seeds: int
 ) -> Iterator[_Case]:
     for method in methods:
-        known = inspect.signature(METHODS[method]).parameters
+        known = inspect.signature(METHODS[method].load()).parameters
         cuts: Sequence[str | None] = strategies if "strict" in known else (None,)
         draws: Sequence[int | None] = range(seeds) if "seed" in known else (None,)
         yield from (_Case(method, cut, k, seed) for cut in cuts for k in ks for seed in draws)
 
 
 def _own_options(options: Mapping[str, Any], method: str) -> dict[str, Any]:
-    known = inspect.signature(METHODS[method]).parameters
+    known = inspect.signature(METHODS[method].load()).parameters
     return {key: value for key, value in options.items() if key in known}
 
 

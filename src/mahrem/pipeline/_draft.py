@@ -15,7 +15,7 @@ import polars as pl
 from mahrem.engines import in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import (
-    FULL_DOMAIN,
+    METHODS,
     Levels,
     Partition,
 )
@@ -148,14 +148,15 @@ class Draft:
 def draft(prepared: Prepared, policy: Policy) -> Draft:
     """Partition, recode, and render what each row shows."""
     name, reason, options = chosen_method(prepared, policy)
-    if name in FULL_DOMAIN:
+    full_domain = METHODS[name].full_domain
+    if full_domain:
         refuse_for_levels(policy, name)
         axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
         from mahrem.table import with_default_hierarchy
 
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = partition_rows(prepared, policy, name, options)
-    if prepared.automatic is not None and name not in FULL_DOMAIN:
+    if prepared.automatic is not None and not full_domain:
         from mahrem.pipeline._automatic import best_groups
 
         axes = best_groups(

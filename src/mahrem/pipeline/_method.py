@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from mahrem import check
 from mahrem.engines import Local
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
-from mahrem.partition import Admission, Jittered, Partition, Partitioner, build_method
-from mahrem.pipeline._auto import LIGHT, Evidence, choose
+from mahrem.partition import METHODS, Admission, Jittered, Partition, Partitioner, build_method
 from mahrem.pipeline._prepare import Prepared
 from mahrem.release import Policy
 from mahrem.table import Leaves, Values, Words
@@ -24,14 +24,16 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, 
     """Give the method, why it was chosen if it was, and its own options."""
     options = dict(policy.options)
     if policy.method != "auto":
-        return policy.method, None, options
+        return check.one_of(METHODS, method=policy.method), None, options
+    from mahrem.pipeline._auto import LIGHT, Evidence, choose
+
     evidence = Evidence(
         rows=prepared.taking_part,
         columns=len(prepared.axes),
         unordered=len(_unordered(prepared)),
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
-        demanding=_demanding(policy),
+        demanding=_demanding(policy, LIGHT),
         seconds=options.pop("seconds", None),
     )
     return *choose(evidence), options
@@ -70,9 +72,9 @@ def admission(prepared: Prepared, policy: Policy) -> Admission:
     )
 
 
-def _demanding(policy: Policy) -> bool:
-    """Say whether the promises are such that many small classes will be refused."""
-    light = LIGHT * (policy.k or 1)
+def _demanding(policy: Policy, share: float) -> bool:
+    """Say whether many small classes will be refused; distinct l up to a share of k refuses few."""
+    light = share * (policy.k or 1)
     beyond = [promise.model for promise in policy.promises() if not isinstance(promise.model, KAnonymity)]
     return policy.subject is not None or not all(
         isinstance(model, DistinctDiversity) and model.l <= light for model in beyond

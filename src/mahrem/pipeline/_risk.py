@@ -15,7 +15,6 @@ from mahrem.metrics import (
     average_risk,
     highest_risk,
     journalist_risk,
-    k_map,
     marketer_risk,
     share_at_risk,
     unique_columns,
@@ -59,6 +58,8 @@ def risk_of(
         "threshold": threshold,
     }
     if population is not None:
+        from mahrem.metrics import k_map
+
         journalist = journalist_risk(sizes, population=population, threshold=threshold)
         found |= {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
         found["marketer"] = marketer_risk(sizes, population=population)

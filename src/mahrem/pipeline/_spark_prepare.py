@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from mahrem import check
 from mahrem.engines import Coded, Placed, Spark, Task
 from mahrem.engines._spark_frame import column
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.models import Promise
-from mahrem.partition import Partitioner, build_method
+from mahrem.partition import METHODS, Partitioner, build_method
 from mahrem.pipeline._draft import recoding_of
 from mahrem.pipeline._prepare import roles_of
 from mahrem.pipeline._spark_encode import Encoded, encode_on_spark
@@ -23,9 +24,8 @@ from mahrem.pipeline._spark_source import ClusterTable, open_on_spark
 from mahrem.release import Policy
 from mahrem.table import Hierarchy, Leaves, Words
 
-__all__ = ["SPARK_METHODS", "Work", "prepared_on_spark", "refuse_on_spark"]
+__all__ = ["Work", "prepared_on_spark", "refuse_on_spark"]
 
-SPARK_METHODS = ("mondrian", "u-mondrian", "canon", "u-canon", "mosaic")
 _KNOWN = (  # what a policy may say here; the rest needs all rows in one place
     *("quasi", "sensitive", "identifier", "insensitive", "rest", "kind", "order", "null", "missing"),
     *("hierarchy", "k", "models", "fraction", "method", "options", "strategy", "bounds", "grid", "top"),
@@ -119,10 +119,10 @@ def refuse_on_spark(policy: Policy) -> None:
                 f"{entry.name} is not for engine='spark'; engine='local' does it: "
                 f"leave out {spelled('engine', 'spark')}"
             )
-    if policy.method not in (*SPARK_METHODS, "auto"):
+    if policy.method != "auto" and not METHODS[check.one_of(METHODS, method=policy.method)].on_spark:
         raise InvalidParameter(
             f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "
-            f"choose one of {', '.join(SPARK_METHODS)}"
+            f"choose one of {', '.join(name for name, method in METHODS.items() if method.on_spark)}"
         )
     if policy.cells != "text":
         raise InvalidParameter(

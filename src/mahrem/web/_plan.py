@@ -60,17 +60,17 @@ def check_choices(project: Project, choices: Columns, promises: Promises) -> Non
 
     names = [column["name"] for column in needs_table(project)["columns"]]
     check.columns_exist([*choices.columns, *([choices.subject] if choices.subject else [])], names)
-    check_methods([promises.method])
+    check_methods([promises.method], auto=True)
     Policy.of(_settings(choices, promises))
 
 
-def check_methods(names: Iterable[str]) -> None:
-    """Refuse a method nobody knows."""
+def check_methods(names: Iterable[str], *, auto: bool = False) -> None:
+    """Refuse a method nobody knows; ``auto`` may stand for one that is chosen."""
     from mahrem import check
     from mahrem.partition import METHODS
 
     for name in names:
-        check.one_of(tuple(METHODS), method=name)
+        check.one_of((*METHODS, "auto") if auto else METHODS, method=name)
 
 
 def _settings(choices: Columns, promises: Promises) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from mahrem.web._models import Columns, ErrorDetail, Job, KindName, Project, Pro
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import settings_of
 from mahrem.web._sources import database_label, list_files
-from mahrem.web._words import PROMISES, ROLES, USUAL_METHODS
+from mahrem.web._words import PROMISES, ROLES
 
 __all__ = [
     "audit_page",
@@ -139,7 +139,7 @@ def promises_page(project: Project, message: ErrorDetail | None = None) -> Promi
         shell=shell_of(project, "promises", message),
         promises=project.promises or Promises(language=LOOK.get().language),  # type: ignore[arg-type]
         fields=PROMISES,
-        methods=list(METHODS),
+        methods=["auto", *METHODS],
         sensitive=sensitive,
     )
 
@@ -198,7 +198,7 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
         take=take,
         picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),
-        usual=USUAL_METHODS,
+        usual=[name for name, method in METHODS.items() if method.usual],
     )
 
 

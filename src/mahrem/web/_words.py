@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PROMISES", "ROLES", "USUAL_METHODS", "PromiseField"]
+__all__ = ["PROMISES", "ROLES", "PromiseField"]
 
 
 @dataclass(frozen=True)
@@ -27,4 +27,3 @@ PROMISES: tuple[PromiseField, ...] = (
 )
 ROLES = ("quasi", "sensitive", "identifier", "insensitive", "drop")
 # Quick ones of different kinds: a first sweep should end while somebody watches.
-USUAL_METHODS = ("mondrian", "optimised-mondrian", "canon", "mosaic")

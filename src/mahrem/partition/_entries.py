@@ -1,0 +1,89 @@
+"""The methods: names, where each lives, what is known before it runs. A new method is one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast
+
+from mahrem.entries import Entries, Entry
+
+if TYPE_CHECKING:
+    from mahrem.partition._partition import Partitioner
+
+__all__ = ["METHODS", "Method"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Entry):
+    """A way to sort rows into classes.
+
+    ``rows_a_second`` was measured at k=5 with default settings: on 1,000,000 x 5 uniform points for
+    ``n log n``, on 10,000 rows of Adult for ``n²``, where seconds grow with the square of the rows. Two cores
+    that others used as well: an order of magnitude to plan with, not a benchmark.
+    """
+
+    growth: Literal["n log n", "n²", "lattice"]  # lattice: by its nodes more than by the rows
+    rows_a_second: float
+    full_domain: bool = False  # lifts whole columns to a level of their hierarchies: every column needs one
+    on_spark: bool = False  # also on a cluster, without the whole table in one place
+    usual: bool = False  # what a page offers first
+
+    def load(self) -> Callable[..., Partitioner]:
+        """Import the factory: it takes its settings by keyword and gives a partitioner."""
+        return cast("Callable[..., Partitioner]", super().load())
+
+    def seconds(self, rows: int) -> float:
+        """Give about how long a table of so many rows takes."""
+        alone = rows / self.rows_a_second
+        return alone * rows / 10_000 if self.growth == "n²" else alone
+
+
+def _cuts(
+    name: str, home: str, rows_a_second: float, *, on_spark: bool = True, usual: bool = False
+) -> Method:
+    return Method(
+        name=name,
+        home=f"mahrem.partition.{home}",
+        growth="n log n",
+        rows_a_second=rows_a_second,
+        on_spark=on_spark,
+        usual=usual,
+    )
+
+
+def _clusters(name: str, home: str, rows_a_second: float) -> Method:
+    return Method(name=name, home=f"mahrem.partition.{home}", growth="n²", rows_a_second=rows_a_second)
+
+
+def _lifts(name: str, home: str, rows_a_second: float) -> Method:
+    home = f"mahrem.partition.{home}"
+    return Method(name=name, home=home, growth="lattice", rows_a_second=rows_a_second, full_domain=True)
+
+
+METHODS: Entries[Method] = Entries(
+    "mahrem.methods",
+    Method,
+    (
+        _cuts("mondrian", "_mondrian:Mondrian", 3.3e6, usual=True),
+        _cuts("optimised-mondrian", "_keep_frequent:optimised_mondrian", 4.0e5, on_spark=False, usual=True),
+        _cuts("canon", "_canon:by_kinds", 2.4e6, usual=True),
+        _cuts("u-mondrian", "_utility_aware:u_mondrian", 1.6e6),
+        _cuts("u-canon", "_utility_aware:u_canon", 9.5e5),
+        _cuts("mosaic", "_mosaic:Mosaic", 4.9e5, usual=True),
+        _clusters("mdav", "_mdav:Mdav", 1.7e5),
+        _clusters("mdav+", "_mdav:MdavPlus", 1.9e5),
+        _clusters("v-mdav", "_variable_mdav:VariableMdav", 7.6e4),
+        _clusters("mdav*", "_variable_mdav:MdavStar", 1.5e5),
+        _clusters("ona*", "_ona:OnaStar", 3.3e3),
+        _clusters("kanonymeans", "_k_anonymeans:KAnonyMeans", 8.5e3),
+        _clusters("kanonymeans*", "_evolve:KAnonyMeansStar", 90.0),  # from 4 evaluations; 30 are the default
+        _lifts("datafly", "_datafly:Datafly", 1e6),
+        _lifts("bottom-up", "_bottom_up:BottomUp", 1e6),
+        _lifts("top-down", "_top_down:TopDown", 1e6),
+        _lifts("incognito", "_incognito:Incognito", 1e5),
+        _lifts("ola", "_ola:Ola", 1e5),
+        _lifts("flash", "_flash:Flash", 1e5),
+        _lifts("mingen", "_mingen:MinGen", 1e5),
+    ),
+)
