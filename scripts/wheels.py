@@ -84,7 +84,9 @@ class Environment:
 def pythons() -> dict[str, str]:
     """Find the interpreters of every supported version on this machine."""
     beside = Path(sys.base_prefix).parent
-    found = {}
+    found = {
+        f"{sys.version_info.major}.{sys.version_info.minor}": sys.executable
+    }  # also one not promised yet
     for version in SUPPORTED:
         names = [shutil.which(f"python{version}"), *map(str, beside.glob(f"{version}.*/bin/python"))]
         for name in filter(None, names):
@@ -212,16 +214,20 @@ def without_extras(environment: Environment, run: Callable[..., str]) -> None:
     (folder / "x.xlsx").write_bytes(b"PK\x03\x04 no sheet")
     (folder / "x.duckdb").write_bytes(bytes(8) + b"DUCK" + bytes(100))
     (folder / "plain.csv").write_text("age,ill\n" + "".join(f"{20 + i % 40},{i % 2}\n" for i in range(200)))
-    run("ledger", "ledger", "new", "x.ledger", "--data", "plain.csv", "--epsilon", "1")
+    public = ("--rows", "200", "--delta", "1e-5", "--categories", "ill=0,1", "--bounds", "age=0:100")
+    run("ledger", "ledger", "new", "x.ledger", "--data", "plain.csv", "--epsilon", "1", *public)
+    paid = ("--ledger", "x.ledger", "--epsilon", "0.5")
     compare = ("compare", "plain.csv", "--qi", "age", "--sensitive", "ill", "-k", "5", "--target", "ill")
     asked = {
         "excel": ("inspect", "x.xlsx"),
         "sql": ("inspect", "x.duckdb", "--table", "t"),
         "spark": ("anonymize", "awkward.csv", *ROLES, "--rest", "drop", "-o", "s", "--engine", "spark"),
         "web": ("serve", "--port", "0"),
-        "dp": ("query", "plain.csv", "count()", "--ledger", "x.ledger", "--epsilon", "0.5"),
+        "dp": ("query", "plain.csv", "count()", *paid),
         "learning": (*compare, "--methods", "mondrian"),
+        "train": ("train", "plain.csv", "--target", "ill", *paid, "-o", "model"),
         "federated": ("federate", "key", "one"),
+        "he": ("federate", "simulate", "plain.csv", "--target", "ill", "--sum", "homomorphic", "-o", "run"),
     }
     for extra, arguments in asked.items():
         run(f"no {extra}", *arguments, code=EXTRA, says=f"mahrem[{extra}]")
