@@ -43,4 +43,4 @@ bench-peers: kernels  ## The same against peers, each in an environment of its o
 
 .PHONY: clean
 clean:  ## Remove what was made
-	rm -rf $(VENV) demo-release build dist
+	rm -rf $(VENV) demo-release build dist src/mahrem/arrays/_built*

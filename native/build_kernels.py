@@ -21,12 +21,14 @@ import itertools
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import typing
 import zlib
+from importlib.metadata import version
 from pathlib import Path
 from types import FunctionType, UnionType
 from typing import Any, NamedTuple, Union
@@ -37,6 +39,7 @@ SOURCES = ROOT / "src" / "mahrem" / "arrays"
 INTEL = platform.machine().lower() in {"x86_64", "amd64"}
 # The processor that each build is for; "" is the least that the platform promises.
 PROCESSORS = {"baseline": "x86-64", "v3": "x86-64-v3"} if INTEL else {"baseline": ""}
+SHARES = 2  # processes that compile, each a part of the kernels
 SUFFIX = ".pyd" if os.name == "nt" else ".abi3.so"
 
 
@@ -135,7 +138,7 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
     Python is translated once. Only the last step, LLVM's, knows the processor.
     """
     from llvmlite import binding
-    from numba.core import codegen, cpu
+    from numba.core import callconv, codegen, cpu
     from numba.core.compiler import Flags, compile_extra
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
@@ -144,6 +147,11 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
     # Inner functions are linked in and optimised with what calls them: nothing of them is run or kept here.
     optimize = codegen.CPUCodeLibrary._optimize_final_module
     codegen.CPUCodeLibrary._optimize_final_module = lambda _: None
+    callconv.CPUCallConv.build_excinfo_struct = lambda _, kind, given, *__: (
+        kind,
+        given,
+        None,
+    )  # no paths of ours
     cpu.CPUContext.get_executable = lambda *_: [].append  # any builtin, each time another
     context = cpu_target.target_context.with_aot_codegen(prefix)
     rows = []
@@ -178,6 +186,9 @@ def compile_kernels(wanted: list[Variant], prefix: str) -> tuple[dict[str, bytes
             )
         library.finalize()
         entries = {row["entry"] for row in rows}
+        for variable in library._final_module.global_variables:
+            if variable.name.startswith("_ZN08NumbaEnv"):  # nobody sets them: what would use them is left out
+                variable.linkage = "internal"
         for function in library.get_defined_functions():
             if function.linkage.name not in {"private", "internal"}:
                 function.visibility = "hidden"
@@ -286,7 +297,10 @@ class Entry:
 
 
 def table(rows: list[dict[str, str]]) -> str:
-    """Write the C table of what was built."""
+    """Write the C table of what was built, if guard.c has room for it (MOST_ARRAYS there)."""
+    for row in rows:
+        if row["takes"].count("[") > 96 or len(row["takes"]) > 400 or row["gives"].count("[") > 7:
+            raise SystemExit(f"{row['name']} takes or gives more than guard.c has room for")
     lines = [
         "#include <stddef.h>",
         "#include <stdint.h>",
@@ -347,7 +361,7 @@ def link(variant: str, work: Path, folder: Path) -> None:
         compiler.add_include_dir(include)
     microsoft = compiler.compiler_type == "msvc"
     objects = compiler.compile(
-        [os.path.relpath(ROOT / "native" / "guard.c", work), "table.c"],
+        ["guard.c", "table.c"],
         output_dir=variant,
         macros=[("MAHREM_INIT", f"PyInit_{module}")],
         extra_preargs=["/std:c11", "/experimental:c11atomics"]
@@ -373,33 +387,36 @@ def build(folder: Path) -> list[Path]:
     folder = folder.resolve()
     manifest = folder / "_built.json"
     files = [folder / f"_built_{variant}{SUFFIX}" for variant in PROCESSORS]
-    sources = fingerprint(ROOT)
-    if manifest.exists() and all(path.exists() for path in files):
+    made_from = {
+        "sources": fingerprint(ROOT),
+        "numba": version("numba"),
+        "platform": sysconfig.get_platform(),
+    }
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         kept = json.loads(manifest.read_text())
-        if kept["sources"] == sources and all(
-            checked(path) == kept["files"].get(path.name) for path in files
-        ):
+        if kept == {**made_from, "files": {path.name: checked(path) for path in files}}:
             return [*files, manifest]
     folder.mkdir(parents=True, exist_ok=True)
     manifest.unlink(missing_ok=True)
-    shares = min(4, os.cpu_count() or 1)
-    environment = {**os.environ, "MAHREM_KERNELS": "jit"}
-    if INTEL:  # nothing of this machine gets in
-        environment |= {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
+    # Nothing of this machine gets in: the same sources give the same files.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment |= {"MAHREM_KERNELS": "jit", "PYTHONHASHSEED": "0"}
+    environment |= {"NUMBA_CPU_NAME": PROCESSORS["baseline"] or "generic", "NUMBA_CPU_FEATURES": ""}
     with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
         work = Path(scratch)
-        commands = [[sys.executable, __file__, str(work), "--share", f"{i}/{shares}"] for i in range(shares)]
+        commands = [[sys.executable, __file__, str(work), "--share", f"{i}/{SHARES}"] for i in range(SHARES)]
         running = [subprocess.Popen(command, env=environment) for command in commands]
         codes = [one.wait() for one in running]
         if any(codes):
             raise SystemExit("the kernels could not be built; the lines above say why")
-        rows = [row for i in range(shares) for row in json.loads((work / f"{i}.json").read_text())]
+        rows = [row for i in range(SHARES) for row in json.loads((work / f"{i}.json").read_text())]
+        shutil.copy(ROOT / "native" / "guard.c", work)
         (work / "table.c").write_text(table(sorted(rows, key=lambda row: row["name"])))
         for variant in PROCESSORS:
             link(variant, work, folder)
             # a name that nobody defines is found when it is loaded
             subprocess.run([sys.executable, "-c", f"import _built_{variant}"], cwd=folder, check=True)
-    kept = {"sources": sources, "files": {path.name: checked(path) for path in files}}
+    kept = {**made_from, "files": {path.name: checked(path) for path in files}}
     manifest.write_text(json.dumps(kept, indent=1) + "\n")
     return [*files, manifest]
 

@@ -3,7 +3,8 @@
    A kernel is machine code that believes what it is told: an array of another type, another number of dimensions
    or another layout would be misread, and None would end the process. Every argument is therefore checked here
    against what the kernel was built for, through the buffer protocol alone (no NumPy headers, stable ABI): what
-   does not fit is a TypeError that names the argument. Reading happens without the interpreter's lock.
+   does not fit is a TypeError that names the argument. Lengths and contents (labels within their range, say) are the
+   caller's business, as for any kernel. Kernels run without the interpreter's lock.
 
    What a kernel takes and gives is said by a short text, made by build_kernels.py:
      q Q d ?      a whole number, an unsigned one, a number, yes or no
@@ -191,23 +192,36 @@ static const char *type_name(char type) {
 /* ---- taking arguments ---- */
 
 typedef struct {
+    const char *wanted; /* where the text stood */
+    const char *why;    /* NULL: an array of another type or number of dimensions, which are: */
+    char had;
+    int dimensions;
+} Misfit;
+
+typedef struct {
     Py_buffer views[MOST_ARRAYS];
     int64_t slots[MOST_SLOTS];
     int arrays, used;
-    const char *wanted; /* where the text stood when something did not fit */
-    const char *why;
-    char had;           /* the type of the array that did not fit */
-    int dimensions;     /* and its number of dimensions */
+    Misfit misfit; /* what did not fit */
 } Taken;
 
 typedef struct {
     PyObject *asarray, *loads, *boolean, *block_type, *kernel_type;
 } State;
 
+#define MISFIT (-1)
+#define RAISED (-2) /* something else went wrong: an interrupt, no memory */
+
 static int misfit(Taken *taken, const char *wanted, const char *why) {
-    taken->wanted = wanted;
-    taken->why = why;
-    return -1;
+    if (PyErr_Occurred()) { /* only "this is no such thing" is a misfit */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+            !PyErr_ExceptionMatches(PyExc_OverflowError) && !PyErr_ExceptionMatches(PyExc_BufferError))
+            return RAISED;
+        PyErr_Clear();
+    }
+    taken->misfit.wanted = wanted;
+    taken->misfit.why = why;
+    return MISFIT;
 }
 
 static int in_one_piece(const Py_buffer *view) {
@@ -228,15 +242,13 @@ static int in_one_piece(const Py_buffer *view) {
 static int take_array(Taken *taken, const char *wanted, PyObject *given) {
     int dimensions = wanted[1] - '0', written = wanted[3] == 'w';
     Py_buffer *view = &taken->views[taken->arrays];
-    taken->had = 0;
-    if (PyObject_GetBuffer(given, view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-        PyErr_Clear();
+    taken->misfit.had = 0;
+    if (PyObject_GetBuffer(given, view, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
         return misfit(taken, wanted, "got no array");
-    }
     taken->arrays++;
-    taken->had = item_type(view->format, view->itemsize);
-    taken->dimensions = view->ndim;
-    if (taken->had != wanted[2] || view->ndim != dimensions) return misfit(taken, wanted, NULL);
+    taken->misfit.had = item_type(view->format, view->itemsize);
+    taken->misfit.dimensions = view->ndim;
+    if (taken->misfit.had != wanted[2] || view->ndim != dimensions) return misfit(taken, wanted, NULL);
     if (!in_one_piece(view)) return misfit(taken, wanted, "got one that is not in one piece (C order)");
     if ((uintptr_t)view->buf % (uintptr_t)view->itemsize) return misfit(taken, wanted, "got one that is not aligned");
     if (written && view->readonly) return misfit(taken, wanted, "got one that may only be read");
@@ -245,7 +257,7 @@ static int take_array(Taken *taken, const char *wanted, PyObject *given) {
     return 0;
 }
 
-/* Take one argument; moves the text on. Gives 0, or -1 if it does not fit. */
+/* Take one argument; moves the text on. Gives 0, MISFIT or RAISED. */
 static int take(const State *state, Taken *taken, const char **text, PyObject *given) {
     const char *wanted = *text;
     union { double number; int64_t bits; } both;
@@ -253,26 +265,17 @@ static int take(const State *state, Taken *taken, const char **text, PyObject *g
         case 'q': case 'Q': {
             *text += 1;
             PyObject *whole = PyFloat_Check(given) ? NULL : PyNumber_Index(given);
-            if (whole == NULL) {
-                PyErr_Clear();
-                return misfit(taken, wanted, "got something else");
-            }
+            if (whole == NULL) return misfit(taken, wanted, "got something else");
             int64_t number = *wanted == 'q' ? PyLong_AsLongLong(whole) : (int64_t)PyLong_AsUnsignedLongLong(whole);
             Py_DECREF(whole);
-            if (PyErr_Occurred()) {
-                PyErr_Clear();
-                return misfit(taken, wanted, "got one beyond 64 bits");
-            }
+            if (PyErr_Occurred()) return misfit(taken, wanted, "got one beyond 64 bits");
             taken->slots[taken->used++] = number;
             return 0;
         }
         case 'd':
             *text += 1;
             both.number = PyFloat_AsDouble(given);
-            if (PyErr_Occurred()) {
-                PyErr_Clear();
-                return misfit(taken, wanted, "got something else");
-            }
+            if (PyErr_Occurred()) return misfit(taken, wanted, "got something else");
             taken->slots[taken->used++] = both.bits;
             return 0;
         case '?':
@@ -291,7 +294,8 @@ static int take(const State *state, Taken *taken, const char **text, PyObject *g
             Py_ssize_t length = PyTuple_Size(given);
             while (**text != ')') {
                 if (place == length) return misfit(taken, wanted, "got too short a tuple");
-                if (take(state, taken, text, PyTuple_GetItem(given, place++)) < 0) return -1;
+                int fits = take(state, taken, text, PyTuple_GetItem(given, place++));
+                if (fits < 0) return fits;
             }
             *text += 1;
             return place == length ? 0 : misfit(taken, wanted, "got too long a tuple");
@@ -306,7 +310,7 @@ static void let_go(Taken *taken) {
     taken->used = 0;
 }
 
-static void complain(const Built *built, const Taken *taken, Py_ssize_t place, Py_ssize_t count) {
+static void complain(const Built *built, const Misfit *misfit, Py_ssize_t place, Py_ssize_t count) {
     const char *name = built->parameters, *end;
     if (place < 0) {
         Py_ssize_t wanted = 1;
@@ -319,20 +323,20 @@ static void complain(const Built *built, const Taken *taken, Py_ssize_t place, P
     int length = end ? (int)(end - name) : (int)strlen(name);
     char parameter[80], wanted[96], had[96];
     PyOS_snprintf(parameter, sizeof parameter, "%.*s", length > 60 ? 60 : length, name);
-    switch (*taken->wanted) {
+    switch (*misfit->wanted) {
         case '[':
             PyOS_snprintf(wanted, sizeof wanted, "%s array of %s with %c dimension(s), in C order",
-                          taken->wanted[3] == 'w' ? "a writable" : "an", type_name(taken->wanted[2]), taken->wanted[1]);
+                          misfit->wanted[3] == 'w' ? "a writable" : "an", type_name(misfit->wanted[2]), misfit->wanted[1]);
             break;
         case '(': PyOS_snprintf(wanted, sizeof wanted, "a tuple of the right length"); break;
         case 'd': PyOS_snprintf(wanted, sizeof wanted, "a number"); break;
         case '?': PyOS_snprintf(wanted, sizeof wanted, "True or False"); break;
         default: PyOS_snprintf(wanted, sizeof wanted, "a whole number of 64 bits"); break;
     }
-    if (taken->why == NULL)
-        PyOS_snprintf(had, sizeof had, "got one of %s with %d", type_name(taken->had), taken->dimensions);
+    if (misfit->why == NULL)
+        PyOS_snprintf(had, sizeof had, "got one of %s with %d", type_name(misfit->had), misfit->dimensions);
     PyErr_Format(PyExc_TypeError, "%s: %s must be %s; %s", built->name, parameter, wanted,
-                 taken->why ? taken->why : had);
+                 misfit->why ? misfit->why : had);
 }
 
 /* ---- giving results ---- */
@@ -393,6 +397,8 @@ static PyObject *give_array(const State *state, const char *text, const int64_t 
     block->memory = memory;
     block->data = (void *)(intptr_t)*(*slots)++;
     block->format[0] = text[2];
+    if (sizeof(long) == 8 && text[2] == 'q') block->format[0] = 'l'; /* as NumPy names its int64 here */
+    if (sizeof(long) == 8 && text[2] == 'Q') block->format[0] = 'L';
     block->dimensions = text[1] - '0';
     for (int i = 0; i < block->dimensions; i++) block->shape[i] = (Py_ssize_t)*(*slots)++;
     for (int i = 0; i < block->dimensions; i++) block->strides[i] = (Py_ssize_t)*(*slots)++;
@@ -404,6 +410,22 @@ static PyObject *give_array(const State *state, const char *text, const int64_t 
         array = own;
     }
     return array;
+}
+
+/* Pass over a result that nobody wants any more, after a failure; memory that it came with is given back. */
+static PyObject *drop(const char **text, const int64_t **slots) {
+    const char *wanted = *text;
+    *text += *wanted == '[' ? 4 : 1;
+    if (*wanted == '[') {
+        release((Memory *)(intptr_t)**slots);
+        *slots += 2 + 2 * (wanted[1] - '0');
+    } else if (*wanted == '(') {
+        while (**text != ')') drop(text, slots);
+        *text += 1;
+    } else if (*wanted != 'n') {
+        *slots += 1;
+    }
+    return NULL;
 }
 
 static PyObject *give(const State *state, const char **text, const int64_t **slots) {
@@ -418,12 +440,11 @@ static PyObject *give(const State *state, const char **text, const int64_t **slo
         case 'd': both.bits = *(*slots)++; return PyFloat_FromDouble(both.number);
         case '[': return give_array(state, wanted, slots);
         case '(': {
-            /* every part is made, also after a failure: memory that kernels gave must have an owner */
             PyObject *list = PyList_New(0), *tuple = NULL;
             int failed = list == NULL;
             while (**text != ')') {
-                PyObject *part = give(state, text, slots);
-                failed |= part == NULL || list == NULL || PyList_Append(list, part) < 0;
+                PyObject *part = failed ? drop(text, slots) : give(state, text, slots);
+                failed |= part == NULL || PyList_Append(list, part) < 0;
                 Py_XDECREF(part);
             }
             *text += 1;
@@ -460,14 +481,15 @@ typedef struct {
     PyObject *module;
 } Kernel;
 
-/* Take all arguments. Gives their number, or the place of the first that does not fit: -1 if there are too many
-   or too few. */
+/* Take all arguments. Gives their number, or the place of the first that does not fit; -1 if there are too many or
+   too few, and RAISED. */
 static Py_ssize_t take_all(const State *state, Taken *taken, const Built *built, PyObject *arguments) {
     Py_ssize_t count = PyTuple_Size(arguments);
     const char *text = built->takes;
     for (Py_ssize_t place = 0; place < count; place++) {
         if (*text == 0) return -1;
-        if (take(state, taken, &text, PyTuple_GetItem(arguments, place)) < 0) return place;
+        int fits = take(state, taken, &text, PyTuple_GetItem(arguments, place));
+        if (fits < 0) return fits == RAISED ? RAISED : place;
     }
     return *text == 0 ? count : -1;
 }
@@ -483,19 +505,20 @@ static PyObject *kernel_call(PyObject *self, PyObject *arguments, PyObject *keyw
     Taken taken; /* large, but only what is used is touched */
     taken.arrays = taken.used = 0;
     const Built *built = kernel->first, *best = built;
-    Py_ssize_t farthest = -2;
+    Misfit reason = {"", "", 0, 0};
+    Py_ssize_t farthest = RAISED;
     for (; built->name != NULL && strcmp(built->name, kernel->first->name) == 0; built++) {
         place = take_all(state, &taken, built, arguments);
         if (place == count) goto fits;
+        let_go(&taken);
+        if (place == RAISED) return NULL;
         if (place > farthest) {
             farthest = place;
             best = built;
+            reason = taken.misfit;
         }
-        let_go(&taken);
     }
-    place = take_all(state, &taken, best, arguments); /* once more, to say what did not fit */
-    complain(best, &taken, place, count);
-    let_go(&taken);
+    complain(best, &reason, farthest, count);
     return NULL;
 fits:;
     int64_t given[MOST_RESULTS];
@@ -675,11 +698,23 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     return 0;
 }
 
+static int module_clear(PyObject *module) {
+    State *state = PyModule_GetState(module);
+    Py_CLEAR(state->asarray);
+    Py_CLEAR(state->boolean);
+    Py_CLEAR(state->loads);
+    Py_CLEAR(state->block_type);
+    Py_CLEAR(state->kernel_type);
+    return 0;
+}
+
+static void module_free(void *module) { module_clear((PyObject *)module); }
+
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
 
 static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT, "built", "Kernels built ahead of time.", sizeof(State), module_methods,
-    module_slots, module_traverse, NULL, NULL,
+    module_slots, module_traverse, module_clear, module_free,
 };
 
 PyMODINIT_FUNC MAHREM_INIT(void) { return PyModuleDef_Init(&module_definition); }

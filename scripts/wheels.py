@@ -188,6 +188,8 @@ def visit(environment: Environment) -> None:
         return expect(environment, name, [mahrem, *arguments], code, says)
 
     run("--version", "--version", says=PROJECT["version"])
+    kernels = "from mahrem.arrays import _kernel as k; assert k.kernels_in_use() in ('v3', 'baseline')"
+    expect(environment, "built kernels", [str(environment.bin / "python"), "-W", "error", "-c", kernels], 0)
     run("bare", says="anonymize")
     run("misspelt", "anonymise", code=USAGE, says="anonymise")
     run("-k notint", "anonymize", "awkward.csv", "-k", "notint", code=USAGE, says="-k")

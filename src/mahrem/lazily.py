@@ -35,7 +35,10 @@ def offered(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 def _imports(room: str) -> Iterator[tuple[str, str, str]]:
     """Give the shown name, the module and the name there of every import that only type checkers follow."""
     loader: Any = sys.modules[room].__spec__.loader  # type: ignore[union-attr]
-    for node in ast.parse(loader.get_source(room)).body:
+    source = loader.get_source(room)
+    if source is None:
+        raise ImportError(f"{room} needs its source file beside it; only its compiled form is there")
+    for node in ast.parse(source).body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             for line in node.body:
                 if isinstance(line, ast.ImportFrom) and line.module and line.module.startswith("mahrem"):

@@ -1,4 +1,4 @@
-"""Built kernels do what their Python says, take only what they were built for, and never end the process."""
+"""Built kernels do what their Python says and take only the types, shapes and layouts they were built for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem
-from mahrem.arrays import _kernel, hash_texts, mdav_groups
+from mahrem.arrays import _kernel, hash_texts, mdav_groups, squared_error
 from mahrem.arrays._groups import reduce_extremes
 from mahrem.arrays._grow import grow_segment
 
@@ -181,6 +181,55 @@ def test_a_kernel_is_called_by_position_with_the_right_number_of_arguments() -> 
         grow_segment(work=None)
     with pytest.raises(TypeError, match="takes 3 arguments, got 4"):
         hash_texts(np.zeros(1, np.uint8), np.zeros(1, np.int64), np.zeros(2, np.uint64), 1)
+
+
+class Moody:
+    """A number that changes its mind."""
+
+    def __init__(self, *moods: object) -> None:
+        self.moods = list(moods)
+
+    def __index__(self) -> int:
+        mood = self.moods.pop(0)
+        if isinstance(mood, BaseException):
+            raise mood
+        return int(str(mood))
+
+
+@needs_built
+def test_an_argument_is_asked_once_and_its_own_errors_come_through() -> None:
+    points, labels = np.zeros((2, 2)), np.zeros(2, np.int64)
+    with pytest.raises(TypeError, match="must be a whole number"):
+        squared_error(points, labels, Moody(TypeError("not now"), 1))
+    for error in (KeyboardInterrupt(), MemoryError(), RecursionError()):
+        with pytest.raises(type(error)):
+            squared_error(points, labels, Moody(error, 1))
+    assert squared_error(points, labels, Moody(1)) == 0.0
+
+
+@needs_built
+def test_results_are_of_numpys_own_types(calls: list[Call]) -> None:
+    for kernel, arguments in calls:
+        given = kernel(*copy.deepcopy(arguments))
+        for leaf in arrays_in(given if isinstance(given, tuple) else (given,)):
+            if isinstance(leaf, np.ndarray):
+                assert leaf.dtype.num == np.dtype(leaf.dtype.name).num, kernel
+
+
+@needs_built
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="nm and ELF")
+def test_the_extension_shows_nothing_but_its_door_and_knows_no_address() -> None:
+    for file in (HOUSE / "arrays").glob("_built_*.so"):
+        shown = subprocess.run(
+            ["nm", "-D", "--defined-only", file], capture_output=True, text=True, check=True
+        )
+        assert [line.split()[-1] for line in shown.stdout.splitlines()] == [
+            f"PyInit_{file.name.split('.')[0]}"
+        ]
+        wanted = subprocess.run(
+            ["nm", "-D", "--undefined-only", file], capture_output=True, text=True, check=True
+        )
+        assert "PyUnicode_FromKindAndData" not in wanted.stdout  # not in the stable ABI
 
 
 @needs_built

@@ -1,9 +1,7 @@
-"""Compiled kernels on arrays: cuts, selection, group reductions.
+"""Kernels on arrays: cuts, selection, group reductions.
 
-Kernels are cached and release the interpreter's lock; work is spread over threads by running them on
-independent segments. The modules are loaded when a name is first used, so that importing a room above
-does not load Numba. Numba's cache looks at one file at a time: after editing a kernel, empty the cache.
-``python -m mahrem.arrays`` fills it.
+They are Python functions, built ahead of time into the wheel (``_kernel`` says how they come). They release
+the interpreter's lock; work is spread over threads by running them on independent segments.
 """
 
 from __future__ import annotations
