@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from mahrem.partition import METHODS
 from mahrem.pipeline import audit
+from mahrem.report import LANGUAGES
+from mahrem.table import FORMATS
 from web_server import Server
 
 
@@ -212,3 +215,29 @@ def test_federated_runs_below_a_declared_folder_are_listed(server: Server, folde
     assert (found["name"], found["state"]) == ("runs/first", "finished")
     assert found["about"] == {"exchanges": 7, "exact": True, "rules": 12}
     assert "runs/first" in server.client.get("/federated").text
+
+
+def test_the_page_takes_every_method_format_and_language_of_the_command_line(server: Server) -> None:
+    project = server.project()
+    page = server.client.get(f"/projects/{project}/promises", headers={"accept": "text/html"}).text
+    for choices in (("auto", *METHODS), FORMATS, LANGUAGES):
+        for name in choices:
+            assert f'value="{name}"' in page or f">{name}</option>" in page, name
+    place = f"/api/v1/projects/{project}/promises"
+    for wrong in ({"format": "ods"}, {"language": "xx"}, {"method": "magic"}):
+        assert server.client.put(place, json={"k": 5, **wrong}).status_code in {400, 422}
+
+
+@pytest.mark.parametrize(("method", "form"), [("auto", "csv"), ("mondrian", "xlsx")])
+def test_what_the_page_refused_once_is_released(server: Server, method: str, form: str) -> None:
+    project = server.project()
+    columns = server.client.get(f"/api/v1/projects/{project}").json()["choices"]
+    columns["columns"]["admission"]["role"] = "drop"
+    server.client.put(f"/api/v1/projects/{project}/columns", json=columns)
+    promises = {"k": 5, "method": method, "format": form}
+    assert server.client.put(f"/api/v1/projects/{project}/promises", json=promises).status_code == 200
+    done = server.run(project, "run/anonymize")
+    assert (done["state"], done["error"]) == ("done", None)
+    data = server.client.get(f"/api/v1/projects/{project}/release/data.{form}")
+    assert data.status_code == 200
+    assert data.content[:2] == (b"PK" if form == "xlsx" else data.content[:2])

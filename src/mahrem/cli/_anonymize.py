@@ -11,6 +11,7 @@ import typer
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.report import LANGUAGES
 
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
@@ -153,7 +154,9 @@ def _explain(source: str, policy: str | None, settings: dict[str, Any], *, json:
 def demo(
     output: Output = Path("demo-release"),
     rows: Annotated[int, typer.Option("--rows", help="How many fictional admissions.", min=50)] = 2000,
-    language: Annotated[str, typer.Option("--language", help="Language of the report: en, tr or de.")] = "en",
+    language: Annotated[
+        str, typer.Option("--language", help=f"Language of the report: {', '.join(LANGUAGES)}.")
+    ] = "en",
     table: Annotated[
         Path | None,
         typer.Option(

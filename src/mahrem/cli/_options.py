@@ -16,6 +16,8 @@ import typer
 from mahrem import check
 from mahrem.cli._typed import listed, number, pairs, sizes, value
 from mahrem.partition import METHODS
+from mahrem.report import LANGUAGES
+from mahrem.table import FORMATS
 
 __all__ = [
     "JSON",
@@ -131,9 +133,9 @@ _HOW: Sequence[Row] = (
     ("seed", int | None, "--seed", "N", "Seed of methods that draw; it stays out of the release."),
     ("engine", _TEXT, "--engine", "NAME", "Where it runs: local (default) or spark."),
     ("master", _TEXT, "--master", "URL", "Spark's master: local[2], spark://…, sc://…, yarn, k8s://…"),
-    ("format", _TEXT, "--format", "NAME", "Data file: csv (default), tsv, parquet, arrow or xlsx."),
+    ("format", _TEXT, "--format", "NAME", f"Data file: {', '.join(FORMATS)}; default csv."),
     ("shuffle", bool | None, "--shuffle/--keep-order", None, "Shuffle the rows of the file (default)."),
-    ("language", _TEXT, "--language", "NAME", "Language of the report: en, tr or de."),
+    ("language", _TEXT, "--language", "NAME", f"Language of the report: {', '.join(LANGUAGES)}."),
 )
 _PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
 _BY_NAME = {row[0]: row for rows in _PANELS.values() for row in rows}

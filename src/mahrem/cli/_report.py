@@ -9,6 +9,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET
 from mahrem.cli._print import print_json
+from mahrem.report import LANGUAGES
 
 __all__ = ["report"]
 
@@ -17,7 +18,9 @@ def report(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release folder.")],
     language: Annotated[
         str | None,
-        typer.Option("--language", help="en, tr or de; the release's own if not given.", metavar="NAME"),
+        typer.Option(
+            "--language", help=f"{', '.join(LANGUAGES)}; the release's own if not given.", metavar="NAME"
+        ),
     ] = None,
     output: Annotated[
         Path | None,

@@ -12,6 +12,8 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, s
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.cli._typed import listed, pairs, value
 from mahrem.errors import InvalidParameter
+from mahrem.report import LANGUAGES
+from mahrem.table import FORMATS
 
 if TYPE_CHECKING:
     from mahrem.pipeline import SyntheticRelease
@@ -49,8 +51,10 @@ def synthesize(
     epsilon: Annotated[float, option("--epsilon", "X", "What it may cost.")],
     output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
     delta: Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")] = 1e-6,
-    format: Annotated[str, typer.Option("--format", help="csv, tsv, parquet, arrow or xlsx.")] = "csv",  # noqa: A002
-    language: Annotated[str, typer.Option("--language", help="Of the report: en, tr or de.")] = "en",
+    format: Annotated[str, typer.Option("--format", help=f"{', '.join(FORMATS)}.")] = "csv",  # noqa: A002
+    language: Annotated[
+        str, typer.Option("--language", help=f"Of the report: {', '.join(LANGUAGES)}.")
+    ] = "en",
     quality: Annotated[
         Path | None,
         option("--quality", "DIR", "Private folder for figures against the real rows; NOT private."),

@@ -24,7 +24,7 @@ from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
 from mahrem.release import Policy
 from mahrem.table import (
-    SPREADSHEETS,
+    FORMATS,
     Axis,
     Cells,
     as_polars,
@@ -111,7 +111,7 @@ class Draft:
         shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
         table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
-        if self.policy.format in SPREADSHEETS:
+        if FORMATS[self.policy.format].spreadsheets:
             return self._starred(table, order)
         return table.with_columns(
             pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum

@@ -12,7 +12,7 @@ from mahrem import arrays
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
 from mahrem.table import (
-    SPREADSHEETS,
+    FORMATS,
     Format,
     Reading,
     excel_texts,
@@ -41,7 +41,7 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     write_table(draft.table_for_file(order), path, policy.format)
     published = read_back(path, draft.columns, policy.format)
     wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
-    if policy.format in SPREADSHEETS:
+    if FORMATS[policy.format].spreadsheets:
         wanted = restore_cells(wanted.lazy()).collect()
     if policy.null:
         told = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]

@@ -36,7 +36,7 @@ def redraw(
 
     Args:
         release: A release folder; everything in it is compared with its hashes first.
-        language: ``en``, ``tr`` or ``de``; the policy's own if None.
+        language: One of :data:`LANGUAGES`; the policy's own if None.
         output: Write the page there; else it replaces the one in the folder, and its hash follows.
         ledger: A privacy ledger (or its path) whose data sheet becomes a section of the page.
 

@@ -22,7 +22,7 @@ from mahrem.pipeline._spark_report import Made
 from mahrem.pipeline._spark_rows import SparkRows, rows_of
 from mahrem.pipeline._spark_source import ClusterTable, open_on_spark
 from mahrem.release import Policy
-from mahrem.table import Hierarchy, Leaves, Words
+from mahrem.table import FORMATS, Hierarchy, Leaves, Words
 
 __all__ = ["Work", "prepared_on_spark", "refuse_on_spark"]
 
@@ -128,8 +128,9 @@ def refuse_on_spark(policy: Policy) -> None:
         raise InvalidParameter(
             f"cells={policy.cells!r}: engine='spark' writes text; engine='local' the others"
         )
-    if policy.format in {"arrow", "xlsx"}:
-        raise InvalidParameter(f"format={policy.format!r}: engine='spark' writes csv, tsv and parquet")
+    if not FORMATS[policy.format].on_spark:
+        possible = ", ".join(name for name, known in FORMATS.items() if known.on_spark)
+        raise InvalidParameter(f"format={policy.format!r}: engine='spark' writes {possible}")
     if policy.shuffle is False:
         raise InvalidParameter("shuffle=False: rows on a cluster have no order to keep")
 

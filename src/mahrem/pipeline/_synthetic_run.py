@@ -16,7 +16,7 @@ from mahrem.pipeline._quality import QualityRequest, comparable_table, write_qua
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import input_fingerprint, keep_record, staged_release
 from mahrem.table import (
-    SPREADSHEETS,
+    FORMATS,
     Format,
     Reading,
     open_source,
@@ -97,7 +97,7 @@ class SyntheticRun:
             path = folder / f"data.{form}"
             count = write_parts(fitted.batches(self._count(fitted), given=self.work.given), path, form)
             published = read_back(path, self.work.domain.names, form)
-            if form in SPREADSHEETS:
+            if FORMATS[form].spreadsheets:
                 published = published.with_columns(restored_cells(published.collect_schema()))
             report = self.work.report(fitted, self.work.checked(published, count), path.name)
             write_words(folder, report, self.work, html=html)
@@ -138,7 +138,7 @@ def published_table(path: Path) -> pl.DataFrame:
     """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
     opened = open_source(path, Reading())
     found = opened.take(opened.columns)
-    return restore_formulas(found) if path.suffix[1:] in SPREADSHEETS else found
+    return restore_formulas(found) if FORMATS[path.suffix[1:]].spreadsheets else found
 
 
 def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:

@@ -13,7 +13,14 @@ from mahrem.check import one_of
 
 __all__ = ["LANGUAGES", "Catalogue", "load_catalogue"]
 
-LANGUAGES = ("en", "tr", "de")
+_FOLDER = files("mahrem.report").joinpath("languages")
+# A language is a file here and one among the page's; English, which others are compared with, comes first.
+LANGUAGES = tuple(
+    sorted(
+        (entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir()),
+        key=lambda code: (code != "en", code),
+    )
+)
 MOST_NAMES = 10
 NOTHING = "\N{EN DASH}"  # stands where there is no figure
 
@@ -27,6 +34,12 @@ class Catalogue:
 
     def __getitem__(self, section: str) -> Any:
         return self.texts[section]
+
+    @property
+    def name(self) -> str:
+        """What the language calls itself."""
+        name: str = self.texts["format"]["name"]
+        return name
 
     def number(self, value: float | None, digits: int = 3) -> str:
         """Write a number with ``digits`` significant places after the point at most; whole ones without."""
@@ -62,5 +75,5 @@ class Catalogue:
 def load_catalogue(language: str) -> Catalogue:
     """Read the texts of one language."""
     one_of(LANGUAGES, language=language)
-    text = files("mahrem.report").joinpath("languages", f"{language}.toml").read_text(encoding="utf-8")
+    text = _FOLDER.joinpath(f"{language}.toml").read_text(encoding="utf-8")
     return Catalogue(language, tomllib.loads(text))

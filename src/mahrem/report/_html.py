@@ -34,7 +34,7 @@ def render_html(report: Mapping[str, Any], language: str = "en") -> str:
 
     Args:
         report: The content of ``report.json``; parts that are not there are left out of the page.
-        language: ``en``, ``tr`` or ``de``.
+        language: One of :data:`LANGUAGES`.
 
     Guarantees:
         - The page holds no script and no address, and loads nothing.
@@ -77,7 +77,7 @@ def summary_parts(report: Mapping[str, Any], language: str = "en") -> dict[str, 
 
     Args:
         report: The content of ``report.json``, or of an audit.
-        language: ``en``, ``tr`` or ``de``.
+        language: One of :data:`LANGUAGES`.
     """
     catalogue, quasi = load_catalogue(language), _quasi(report)
     return {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mahrem.table._encode import as_text, encode_quasi, encode_sensitive, refuse_mixed_zones
     from mahrem.table._excel import excel_texts, fits_excel
     from mahrem.table._files import is_duckdb
+    from mahrem.table._formats import FORMATS, FileFormat, Format
     from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
     from mahrem.table._frames import as_polars, hold, pruned
     from mahrem.table._grammar import (
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from mahrem.table._slices import scan_sparingly
     from mahrem.table._source import is_postgresql, open_source
     from mahrem.table._values import Values
-    from mahrem.table._write import SPREADSHEETS, Format, exported_names, write_table
+    from mahrem.table._write import exported_names, write_table
     from mahrem.table._write_database import write_database
     from mahrem.table._write_parts import write_parts
     from mahrem.table._zones import on_this_clock, wall_clock
@@ -70,7 +71,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "SPREADSHEETS",
+    "FORMATS",
     "Axis",
     "Cell",
     "Cells",
@@ -78,6 +79,7 @@ __all__ = [
     "Database",
     "Domain",
     "Exact",
+    "FileFormat",
     "Format",
     "Hierarchy",
     "HierarchyFacts",

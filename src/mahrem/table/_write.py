@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.table._formats import FORMATS, Format
 from mahrem.table._formulas import neutralise_formulas, neutralise_names
 from mahrem.table._reading import CONTROL, NESTED
 from mahrem.table._staged import appearing
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
-    "SPREADSHEETS",
-    "Format",
     "exported_names",
     "refuse_nul",
     "refuse_unwritable",
@@ -26,9 +25,6 @@ __all__ = [
 ]
 
 _CHUNK = 1 << 20
-
-Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow", "xlsx"]
-SPREADSHEETS = ("csv", "tsv", "xlsx")  # what spreadsheets open: text is disarmed
 
 
 def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None:  # noqa: A002 - the option's name
@@ -43,10 +39,10 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
         - Reading a CSV file back with :func:`~mahrem.table.open_source` and
           :func:`~mahrem.table.restore_formulas` gives the same text; empty text is missing.
     """
-    check.one_of(get_args(Format), format=format)
+    check.one_of(FORMATS, format=format)
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
-    if format in SPREADSHEETS:
+    if FORMATS[format].spreadsheets:
         refuse_unwritable(frame.schema, format)
         frame = neutralise_formulas(frame)
     with appearing(Path(path)) as stream:
@@ -66,7 +62,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
 
 def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
     """Give the header that :func:`write_table` writes for these columns."""
-    return neutralise_names(names) if format in SPREADSHEETS else list(names)
+    return neutralise_names(names) if FORMATS[format].spreadsheets else list(names)
 
 
 def refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None:  # noqa: A002 - the same

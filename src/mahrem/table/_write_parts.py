@@ -11,9 +11,10 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.table._formats import FORMATS, Format
 from mahrem.table._formulas import neutralise_formulas
 from mahrem.table._staged import appearing
-from mahrem.table._write import SPREADSHEETS, Format, refuse_nul, refuse_unwritable, write_table
+from mahrem.table._write import refuse_nul, refuse_unwritable, write_table
 
 __all__ = ["write_parts"]
 
@@ -39,7 +40,7 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format = "csv
         write_table(whole, path, format)
         return whole.height
     with appearing(Path(path)) as stream:
-        if format in SPREADSHEETS:
+        if FORMATS[format].spreadsheets:
             refuse_unwritable(first.schema, format)
             return _text(rows, stream, "\t" if format == "tsv" else ",")
         return _columns(rows, first, stream, format)

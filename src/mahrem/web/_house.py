@@ -11,6 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi import Path as PathPart
 from fastapi.security import HTTPBearer
 
+from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
 from mahrem.web._models import Job, Project, SourceFacts
 from mahrem.web._plan import check_choices, needs_table, settings_of
@@ -24,10 +25,7 @@ __all__ = ["FILES", "KEY", "House", "HouseDep", "JobId", "ProjectId", "house_of"
 
 # What may be downloaded from a release, and as what.
 FILES = {
-    "data.csv": "text/csv; charset=utf-8",
-    "data.tsv": "text/tab-separated-values; charset=utf-8",
-    "data.parquet": "application/vnd.apache.parquet",
-    "data.arrow": "application/vnd.apache.arrow.file",
+    **{f"data.{name}": known.media for name, known in FORMATS.items()},
     "report.html": "text/html; charset=utf-8",
     "report.json": "application/json",
     "policy.toml": "application/toml",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from mahrem.check import one_of
+from mahrem.report import LANGUAGES
+from mahrem.table import FORMATS
 
 __all__ = [
     "ColumnChoice",
@@ -21,6 +25,16 @@ __all__ = [
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(max_length=200)]
+Language = Annotated[
+    str,
+    AfterValidator(lambda code: one_of(LANGUAGES, language=code)),
+    Field(json_schema_extra={"enum": list(LANGUAGES)}),
+]
+FormatName = Annotated[
+    str,
+    AfterValidator(lambda name: one_of(FORMATS, format=name)),
+    Field(json_schema_extra={"enum": list(FORMATS)}),
+]
 RoleName = Literal["quasi", "sensitive", "identifier", "insensitive", "drop"]
 KindName = Literal["numeric", "ordinal", "categorical", "date", "code"]
 Verb = Literal[
@@ -106,8 +120,8 @@ class Promises(Strict):
     missing: Literal["category", "suppress", "drop", "drop-any", "refuse"] = "category"
     suppression_limit: Annotated[float, Field(ge=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
-    format: Literal["csv", "tsv", "parquet", "arrow"] = "csv"
-    language: Literal["en", "tr", "de"] = "en"
+    format: FormatName = "csv"
+    language: Language = "en"
 
 
 class Project(BaseModel):

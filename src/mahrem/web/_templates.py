@@ -8,6 +8,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from mahrem.report import LANGUAGES, load_catalogue
+from mahrem.table import FORMATS
 from mahrem.web._language import LOOK, page_words
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    environment.globals["formats"] = list(FORMATS)
+    environment.globals["languages"] = {code: load_catalogue(code).name for code in LANGUAGES}
     environment.filters["moment"] = lambda text: str(text).replace("T", " ").removesuffix("Z")[:16]
     return environment
 

@@ -137,7 +137,7 @@ def promises_page(project: Project, message: ErrorDetail | None = None) -> Promi
     ]
     return PromisesPage(
         shell=shell_of(project, "promises", message),
-        promises=project.promises or Promises(language=LOOK.get().language),  # type: ignore[arg-type]
+        promises=project.promises or Promises(language=LOOK.get().language),
         fields=PROMISES,
         methods=["auto", *METHODS],
         sensitive=sensitive,
