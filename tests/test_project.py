@@ -87,3 +87,24 @@ def test_the_layers_name_every_room() -> None:
     assert layers["exhaustive"] is True
     named = {room.strip() for line in layers["layers"] for room in line.split("|")}
     assert set(ROOMS) <= named
+
+
+@pytest.mark.parametrize(
+    ("verb", "most"), [(("--version",), 40), (("--help",), 60), (("demo", "-o", "demo"), 155)]
+)
+def test_a_verb_loads_only_what_it_uses(tmp_path: Path, verb: tuple[str, ...], most: int) -> None:
+    probe = """
+import sys
+from mahrem.cli import main
+try:
+    main()
+finally:
+    heavy = [name for name in ("numba", "pyarrow", "pandas", "scipy", "sklearn") if name in sys.modules]
+    print(sum(name.split(".")[0] == "mahrem" for name in sys.modules), *heavy, file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", probe, *verb], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    count, *heavy = done.stderr.splitlines()[-1].split()
+    assert int(count) <= most
+    assert heavy == []

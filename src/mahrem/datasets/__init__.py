@@ -13,7 +13,8 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
-    from mahrem.datasets._patients import PATIENT_POLICY, are_invented, patients
+    from mahrem.datasets._invented import are_invented
+    from mahrem.datasets._patients import PATIENT_POLICY, patients
 else:
     __getattr__, __dir__ = offered(__name__)
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from mahrem.check import at_least, whole
 from mahrem.datasets._illnesses import BASE_COST, CODES, DAILY_COST, MEAN_STAY, NAMES, chances
+from mahrem.datasets._invented import EVERYONE, SURNAMES, WOMEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["PATIENT_POLICY", "are_invented", "patients"]
+__all__ = ["PATIENT_POLICY", "patients"]
 
 # What the demo decides about these patients: body measures and the code of the illness are not published.
 PATIENT_POLICY: Mapping[str, Any] = MappingProxyType(
@@ -38,39 +39,6 @@ DAYS = 3 * 365
 OLDEST = 99
 # Share of admitted people per decade of age: the very young and the old are there more often than others.
 DECADES = (0.09, 0.06, 0.10, 0.13, 0.12, 0.13, 0.14, 0.13, 0.08, 0.02)
-# Surnames mean "sample" somewhere or come from no register at all: nobody is called this.
-WOMEN = (
-    "Alba",
-    "Bergün",
-    "Celeste",
-    "Dilra",
-    "Elvane",
-    "Fiora",
-    "Gülperi",
-    "Ilvy",
-    "Lunara",
-    "Mirabel",
-    "Neva",
-    "Soleyn",
-)
-MEN = (
-    "Ardo",
-    "Balin",
-    "Corvin",
-    "Derin",
-    "Evran",
-    "Falk",
-    "Gordal",
-    "Halvar",
-    "Jorim",
-    "Kuzay",
-    "Lorin",
-    "Tavish",
-)
-SURNAMES = (
-    "Beispiel", "Deneme", "Ejemplo", "Esempio", "Example", "Exempel", "Kurgu", "Misaloğlu", "Muster",
-    "Mustermann", "Nobody", "Numune", "Örnek", "Przykład", "Sample", "Specimen", "Testova", "Voorbeeld",
-)  # fmt: skip
 REGIONS = (1, 6, 7, 16, 27, 34, 35, 42, 55, 61)  # the first two digits of the postal code
 REGION_SHARES = (0.08, 0.16, 0.07, 0.09, 0.06, 0.27, 0.13, 0.06, 0.04, 0.04)
 DISTRICTS = 40
@@ -133,18 +101,6 @@ def patients(rows: int = 1000, seed: int = 7) -> pl.DataFrame:
         }
     )
     return _with_gaps(table, rng).sort("admission", "patient_id", maintain_order=True)
-
-
-def are_invented(names: pl.Series) -> bool:
-    """Say whether everybody in a list has a name that :func:`patients` makes up.
-
-    Example:
-        >>> are_invented(patients(9)["name"]), are_invented(pl.Series(["Jane Roe"]))
-        (True, False)
-    """
-    if names.dtype != pl.String or not len(names):
-        return False
-    return bool(names.is_in(pl.Series(_everyone()).implode()).fill_null(value=False).all())
 
 
 @dataclass(frozen=True)
@@ -233,11 +189,7 @@ def _words(words: tuple[str, ...], codes: NDArray[np.int64]) -> pl.Series:
 def _name(people: _People, owner: Integers) -> pl.Series:
     """Join given name and surname; the few hundred names there are are looked up, not built row by row."""
     code = (people.given + people.male * len(WOMEN)) * len(SURNAMES) + people.surname
-    return _words(_everyone(), code[owner])
-
-
-def _everyone() -> tuple[str, ...]:
-    return tuple(f"{given} {surname}" for given in (*WOMEN, *MEN) for surname in SURNAMES)
+    return _words(EVERYONE, code[owner])
 
 
 def _with_gaps(table: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
