@@ -205,7 +205,7 @@ def test_the_plan_is_told_without_a_release(people: pl.DataFrame, spark_session:
         ({"method": "mdav"}, "engine='local' does it"),
         ({"subject": "name"}, "subject is not for engine='spark'"),
         ({"cells": "pairs"}, "writes text"),
-        ({"format": "arrow"}, "csv, tsv and parquet"),
+        ({"format": "arrow"}, "csv, tsv, parquet"),
         ({"shuffle": False}, "no order"),
     ],
 )
