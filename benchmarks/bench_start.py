@@ -88,7 +88,9 @@ def measure(python: str, repeats: int) -> dict[str, Any]:
         )
         figures["import over NumPy"] = {"cold": both - numpy, "warm": both - numpy}
         modules = {}
-        for name, verb in (("anonymize", commands["demo"][3:]), ("audit", commands["audit"][3:])):
+        processor_time([*mahrem, "demo", "-o", "again", "--table", "patients.csv", "--quiet"], home)
+        anonymize = ("anonymize", "patients.csv", *AUDIT, "--rest", "drop", "-o", "out", "--quiet")
+        for name, verb in (("anonymize", anonymize), ("audit", commands["audit"][3:])):
             said = processor_time([python, "-c", MODULES, *verb], home)[1]
             modules[name] = int(said.split()[-1])
         sizes = json.loads(subprocess.run([python, "-c", SIZES], capture_output=True, check=True).stdout)
@@ -109,7 +111,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = [measure(python, given.repeats) for python in given.python or [sys.executable]]
+    pythons = given.python or [sys.executable]
+    rows = [measure(str(Path(python).absolute()), given.repeats) for python in pythons]
     if given.json:
         print(json.dumps(rows, indent=2))
         return

@@ -15,7 +15,6 @@ from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, ju
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
-from mahrem.verify._presence import judge_presence, presence
 
 __all__ = ["Verdict", "verify"]
 
@@ -132,11 +131,16 @@ def verify(
         counts = {name: _counts(name, part, coded, people) for name in {one.column for one in by_class}}
         outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
         if population is not None and by_person:
+            from mahrem.verify._presence import presence
+
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
         del part, counts, people  # before the next part is read, or two would be in memory
     found = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, found, strict=True)]
-    merged += [judge_presence(promise, chance) for promise in by_person]
+    if by_person:
+        from mahrem.verify._presence import judge_presence
+
+        merged += [judge_presence(promise, chance) for promise in by_person]
     return Verdict(
         rows=rows,
         suppressed=left_out,
