@@ -252,7 +252,7 @@ def test_results_own_their_memory_and_give_it_back() -> None:
 
 @needs_built
 def test_other_threads_go_on_while_a_kernel_runs() -> None:
-    points = np.random.default_rng(0).random((6_000, 3))
+    points = np.random.default_rng(0).random((30_000, 3))  # some hundred milliseconds
     done = threading.Event()
     worker = threading.Thread(target=lambda: (mdav_groups(points, 3), done.set()))
     worker.start()
