@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from mahrem.attacks import not_done
-from mahrem.report import LANGUAGES, render_html
+from mahrem.report import render_html
+from mahrem.words import LANGUAGES
 
 FINDING = {
     "attack": "homogeneity",

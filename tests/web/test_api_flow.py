@@ -10,8 +10,8 @@ import pytest
 
 from mahrem.partition import METHODS
 from mahrem.pipeline import audit
-from mahrem.report import LANGUAGES
 from mahrem.table import FORMATS
+from mahrem.words import LANGUAGES
 from web_server import Server
 
 

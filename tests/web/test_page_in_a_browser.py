@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from chromium import chromium
+from mahrem.words import load_catalogue
 from web_server import Server, serving
 
 if TYPE_CHECKING:
@@ -265,10 +264,7 @@ def test_language_and_colours_are_switched_in_the_header_and_stay(
 
 def english_only(language: str) -> list[str]:
     """Sentences of the English catalogue that another language says otherwise."""
-    folder = files("mahrem.web").joinpath("languages")
-    ours, theirs = (
-        tomllib.loads(folder.joinpath(f"{name}.toml").read_text("utf-8")) for name in ("en", language)
-    )
+    ours, theirs = (load_catalogue(name)["page"] for name in ("en", language))
     found = []
     for section, texts in ours.items():
         for key, text in texts.items():

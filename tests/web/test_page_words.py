@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import string
-import tomllib
 import zipfile
 from importlib.resources import files
 from itertools import pairwise
@@ -18,17 +17,19 @@ from hypothesis import strategies as st
 
 from mahrem.web._contexts import Point
 from mahrem.web._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
-from mahrem.web._language import look_of, own_page, page_words
+from mahrem.web._language import look_of, own_page
 from mahrem.web._models import ErrorDetail
 from mahrem.web._templates import _told, say_in
 from mahrem.web._words import PROMISES, ROLES
 from mahrem.web._zip import zipped
+from mahrem.words import load_catalogue
 
 FOLDER = Path(str(files("mahrem.web")))
 
 
 def catalogue(language: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads((FOLDER / "languages" / f"{language}.toml").read_text(encoding="utf-8"))
+    page: dict[str, Any] = load_catalogue(language)["page"]
+    return page
 
 
 def holes(text: str) -> set[str]:
@@ -62,23 +63,23 @@ def test_every_error_the_page_can_meet_is_said_in_every_language(language: str) 
 
 def test_an_error_is_said_in_the_language_and_what_only_english_has_is_a_detail() -> None:
     error = ErrorDetail(code="infeasible", message="k=50 cannot be reached", hint="take less")
-    assert _told(page_words("en"), error)["message"] == error.message
-    said = _told(page_words("de"), error)
+    assert _told(load_catalogue("en"), error)["message"] == error.message
+    said = _told(load_catalogue("de"), error)
     assert said["message"].startswith("Mit dieser Tabelle")
     assert said["detail"] == error.message
     unknown = ErrorDetail(code="new_one", message="something", hint="")
-    assert _told(page_words("tr"), unknown)["message"] == "something"
+    assert _told(load_catalogue("tr"), unknown)["message"] == "something"
 
 
 def test_stages_and_reasons_are_said_with_their_figures() -> None:
-    words = page_words("tr")
+    words = load_catalogue("tr")
     assert say_in(words, "stage", "3 of 12: mondrian k=5").startswith("3/12. deneme")
     assert "%7" in say_in(words, "reason", "7% of the rows have a value nobody else has")
     assert say_in(words, "stage", "something new") == "something new"
 
 
 def test_every_stage_of_a_verb_of_the_page_is_said_in_turkish() -> None:
-    words = page_words("tr")
+    words = load_catalogue("tr")
     names = ("_anonymize", "_attack", "_audit", "_dry_run", "_compare")
     texts = [(FOLDER.parent / "pipeline" / f"{name}.py").read_text(encoding="utf-8") for name in names]
     texts.append((FOLDER / "_verbs.py").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import typer
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.report import LANGUAGES
+from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy

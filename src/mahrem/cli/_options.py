@@ -16,8 +16,9 @@ import typer
 from mahrem import check
 from mahrem.cli._typed import listed, number, pairs, sizes, value
 from mahrem.partition import METHODS
-from mahrem.report import LANGUAGES
+from mahrem.settings import Setting, settings_of
 from mahrem.table import FORMATS
+from mahrem.words import LANGUAGES, load_catalogue
 
 __all__ = [
     "JSON",
@@ -27,6 +28,7 @@ __all__ = [
     "SOURCE_ROWS",
     "Row",
     "option",
+    "rows_of",
     "shared_rows",
     "speaks",
     "speaks_batch",
@@ -55,6 +57,37 @@ _NUMBER = float | None
 
 # name of the setting, type, spelling, what stands for its value, what it means (None: taken, but not shown)
 Row = tuple[str, Any, str, str | None, str | None]
+
+
+def rows_of(spec: type, words: str) -> tuple[Row, ...]:
+    """Give the options of a spec of settings; what they mean stands under ``setting.<words>``."""
+    means = load_catalogue("en")["setting"][words]
+    return tuple(
+        (
+            known.name,
+            _typed_as(known),
+            known.spelling,
+            known.metavar,
+            None if known.hidden else _filled(means[known.name], known),
+        )
+        for known in settings_of(spec).values()
+    )
+
+
+def _typed_as(known: Setting) -> Any:
+    if known.repeats:
+        return _MANY
+    if known.metavar is None:
+        return bool | None
+    kinds: Mapping[str, Any] = {"int": int | None, "float": _NUMBER}
+    return kinds.get(known.takes.removesuffix(" | None"), _TEXT)
+
+
+def _filled(means: str, known: Setting) -> str:
+    """Name the choices there are where the words leave room for them."""
+    choices = () if known.choices is None else known.choices()
+    return means.format(choices=", ".join(choices), default=known.default)
+
 
 _ROLES: Sequence[Row] = (
     ("quasi", _MANY, "--qi --quasi", "A,B", "Columns others may know; repeat, or separate by commas."),

@@ -9,7 +9,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET
 from mahrem.cli._print import print_json
-from mahrem.report import LANGUAGES
+from mahrem.words import LANGUAGES
 
 __all__ = ["report"]
 

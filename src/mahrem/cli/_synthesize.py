@@ -12,8 +12,8 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, s
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.cli._typed import listed, pairs, value
 from mahrem.errors import InvalidParameter
-from mahrem.report import LANGUAGES
 from mahrem.table import FORMATS
+from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
     from mahrem.pipeline import SyntheticRelease

@@ -31,9 +31,10 @@ from mahrem.release import (
     read_policy,
     staged_release,
 )
-from mahrem.report import LANGUAGES, to_json
+from mahrem.report import to_json
 from mahrem.table import Hierarchy, Leaves, fits_excel, open_source
 from mahrem.verify import Verdict
+from mahrem.words import LANGUAGES
 
 __all__ = ["Progress", "Release", "anonymize", "policy_from", "publish"]
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mahrem import check
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.release import check_hashes, replace_page
-from mahrem.report import LANGUAGES, render_html
+from mahrem.report import render_html
+from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger

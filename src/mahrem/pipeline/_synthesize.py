@@ -17,8 +17,8 @@ from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
-from mahrem.report import LANGUAGES
 from mahrem.table import Format, fits_excel, hold, open_source
+from mahrem.words import LANGUAGES
 
 __all__ = ["SyntheticRelease", "synthesize"]
 

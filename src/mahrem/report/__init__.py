@@ -13,7 +13,6 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import frontier_advice
-    from mahrem.report._catalogue import LANGUAGES, Catalogue, load_catalogue
     from mahrem.report._distributions import class_size_bins, distribution
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._grouped import grouped_svg
@@ -25,8 +24,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "LANGUAGES",
-    "Catalogue",
     "accuracy_svg",
     "bars_svg",
     "beside_print_svg",
@@ -38,7 +35,6 @@ __all__ = [
     "frontier_svg",
     "grouped_svg",
     "lines_svg",
-    "load_catalogue",
     "quality_page",
     "render_html",
     "summary_parts",

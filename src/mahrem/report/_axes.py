@@ -11,7 +11,7 @@ from mahrem.report._chart import INK, LINE, QUIET, Drawing, text_width
 from mahrem.report._scales import Scale, decimals
 
 if TYPE_CHECKING:
-    from mahrem.report._catalogue import Catalogue
+    from mahrem.words import Catalogue
 
 __all__ = ["Plot", "Tick", "draw_legend", "written"]
 

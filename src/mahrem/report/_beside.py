@@ -12,7 +12,7 @@ from mahrem.report._scales import Bands, Scale
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mahrem.report._catalogue import Catalogue
+    from mahrem.words import Catalogue
 
 __all__ = ["correlations", "shares"]
 

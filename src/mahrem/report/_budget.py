@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from mahrem.report._catalogue import Catalogue
+    from mahrem.words import Catalogue
 
 __all__ = ["budget"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mahrem.report._axes import Plot, Tick, draw_legend, written
-from mahrem.report._catalogue import load_catalogue
 from mahrem.report._chart import AFTER, BEFORE, QUIET, standing_alone, tile
 from mahrem.report._scales import Bands, Scale, finite, ticks
+from mahrem.words import load_catalogue
 
 __all__ = ["grouped_svg"]
 

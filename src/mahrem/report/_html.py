@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report import _pictures, _sections
-from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
 from mahrem.report._template import load_template
+from mahrem.words import NOTHING, Catalogue, load_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

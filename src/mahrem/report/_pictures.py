@@ -12,7 +12,7 @@ from mahrem.report._scales import Bands, Scale, as_moment, finite, moment_ticks,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mahrem.report._catalogue import Catalogue
+    from mahrem.words import Catalogue
 
 __all__ = ["before_and_after", "class_sizes", "loss_per_column", "risk", "share_ticks"]
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mahrem.report._axes import Plot, draw_legend, written
-from mahrem.report._catalogue import load_catalogue
 from mahrem.report._chart import AFTER, QUIET, Drawing, standing_alone, tile
 from mahrem.report._scales import Scale, finite, nice, ratio_ticks, ticks
+from mahrem.words import load_catalogue
 
 __all__ = ["bars_svg", "beside_print_svg", "lines_svg"]
 

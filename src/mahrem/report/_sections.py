@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mahrem.report import _beside, _pictures
-from mahrem.report._catalogue import NOTHING, Catalogue, load_catalogue
+from mahrem.words import NOTHING, Catalogue, load_catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

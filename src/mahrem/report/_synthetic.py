@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mahrem.report._catalogue import Catalogue
+    from mahrem.words import Catalogue
 
 __all__ = ["synthetic"]
 

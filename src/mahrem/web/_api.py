@@ -46,7 +46,7 @@ def about(house: HouseDep) -> About:
     """Say what this server is, what it takes and what may be opened by path."""
     import mahrem
     from mahrem.partition import METHODS
-    from mahrem.report import LANGUAGES
+    from mahrem.words import LANGUAGES
 
     settings = house.settings
     return About(

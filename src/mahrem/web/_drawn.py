@@ -14,8 +14,9 @@ __all__ = ["draw", "drawn", "report_in"]
 
 def draw(folder: Path, report: Mapping[str, Any]) -> None:
     """Write the words and pictures of a report into the folder of a job."""
-    from mahrem.report import LANGUAGES, summary_parts, to_json
+    from mahrem.report import summary_parts, to_json
     from mahrem.web._store import make_private, replace_private
+    from mahrem.words import LANGUAGES
 
     make_private(folder)
     for language in LANGUAGES:
@@ -41,8 +42,9 @@ def report_in(kept: Path, language: str) -> str:
     made = kept.with_name("report.html").read_text(encoding="utf-8")
     if not language or f'<html lang="{language}">' in made[:2000]:
         return made
-    from mahrem.report import LANGUAGES, render_html
+    from mahrem.report import render_html
     from mahrem.web._store import replace_private
+    from mahrem.words import LANGUAGES
 
     one_of(LANGUAGES, language=language)  # it becomes part of a name
     other = kept.parent.with_name(f"report-{language}.html")

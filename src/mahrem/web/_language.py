@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
 
-from mahrem.report import LANGUAGES, Catalogue, load_catalogue
+from mahrem.words import LANGUAGES
 
 __all__ = [
     "LANGUAGE_COOKIE",
@@ -24,7 +20,6 @@ __all__ = [
     "cookies_of",
     "look_of",
     "own_page",
-    "page_words",
 ]
 
 LANGUAGE_COOKIE, THEME_COOKIE = "mahrem_language", "mahrem_theme"
@@ -36,7 +31,7 @@ class Look:
     """How pages look to one person.
 
     Attributes:
-        language: One of the report's languages.
+        language: One there are words in.
         theme: ``light``, ``dark``, or ``auto``: what the system says.
         here: The address to come back to after the look was changed.
     """
@@ -79,11 +74,3 @@ def _asked_for(header: str) -> str:
         if language in LANGUAGES:
             return language
     return "en"
-
-
-@cache
-def page_words(language: str) -> Catalogue:
-    """Give the report's texts of a language, and those of the page under ``page``."""
-    text = files("mahrem.web").joinpath("languages", f"{language}.toml").read_text(encoding="utf-8")
-    own: dict[str, Any] = tomllib.loads(text)
-    return Catalogue(language, {**load_catalogue(language).texts, "page": own})

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from mahrem.check import one_of
-from mahrem.report import LANGUAGES
 from mahrem.table import FORMATS
+from mahrem.words import LANGUAGES
 
 __all__ = [
     "ColumnChoice",

@@ -26,9 +26,10 @@ from mahrem.web._bodies import HierarchyTree
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._forms import read_ledger_wish, read_question, read_seen, read_way
 from mahrem.web._house import House, HouseDep, JobId, ProjectId
-from mahrem.web._language import LOOK, page_words
+from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Project
 from mahrem.web._templates import render, say_in
+from mahrem.words import load_catalogue
 
 __all__ = ["router"]
 
@@ -118,7 +119,7 @@ def follow(house: HouseDep, project: ProjectId, job: JobId) -> JSONResponse:
     found = house.queue.get(job)
     if found.project != project:
         raise not_found("job")
-    texts = page_words(LOOK.get().language)
+    texts = load_catalogue(LOOK.get().language)
     stage = say_in(texts, "stage", found.stage)
     seconds = texts.number(round(found.seconds or 0.0, 1), 1)
     return JSONResponse({"state": found.state, "stage": stage, "seconds": seconds})

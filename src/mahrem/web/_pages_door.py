@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from mahrem.report import LANGUAGES
 from mahrem.web._answers import FormDep, to
 from mahrem.web._contexts import MessagePage, Shell
 from mahrem.web._errors import Refused
@@ -14,6 +13,7 @@ from mahrem.web._language import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, own_page
 from mahrem.web._models import ErrorDetail
 from mahrem.web._sessions import SESSION_SECONDS
 from mahrem.web._templates import render
+from mahrem.words import LANGUAGES
 
 __all__ = ["router"]
 

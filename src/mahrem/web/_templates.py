@@ -8,15 +8,15 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from mahrem.report import LANGUAGES, load_catalogue
 from mahrem.table import FORMATS
-from mahrem.web._language import LOOK, page_words
+from mahrem.web._language import LOOK
+from mahrem.words import LANGUAGES, load_catalogue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from mahrem.report import Catalogue
     from mahrem.web._models import ErrorDetail
+    from mahrem.words import Catalogue
 
 __all__ = ["render", "say_in"]
 
@@ -25,7 +25,7 @@ def render(page: object) -> str:
     """Draw a page by its context, or a template that needs none by its name, in a person's language."""
     name = page if isinstance(page, str) else f"{_words(type(page).__name__)}.html.jinja"
     look = LOOK.get()
-    texts = page_words(look.language)
+    texts = load_catalogue(look.language)
     return (
         _environment()
         .get_template(name)

@@ -1,4 +1,4 @@
-"""Languages of the report: one TOML file each, all with the same keys."""
+"""Languages: one TOML file each, all with the same keys."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from mahrem.check import one_of
 
-__all__ = ["LANGUAGES", "Catalogue", "load_catalogue"]
+__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "load_catalogue"]
 
-_FOLDER = files("mahrem.report").joinpath("languages")
-# A language is a file here and one among the page's; English, which others are compared with, comes first.
+_FOLDER = files("mahrem.words")
+# English, which others are compared with, comes first.
 LANGUAGES = tuple(
     sorted(
-        (entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir()),
+        (file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")),
         key=lambda code: (code != "en", code),
     )
 )

@@ -1,0 +1,12 @@
+"""Words for people: one catalogue per language, and notes that are said in any of them.
+
+Code speaks in codes (:class:`Note`): what happened, with its figures. What a person reads is written in
+``en.toml``, ``tr.toml``, ``de.toml`` and nowhere else. A language is one file here.
+"""
+
+from __future__ import annotations
+
+from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, load_catalogue
+from mahrem.words._notes import Note
+
+__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Note", "load_catalogue"]
