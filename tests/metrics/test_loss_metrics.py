@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import Utility, discernibility, distortion, gcp, gcp_sum, iloss, measure
-from mahrem.table._cells import Cells
+from mahrem.table import Cells
 
 # ages 20..60 in two classes, [20, 30] of 3 rows and [40, 60] of 2; sex {f, m} for the first, m for the second
 SIZES = np.array([3, 2])

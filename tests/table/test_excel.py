@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
-from mahrem.table import Reading, _excel, excel_texts, open_source, restore_formulas, write_table
+from mahrem.table import Reading, excel_texts, open_source, restore_formulas, write_table
+from mahrem.table.writing import _excel
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
 RISKY = ["=cmd()", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", "\t=1", "'=x", "http://a.b", "fine"]

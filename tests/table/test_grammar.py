@@ -20,10 +20,18 @@ from mahrem.table import (
     read_ranges,
     write_labels,
     write_prefixes,
-    write_range,
     write_ranges,
-    write_set,
 )
+from mahrem.table.cells import write_set
+
+
+def write_range(low: float | date, high: float | date) -> str:
+    kind: pl.DataType | None = pl.Datetime("us") if isinstance(low, datetime) else None
+    if isinstance(low, float) or isinstance(high, float):
+        kind = pl.Float64()
+    text: str = write_ranges(pl.Series([low], dtype=kind), pl.Series([high], dtype=kind)).item()
+    return text
+
 
 TRICKY = [
     "",

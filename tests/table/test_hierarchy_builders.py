@@ -26,7 +26,6 @@ from mahrem.table import (
     Words,
     cut_hierarchy,
     date_hierarchy,
-    default_hierarchy,
     encode_quasi,
     group_hierarchy,
     hierarchy_facts,
@@ -38,7 +37,8 @@ from mahrem.table import (
     read_cell,
     with_default_hierarchy,
 )
-from mahrem.table._parse import moments_of_text
+from mahrem.table.cells import moments_of_text
+from mahrem.table.columns._default_hierarchy import default_hierarchy
 from strategies import DAYS, NUMBERS, WORDS, ZIPS
 
 FEW = settings(max_examples=40, deadline=None)

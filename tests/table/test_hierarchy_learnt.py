@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.table import Hierarchy, LearntGroups, learn_hierarchies, learn_hierarchy, number_target
-from mahrem.table._majority_targets import _dense, _sparse, majority_targets
+from mahrem.table.hierarchies._majority_targets import _dense, _sparse, majority_targets
 
 EDUCATION = {
     ("HS-grad", "Some-college"),

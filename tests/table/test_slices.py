@@ -7,7 +7,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import mahrem as mh
-from mahrem.table import _slices, open_source, scan_sparingly
+from mahrem.table import open_source, scan_sparingly
+from mahrem.table.reading import _slices
 
 
 def table(rows: int) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mahrem.table._cells import Cells
+    from mahrem.table import Cells
     from mahrem.types import Floats, Mask, Sizes
 
 __all__ = ["Utility", "measure"]

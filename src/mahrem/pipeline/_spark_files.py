@@ -12,7 +12,7 @@ from mahrem.pipeline._spark_report import Made
 from mahrem.pipeline._spark_rows import cleaned_on_spark
 from mahrem.pipeline._spark_source import place_of, read_csv, restored
 from mahrem.table import exported_names
-from mahrem.table._formulas import FORMULA
+from mahrem.table.cells import FORMULA
 
 __all__ = ["TEXT", "as_text", "checked", "written"]
 

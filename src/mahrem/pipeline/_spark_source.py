@@ -15,7 +15,7 @@ from mahrem.engines import is_spark_frame
 from mahrem.engines._spark_frame import RESERVED, column
 from mahrem.errors import InvalidInput, spelled
 from mahrem.release import Policy
-from mahrem.table._formulas import DISARMED
+from mahrem.table.cells import DISARMED
 
 __all__ = [
     "ClusterTable",

@@ -1,6 +1,7 @@
-"""Tables at the edge of the house: roles, kinds, missing values, hierarchies, and columns as numbers.
+"""Tables at the edge of the house: roles, kinds, missing values, hierarchies, readers and writers.
 
-Also the grammar of published cells, which writers, metrics and the verifier share.
+Its rooms, lowest first: ``cells`` (the grammar of published cells), ``hierarchies``, ``columns`` (what a
+column is, and as numbers) beside ``reading``, and ``writing``. Other rooms of the house import from here.
 """
 
 from __future__ import annotations
@@ -10,63 +11,91 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table._asking import Database, asking
-    from mahrem.table._axis import Axis, Domain, Leaves, Moments, Numbers, Words
-    from mahrem.table._builders import (
-        cut_hierarchy,
-        date_hierarchy,
-        group_hierarchy,
-        interval_hierarchy,
-        mask_hierarchy,
-        plain_hierarchy,
-        prefix_hierarchy,
-    )
-    from mahrem.table._cells import Cells
-    from mahrem.table._databases import quoted, read_alone
-    from mahrem.table._default_hierarchy import default_hierarchy, with_default_hierarchy
-    from mahrem.table._encode import as_text, encode_quasi, encode_sensitive, refuse_mixed_zones
-    from mahrem.table._excel import excel_texts, fits_excel
-    from mahrem.table._files import is_duckdb
-    from mahrem.table._formats import FORMATS, FileFormat, Format
-    from mahrem.table._formulas import neutralise_formulas, restore_cells, restore_formulas, restored_cells
-    from mahrem.table._frames import as_polars, hold, pruned
-    from mahrem.table._grammar import (
+    from mahrem.table._formats import FORMATS, Format
+    from mahrem.table._schema import Column, Kind, Missing, Role
+    from mahrem.table.cells import (
         Cell,
+        Cells,
         Exact,
         Members,
         MissingCell,
+        NumberGrid,
         Prefix,
         Range,
         Suppressed,
+        as_text,
+        on_this_clock,
         read_cell,
         read_ranges,
+        restore_cells,
+        restore_formulas,
+        restored_cells,
+        wall_clock,
         write_labels,
         write_members,
         write_prefixes,
-        write_range,
         write_ranges,
-        write_set,
     )
-    from mahrem.table._hierarchy import Hierarchy
-    from mahrem.table._hierarchy_facts import HierarchyFacts, hierarchy_facts
-    from mahrem.table._hierarchy_file import read_hierarchy
-    from mahrem.table._kinds import infer_kind, read_kind
-    from mahrem.table._learnt_hierarchy import LearntGroups, learn_hierarchies, learn_hierarchy
-    from mahrem.table._majority_targets import Target, number_target
-    from mahrem.table._missing import MissingOutcome, apply_missing
-    from mahrem.table._nested_hierarchy import hierarchy_from_nested, nested_hierarchy
-    from mahrem.table._number_grid import NumberGrid
-    from mahrem.table._pseudonym import make_key, pseudonyms, read_key
-    from mahrem.table._reading import Reading, Source, number_tokens
-    from mahrem.table._roles import assign_roles, is_role_word, role_from_word
-    from mahrem.table._schema import Column, Kind, Missing, Role
-    from mahrem.table._slices import scan_sparingly
-    from mahrem.table._source import is_postgresql, open_source
-    from mahrem.table._values import Values
-    from mahrem.table._write import exported_names, write_table
-    from mahrem.table._write_database import write_database
-    from mahrem.table._write_parts import write_parts
-    from mahrem.table._zones import on_this_clock, wall_clock
+    from mahrem.table.columns import (
+        Axis,
+        Domain,
+        Leaves,
+        Moments,
+        Numbers,
+        Values,
+        Words,
+        apply_missing,
+        assign_roles,
+        encode_quasi,
+        encode_sensitive,
+        infer_kind,
+        is_role_word,
+        make_key,
+        plain_hierarchy,
+        pseudonyms,
+        read_key,
+        read_kind,
+        refuse_mixed_zones,
+        role_from_word,
+        with_default_hierarchy,
+    )
+    from mahrem.table.hierarchies import (
+        Hierarchy,
+        HierarchyFacts,
+        LearntGroups,
+        Target,
+        cut_hierarchy,
+        date_hierarchy,
+        group_hierarchy,
+        hierarchy_facts,
+        hierarchy_from_nested,
+        interval_hierarchy,
+        learn_hierarchies,
+        learn_hierarchy,
+        mask_hierarchy,
+        nested_hierarchy,
+        number_target,
+        prefix_hierarchy,
+        read_hierarchy,
+    )
+    from mahrem.table.reading import (
+        Database,
+        Reading,
+        Source,
+        as_polars,
+        asking,
+        excel_texts,
+        hold,
+        is_duckdb,
+        is_postgresql,
+        number_tokens,
+        open_source,
+        pruned,
+        quoted,
+        read_alone,
+        scan_sparingly,
+    )
+    from mahrem.table.writing import exported_names, fits_excel, write_database, write_parts, write_table
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -79,7 +108,6 @@ __all__ = [
     "Database",
     "Domain",
     "Exact",
-    "FileFormat",
     "Format",
     "Hierarchy",
     "HierarchyFacts",
@@ -89,7 +117,6 @@ __all__ = [
     "Members",
     "Missing",
     "MissingCell",
-    "MissingOutcome",
     "Moments",
     "NumberGrid",
     "Numbers",
@@ -109,7 +136,6 @@ __all__ = [
     "assign_roles",
     "cut_hierarchy",
     "date_hierarchy",
-    "default_hierarchy",
     "encode_quasi",
     "encode_sensitive",
     "excel_texts",
@@ -129,7 +155,6 @@ __all__ = [
     "make_key",
     "mask_hierarchy",
     "nested_hierarchy",
-    "neutralise_formulas",
     "number_target",
     "number_tokens",
     "on_this_clock",
@@ -158,8 +183,6 @@ __all__ = [
     "write_members",
     "write_parts",
     "write_prefixes",
-    "write_range",
     "write_ranges",
-    "write_set",
     "write_table",
 ]

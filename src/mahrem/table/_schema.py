@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mahrem.table._hierarchy import Hierarchy
+from mahrem.table.hierarchies import Hierarchy
 
 __all__ = ["Column", "Kind", "Missing", "Role"]
 

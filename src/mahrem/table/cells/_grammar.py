@@ -17,14 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
-from mahrem.table._parse import moments_of_text, numbers_of_text
-from mahrem.table._zones import OFFSET, offset_form
+from mahrem.table.cells._parse import moments_of_text, numbers_of_text
+from mahrem.table.cells._zones import OFFSET, offset_form
 from mahrem.types import Floats
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "write_labels",
     "write_members",
     "write_prefixes",
-    "write_range",
     "write_ranges",
     "write_set",
 ]
@@ -133,22 +131,15 @@ def write_prefixes(beginnings: pl.Series, length: int) -> pl.Series:
     return (quoted + tail).set(beginnings == "", SUPPRESSED)
 
 
-def write_range(low: float | date, high: float | date) -> str:
-    """Write a range of numbers, days or moments, both ends inside; equal ends are one value.
+def write_ranges(low: pl.Series, high: pl.Series) -> pl.Series:
+    """Write ranges from typed ends (whole numbers, floats, days, moments); equal ends are one value.
+
+    Null where an end is null.
 
     Example:
-        >>> write_range(-5, 7), write_range(0.5, 0.5), write_range(date(2024, 1, 1), date(2024, 1, 31))
-        ('[-5, 7]', '0.5', '[2024-01-01, 2024-01-31]')
+        >>> write_ranges(pl.Series([-5, 7]), pl.Series([7, 7])).to_list()
+        ['[-5, 7]', '7']
     """
-    kind: pl.DataType | None = pl.Datetime("us") if isinstance(low, datetime) else None
-    if isinstance(low, float) or isinstance(high, float):
-        kind = pl.Float64()
-    text: str = write_ranges(pl.Series([low], dtype=kind), pl.Series([high], dtype=kind)).item()
-    return text
-
-
-def write_ranges(low: pl.Series, high: pl.Series) -> pl.Series:
-    """Write ranges from typed ends (whole numbers, floats, days, moments); null where an end is null."""
     ends = pl.DataFrame({"low": low, "high": high})
     texts = ends.select(
         _text(low.alias("low")), _text(high.alias("high")), same=pl.col("low") == pl.col("high")

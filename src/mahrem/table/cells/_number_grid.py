@@ -9,10 +9,15 @@ import polars as pl
 
 from mahrem.types import Floats
 
-__all__ = ["NumberGrid"]
+__all__ = ["EXACT", "NumberGrid", "all_whole"]
 
-_EXACT = 2**53  # whole numbers up to here are exact as floats
+EXACT = 2**53  # whole numbers up to here are exact as floats
 _POWERS = 22  # so are powers of ten up to here
+
+
+def all_whole(values: Floats) -> bool:
+    """Say whether all are whole numbers that floats tell apart."""
+    return bool(np.all(values == np.floor(values)) and np.all(np.abs(values) < EXACT))
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class NumberGrid:
     def line(self, count: Floats) -> Floats:
         """Give the lines with these numbers, each the float nearest to its decimal (0.3, not 0.1 + 0.2)."""
         multiples = count * self.mantissa
-        if abs(self.exponent) <= _POWERS and bool(np.all(np.abs(multiples) < _EXACT)):
+        if abs(self.exponent) <= _POWERS and bool(np.all(np.abs(multiples) < EXACT)):
             power = 10.0 ** abs(self.exponent)  # exact, so that one operation rounds once
             return multiples * power if self.exponent >= 0 else multiples / power
         digits = pl.Series(count.astype(np.int64) * self.mantissa).cast(pl.String)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.table._zones import OFFSET, instants
+from mahrem.table.cells._zones import OFFSET, instants
 
 __all__ = ["mixes_zones", "moments_of_text", "numbers_of_text"]
 

@@ -1,4 +1,4 @@
-"""A quasi-identifier as numbers: where each value lies on the column's own axis, and what the axis means."""
+"""Columns as numbers: a quasi-identifier on an axis of its own, a sensitive column as codes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.types import Positions
+from mahrem.table.hierarchies import Hierarchy
+from mahrem.types import Codes, Integers, Positions
 
-__all__ = ["Axis", "Domain", "Leaves", "Moments", "Numbers", "Words"]
+__all__ = ["Axis", "Domain", "Leaves", "Moments", "Numbers", "Values", "Words"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +94,15 @@ class Axis:
         else:
             scaled = (self.positions - low) / (high - low)
         return np.where(np.isnan(scaled), -1.0, scaled)
+
+
+@dataclass(frozen=True)
+class Values:
+    """A sensitive column as codes; codes follow the column's own order, and -1 is not counted."""
+
+    name: str
+    codes: Codes = field(repr=False)  # (n,) 0 .. size-1; -1 = not counted
+    size: int  # distinct values
+    ancestors: Integers | None = field(
+        default=None, repr=False
+    )  # (levels, size) nodes of a hierarchy, bottom-up

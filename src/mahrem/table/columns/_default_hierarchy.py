@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
-from mahrem.table._axis import Axis, Leaves, Moments, Numbers, Words
-from mahrem.table._grammar import write_ranges
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._ladders import group_ladder, moment_ladder, number_ladder, prefix_ladder, tree
-from mahrem.table._number_grid import NumberGrid
+from mahrem.table._schema import Kind
+from mahrem.table.cells import NumberGrid, all_whole, write_ranges
+from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
+from mahrem.table.hierarchies import (
+    Hierarchy,
+    distinct_text,
+    group_ladder,
+    moment_ladder,
+    moment_leaves,
+    number_ladder,
+    number_leaves,
+    prefix_ladder,
+    tree,
+)
 from mahrem.types import Floats
 
-__all__ = [
-    "default_grids",
-    "default_hierarchy",
-    "default_lengths",
-    "default_sizes",
-    "useful",
-    "with_default_hierarchy",
-]
+__all__ = ["default_hierarchy", "plain_hierarchy", "with_default_hierarchy"]
 
 _BINS = 20  # at most about so many intervals at the lowest level
 _LEVELS = 4  # between the values and the root
 _FINEST = 1e-300  # a finer step would leave the range of normal floats
-_PERIODS = {"D": ("month", "quarter", "year", "decade"), "us": ("day", "month", "quarter", "year", "decade")}
+_PERIODS = ("month", "quarter", "year", "decade")
 
 
 def default_hierarchy(axis: Axis) -> Hierarchy:
@@ -56,18 +59,41 @@ def default_hierarchy(axis: Axis) -> Hierarchy:
         case Numbers(whole=whole):
             values = _distinct(axis)
             text = pl.Series(values).cast(pl.Int64 if whole else pl.Float64)
-            ladder = number_ladder(values, default_grids(values, whole=whole))
-            return tree(write_ranges(text, text), useful(ladder))
-        case Moments(unit=unit) as domain:
+            return _over_numbers(write_ranges(text, text), values, whole=whole)
+        case Moments() as domain:
             moments = domain.typed(pl.Series(_distinct(axis)))
-            return tree(write_ranges(moments, moments), useful(moment_ladder(moments, _PERIODS[unit])))
+            return _over_moments(write_ranges(moments, moments), moments)
         case Words(labels, ordered=ordered, prefixes=prefixes):
             words = pl.Series(labels, dtype=pl.String).str.strip_chars().unique(maintain_order=True)
             if ordered:
-                return tree(words, useful(group_ladder(words.to_list(), default_sizes(len(words)))))
-            if prefixes:
-                return tree(words, useful(prefix_ladder(words, default_lengths(words))))
-            return tree(words, [])
+                return _over_ordinals(words)
+            return _over_codes(words) if prefixes else tree(words, [])
+
+
+def plain_hierarchy(
+    values: pl.Series, kind: Kind, *, order: Sequence[str] = (), decimal: str | None = None
+) -> Hierarchy:
+    """Make the hierarchy a column gets when nothing is said, over the very texts of its values.
+
+    The same levels as :func:`default_hierarchy`, which works on an axis and knows no texts.
+
+    Example:
+        >>> plain_hierarchy(pl.Series(["b", "a"]), Kind.CATEGORICAL).rows()
+        [('a', '*'), ('b', '*')]
+    """
+    match kind:
+        case Kind.NUMERIC:
+            leaves, numbers = number_leaves(values, decimal)
+            return _over_numbers(leaves, numbers, whole=all_whole(numbers))
+        case Kind.DATE:
+            return _over_moments(*moment_leaves(values))
+        case Kind.ORDINAL:
+            names = dict.fromkeys(name.strip() for name in order)
+            return _over_ordinals(pl.Series(list(names), dtype=pl.String))
+        case Kind.CODE:
+            return _over_codes(distinct_text(values))
+        case Kind.CATEGORICAL:
+            return tree(distinct_text(values), [])
 
 
 def with_default_hierarchy(axis: Axis) -> Axis:
@@ -95,7 +121,30 @@ def with_default_hierarchy(axis: Axis) -> Axis:
     return Axis(axis.name, np.where(absent, np.nan, leaves), Leaves(hierarchy))
 
 
-def default_grids(values: Floats, *, whole: bool) -> list[NumberGrid]:
+def _over_numbers(leaves: pl.Series, values: Floats, *, whole: bool) -> Hierarchy:
+    return tree(leaves, _useful(number_ladder(values, _grids(values, whole=whole))))
+
+
+def _over_moments(leaves: pl.Series, moments: pl.Series) -> Hierarchy:
+    units = _PERIODS if moments.dtype == pl.Date else ("day", *_PERIODS)
+    return tree(leaves, _useful(moment_ladder(moments, units)))
+
+
+def _over_ordinals(words: pl.Series) -> Hierarchy:
+    """Put neighbours into groups of 2, 4, 8 and 16, as long as there are two groups."""
+    sizes = [2**power for power in range(1, _LEVELS + 1) if 2**power < len(words)]
+    return tree(words, _useful(group_ladder(words.to_list(), sizes)))
+
+
+def _over_codes(codes: pl.Series) -> Hierarchy:
+    """Keep beginnings of every length, or of long codes a few evenly spread ones."""
+    longest = int(codes.str.len_chars().max() or 0)  # type: ignore[arg-type]
+    spread = np.linspace(longest - 1, 1, min(longest - 1, _LEVELS + 1)) if longest > 1 else np.empty(0)
+    lengths = [int(length) for length in np.unique(np.rint(spread))[::-1]]
+    return tree(codes, _useful(prefix_ladder(codes, lengths)))
+
+
+def _grids(values: Floats, *, whole: bool) -> list[NumberGrid]:
     """Choose widths that double, from 1 or 5 times a power of ten, about twenty intervals at the lowest."""
     if len(values) == 0 or values.min() == values.max():
         return []
@@ -110,19 +159,7 @@ def default_grids(values: Floats, *, whole: bool) -> list[NumberGrid]:
     return [NumberGrid(base.mantissa << power, base.exponent) for power in range(first, first + _LEVELS)]
 
 
-def default_lengths(codes: pl.Series) -> list[int]:
-    """Choose which beginnings of codes to keep: every length, or a few evenly spread ones of long codes."""
-    longest = int(codes.str.len_chars().max() or 0)  # type: ignore[arg-type]
-    lengths = np.linspace(longest - 1, 1, min(longest - 1, _LEVELS + 1)) if longest > 1 else np.empty(0)
-    return [int(length) for length in np.unique(np.rint(lengths))[::-1]]
-
-
-def default_sizes(count: int) -> list[int]:
-    """Choose sizes of groups of neighbours: 2, 4, 8 and 16, as long as there are two groups."""
-    return [2**power for power in range(1, _LEVELS + 1) if 2**power < count]
-
-
-def useful(ladder: list[pl.Series]) -> list[pl.Series]:
+def _useful(ladder: list[pl.Series]) -> list[pl.Series]:
     """Leave out levels at which all values are one: the root says as much."""
     return [rung for rung in ladder if rung.n_unique() > 1]
 

@@ -6,17 +6,13 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, spelled
-from mahrem.table._axis import Axis, Leaves, Moments, Numbers, Words
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._parse import mixes_zones, moments_of_text, numbers_of_text
 from mahrem.table._schema import Column, Kind
-from mahrem.table._values import Values
-from mahrem.table._zones import moment_text
+from mahrem.table.cells import EXACT, as_text, mixes_zones, moments_of_text, numbers_of_text
+from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Values, Words
+from mahrem.table.hierarchies import Hierarchy
 from mahrem.types import Codes, Integers, Mask, Positions
 
-__all__ = ["as_text", "encode_quasi", "encode_sensitive", "plain", "refuse_mixed_zones"]
-
-_EXACT = 2.0**53  # from here on, neighbouring whole numbers are one float
+__all__ = ["encode_quasi", "encode_sensitive", "refuse_mixed_zones"]
 
 
 def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = None) -> Axis:
@@ -106,9 +102,9 @@ def _numbers(series: pl.Series, name: str, decimal: str | None) -> tuple[Positio
     positions = _floats(numbers) + 0.0  # no negative zero
     low, high = _ends(positions)
     largest = max(-low, high)
-    if largest >= _EXACT:
+    if largest >= EXACT:
         _refuse_large_whole(text, numbers, name)
-    whole = largest < _EXACT and bool(np.all(np.isnan(positions) | (positions == np.floor(positions))))
+    whole = largest < EXACT and bool(np.all(np.isnan(positions) | (positions == np.floor(positions))))
     return positions, Numbers(low, high, whole)
 
 
@@ -123,7 +119,7 @@ def _refuse_unread(series: pl.Series, read: pl.Series, name: str, *, what: str, 
 
 
 def _refuse_large_whole(series: pl.Series, numbers: pl.Series, name: str) -> None:
-    large = numbers.abs() >= _EXACT
+    large = numbers.abs() >= EXACT
     if series.dtype == pl.String:
         large &= series.str.contains(r"^\s*[+-]?\d+\s*$")
     elif series.dtype.is_float():
@@ -235,28 +231,6 @@ def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Valu
     branch = np.array([len(level) for level in hierarchy.labels], np.int64)  # a node nobody else has
     branch[-1] = 0  # the root is everyone's
     return Values(name, codes, len(present), np.column_stack([ancestors, branch]))
-
-
-def as_text(series: pl.Series) -> pl.Series:
-    """Give values as text, whole numbers without a point."""
-    shown = plain(series)
-    if shown.dtype.is_nested() or shown.dtype in (pl.Object, pl.Binary):
-        raise InvalidInput(
-            f"column={series.name!r} holds {series.dtype} values; it needs text, numbers or dates"
-        )
-    if isinstance(shown.dtype, pl.Datetime):
-        return moment_text(shown)
-    return shown.dt.to_string() if shown.dtype == pl.Duration else shown.cast(pl.String)
-
-
-def plain(series: pl.Series) -> pl.Series:
-    """Turn whole numbers that came as floats (beside missing ones) into whole numbers."""
-    if (
-        series.dtype.is_float()
-        and (series.is_null() | ((series == series.floor()) & (series.abs() < _EXACT))).all()
-    ):
-        return series.cast(pl.Int64)
-    return series
 
 
 def _floats(series: pl.Series | Integers) -> Positions:

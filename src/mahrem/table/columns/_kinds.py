@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.table._parse import moments_of_text, numbers_of_text
 from mahrem.table._schema import Kind
+from mahrem.table.cells import EXACT, moments_of_text, numbers_of_text
 
 __all__ = ["infer_kind", "read_kind"]
 
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"  # 06100: a number would lose its first digit
 _DATE_LIKE = r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
-_EXACT = 2.0**53  # from here on text may name whole numbers that floats cannot tell apart
 
 
 def infer_kind(series: pl.Series, *, decimal: str | None = None) -> Kind:
@@ -59,7 +58,7 @@ def _read_text(text: pl.Series, decimal: str | None) -> tuple[Kind, pl.Series]:
             suspects = text.filter((text < "1") & (text.str.len_bytes() > 1))  # what begins with 0 or a blank
             if suspects.str.contains(_LEADING_ZERO).any():
                 return Kind.CODE, text
-            return Kind.NUMERIC, numbers if (numbers.abs() < _EXACT).all() else text
+            return Kind.NUMERIC, numbers if (numbers.abs() < EXACT).all() else text
     if probe.str.contains(_DATE_LIKE).all():
         moments = moments_of_text(text)
         if len(moments) - moments.null_count() == present:

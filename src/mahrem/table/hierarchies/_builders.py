@@ -11,10 +11,9 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.table._default_hierarchy import default_grids, default_lengths, default_sizes, useful
-from mahrem.table._encode import as_text, plain
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._ladders import (
+from mahrem.table.cells import EXACT, NumberGrid, as_text, moments_of_text, numbers_of_text, whole_numbers
+from mahrem.table.hierarchies._hierarchy import Hierarchy
+from mahrem.table.hierarchies._ladders import (
     TRUNCATE,
     cut_ladder,
     group_ladder,
@@ -24,9 +23,6 @@ from mahrem.table._ladders import (
     suffix_ladder,
     tree,
 )
-from mahrem.table._number_grid import NumberGrid
-from mahrem.table._parse import moments_of_text, numbers_of_text
-from mahrem.table._schema import Kind
 from mahrem.types import Floats
 
 __all__ = [
@@ -36,12 +32,12 @@ __all__ = [
     "group_hierarchy",
     "interval_hierarchy",
     "mask_hierarchy",
-    "plain_hierarchy",
+    "moment_leaves",
+    "number_leaves",
     "prefix_hierarchy",
 ]
 
 _FINEST = 1e-300  # a finer step would leave the range of normal floats
-_EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
 def interval_hierarchy(
@@ -70,7 +66,7 @@ def interval_hierarchy(
                 f"intervals={wide} must be a multiple of {narrow}, the width below it; "
                 "else an interval would lie in two wider ones"
             )
-    leaves, positions = _numbers(values, decimal)
+    leaves, positions = number_leaves(values, decimal)
     largest = float(np.abs(positions).max(initial=0))
     return tree(leaves, number_ladder(positions, [_grid(number, largest) for number in numbers]))
 
@@ -103,7 +99,7 @@ def cut_hierarchy(
             raise InvalidParameter(
                 "cuts of a level must be some of the cuts of the level below it, not all: 18,30,65/30"
             )
-    leaves, positions = _numbers(values, decimal)
+    leaves, positions = number_leaves(values, decimal)
     return tree(leaves, cut_ladder(positions, levels))
 
 
@@ -158,7 +154,7 @@ def date_hierarchy(values: pl.Series, units: Sequence[str]) -> Hierarchy:
             f"dates={','.join(units)}: a week can lie in two of the next {units[units.index('week') + 1]}s; "
             "take week last, or leave it out"
         )
-    leaves, moments = _moments(values)
+    leaves, moments = moment_leaves(values)
     climbed = [unit for unit in units if unit != "day" or moments.dtype != pl.Date]
     return tree(leaves, moment_ladder(moments, climbed))
 
@@ -215,49 +211,16 @@ def prefix_hierarchy(values: pl.Series, lengths: Sequence[int]) -> Hierarchy:
     return tree(codes, prefix_ladder(codes, lengths))
 
 
-def plain_hierarchy(
-    values: pl.Series, kind: Kind, *, order: Sequence[str] = (), decimal: str | None = None
-) -> Hierarchy:
-    """Make the hierarchy a column gets when nothing is said, over the very texts of its values.
-
-    The same levels as :func:`default_hierarchy`, which works on an axis and knows no texts.
-
-    Example:
-        >>> plain_hierarchy(pl.Series(["b", "a"]), Kind.CATEGORICAL).rows()
-        [('a', '*'), ('b', '*')]
-    """
-    match kind:
-        case Kind.NUMERIC:
-            leaves, positions = _numbers(values, decimal)
-            whole = bool(np.all(positions == np.floor(positions))) and bool(
-                np.all(np.abs(positions) < _EXACT)
-            )
-            return tree(leaves, useful(number_ladder(positions, default_grids(positions, whole=whole))))
-        case Kind.DATE:
-            leaves, moments = _moments(values)
-            units = ("month", "quarter", "year", "decade")
-            climbed = units if moments.dtype == pl.Date else ("day", *units)
-            return tree(leaves, useful(moment_ladder(moments, climbed)))
-        case Kind.ORDINAL:
-            names = list(dict.fromkeys(name.strip() for name in order))
-            ladder = useful(group_ladder(names, default_sizes(len(names))))
-            return tree(pl.Series(names, dtype=pl.String), ladder)
-        case Kind.CODE:
-            codes = distinct_text(values)
-            return tree(codes, useful(prefix_ladder(codes, default_lengths(codes))))
-        case Kind.CATEGORICAL:
-            return tree(distinct_text(values), [])
-
-
 def distinct_text(values: pl.Series) -> pl.Series:
     """Give the different values of a column as text without blanks around it, sorted; none is missing."""
-    distinct = plain(values).unique().drop_nulls()
+    distinct = whole_numbers(values).unique().drop_nulls()
     if distinct.dtype.is_numeric():
         return distinct.sort().cast(pl.String)
     return as_text(distinct).str.strip_chars().unique().sort()
 
 
-def _numbers(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]:
+def number_leaves(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]:
+    """Give the different numbers of a column, as they are written and as numbers, in their order."""
     text = distinct_text(values)
     numbers = numbers_of_text(text, decimal=decimal)
     unread = len(text) - int(numbers.is_finite().sum())
@@ -270,7 +233,8 @@ def _numbers(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]
     return text.gather(order), numbers.gather(order).to_numpy() + 0.0  # no negative zero
 
 
-def _moments(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+def moment_leaves(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Give the different days or moments of a column, as they are written and typed, in their order."""
     if values.dtype == pl.Datetime:
         typed = values.unique().drop_nulls().sort()
         return as_text(typed), typed.dt.cast_time_unit("us")
@@ -300,7 +264,7 @@ def _decimal(option: str, given: float | str, *, positive: bool = True) -> Decim
 def _grid(width: Decimal, largest: float) -> NumberGrid:
     _, digits, exponent = width.normalize().as_tuple()
     grid = NumberGrid(int("".join(map(str, digits))), int(exponent))
-    if largest / grid.step > _EXACT / 2 or (largest / grid.step + 2) * grid.mantissa > 2**62:
+    if largest / grid.step > EXACT / 2 or (largest / grid.step + 2) * grid.mantissa > 2**62:
         raise InvalidParameter(f"intervals={width} is too narrow for numbers as large as this column's")
     return grid
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.table._encode import as_text
-from mahrem.table._grammar import Members, Prefix, read_cell, read_ranges
-from mahrem.table._hierarchy import Hierarchy
+from mahrem.table.cells import Members, Prefix, as_text, read_cell, read_ranges
+from mahrem.table.hierarchies._hierarchy import Hierarchy
 from mahrem.types import Mask
 
 __all__ = ["HierarchyFacts", "hierarchy_facts"]

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from mahrem.errors import InvalidInput
-from mahrem.table._hierarchy import ROOT, Hierarchy
+from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 
 __all__ = ["read_hierarchy"]
 

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -14,9 +15,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.table._cycles import refuse_cycles
-from mahrem.table._grammar import write_labels
 from mahrem.table._staged import appearing
+from mahrem.table.cells import write_labels
 from mahrem.types import Integers
 
 __all__ = ["ROOT", "Hierarchy"]
@@ -66,7 +66,7 @@ class Hierarchy:
         columns = list(zip(*paths, strict=True))
         _check_parents(columns, name)
         shown = write_labels(pl.Series(columns[0], dtype=pl.String)).to_list()
-        refuse_cycles([shown, *columns[1:]], name)  # the value 0** is not the beginning 0**
+        _refuse_cycles([shown, *columns[1:]], name)  # the value 0** is not the beginning 0**
         return cls.from_columns([pl.Series(column, dtype=pl.String) for column in columns])
 
     @classmethod
@@ -243,6 +243,34 @@ def _check_parents(columns: list[tuple[str, ...]], name: str) -> None:
                 f"{name}: {len(split)} labels of level {level} have two parents at level {level + 1}; "
                 "give each label one parent"
             )
+
+
+def _refuse_cycles(columns: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse rows in which climbing from a label can lead back to it.
+
+    A label is the same wherever it stands, in whatever row and level: ``a;x;y;*`` and ``b;y;x;*`` together
+    make ``x`` its own ancestor. A label repeated from one level to the next is a branch that ends early, and
+    no cycle.
+
+    Args:
+        columns: For each level, the label of every leaf; the leaves themselves as they are published.
+        name: What errors call the tree.
+    """
+    inner = {label for column in columns[1:] for label in set(column)}
+    parents: dict[str, set[str]] = {}
+    for level, (children, ancestors) in enumerate(pairwise(columns)):
+        for child, parent in set(zip(children, ancestors, strict=True)):
+            # A leaf that stands nowhere else can be nobody's ancestor.
+            if child == parent or (level == 0 and child not in inner):
+                continue
+            parents.setdefault(child, set()).add(parent)
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        raise InvalidInput(
+            f"{name}: {len(error.args[1]) - 1} labels stand in a circle, each an ancestor of the next; "
+            "climbing from a label must never lead back to it"
+        ) from None
 
 
 def _number(labels: pl.Series) -> tuple[pl.Series, Integers]:

@@ -11,10 +11,18 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 
-from mahrem.table._grammar import write_labels, write_prefixes, write_ranges, write_set
-from mahrem.table._hierarchy import ROOT, Hierarchy
-from mahrem.table._number_grid import NumberGrid
-from mahrem.table._zones import on_this_clock, wall_clock
+from mahrem.table.cells import (
+    EXACT,
+    NumberGrid,
+    all_whole,
+    on_this_clock,
+    wall_clock,
+    write_labels,
+    write_prefixes,
+    write_ranges,
+    write_set,
+)
+from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 from mahrem.types import Floats
 
 __all__ = [
@@ -36,7 +44,6 @@ TRUNCATE = {
     "year": "1y",
     "decade": "10y",
 }
-_EXACT = 2.0**53  # whole numbers up to here are exact as floats
 
 
 def tree(leaves: pl.Series, ladder: Sequence[pl.Series]) -> Hierarchy:
@@ -65,13 +72,13 @@ def number_ladder(values: Floats, grids: Sequence[NumberGrid]) -> list[pl.Series
 
 
 def _intervals(values: Floats, grid: NumberGrid) -> pl.Series:
-    whole = bool(np.all(values == np.floor(values)) and np.all(np.abs(values) < _EXACT))
+    whole = all_whole(values)
     if whole and grid.step <= 1:  # only the value itself lies there
         number = pl.Series(values).cast(pl.Int64)
         return write_ranges(number, number)
     count = grid.count_below(values)
     low, high = grid.line(count) + 0.0, grid.line(count + 1) + 0.0
-    if grid.exponent >= 0 and bool(np.all(np.maximum(np.abs(low), np.abs(high)) < _EXACT)):
+    if grid.exponent >= 0 and bool(np.all(np.maximum(np.abs(low), np.abs(high)) < EXACT)):
         return write_ranges(
             pl.Series("low", low).cast(pl.Int64), pl.Series("high", high).cast(pl.Int64) - int(whole)
         )

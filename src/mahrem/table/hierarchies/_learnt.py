@@ -10,11 +10,16 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.table._builders import distinct_text
-from mahrem.table._grammar import write_labels, write_set
-from mahrem.table._hierarchy import Hierarchy
-from mahrem.table._ladders import tree
-from mahrem.table._majority_targets import MajorityTargets, Target, majority_targets, number_target
+from mahrem.table.cells import write_labels, write_set
+from mahrem.table.hierarchies._builders import distinct_text
+from mahrem.table.hierarchies._hierarchy import Hierarchy
+from mahrem.table.hierarchies._ladders import tree
+from mahrem.table.hierarchies._majority_targets import (
+    MajorityTargets,
+    Target,
+    majority_targets,
+    number_target,
+)
 from mahrem.types import Integers
 
 __all__ = ["LearntGroups", "learn_hierarchies", "learn_hierarchy"]

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table._encode import as_text, plain
+from mahrem.table.cells import as_text, whole_numbers
 from mahrem.types import Floats, Integers
 
 __all__ = ["MajorityTargets", "Target", "majority_targets", "number_target"]
@@ -103,7 +103,7 @@ def majority_targets(
 
 def _number_values(values: pl.Series) -> tuple[pl.Series, Integers]:
     """Give the different values as text, sorted, and the place of each row's value, -1 where it has none."""
-    shown = plain(values)
+    shown = whole_numbers(values)
     if shown.dtype.is_integer() or shown.dtype.is_float():
         present = shown.drop_nulls().to_numpy()
         if shown.dtype.is_integer() and len(present) and np.ptp(present) <= 4 * len(shown):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.table._hierarchy import ROOT, Hierarchy
+from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 
 __all__ = ["hierarchy_from_nested", "nested_hierarchy"]
 

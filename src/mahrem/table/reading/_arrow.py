@@ -9,8 +9,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput
-from mahrem.table._reading import Reading, arrange, cleaned, name_columns, refuse_nested
-from mahrem.table._zones import named_zone
+from mahrem.table.cells import named_zone
+from mahrem.table.reading._reading import Reading, arrange, cleaned, name_columns, refuse_nested
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

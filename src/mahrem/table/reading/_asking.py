@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mahrem.table._databases import (
+from mahrem.table.reading._databases import (
     LISTING,
     choose_table,
     duckdb_reader,
@@ -20,9 +20,9 @@ from mahrem.table._databases import (
     quoted,
     refused_query,
 )
-from mahrem.table._files import is_duckdb
-from mahrem.table._reading import Reading, name_columns
-from mahrem.table._source import is_postgresql
+from mahrem.table.reading._files import is_duckdb
+from mahrem.table.reading._reading import Reading, name_columns
+from mahrem.table.reading._source import is_postgresql
 
 __all__ = ["Database", "asking"]
 

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, spelled
-from mahrem.table._frames import PolarsSource
-from mahrem.table._reading import CONTROL, Reading, Source, name_columns
-from mahrem.table._structure import NEWLINE, QUOTE, RETURN, Structure, walk
+from mahrem.table.reading._frames import PolarsSource
+from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
+from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, walk
 
 if TYPE_CHECKING:
     from pathlib import Path

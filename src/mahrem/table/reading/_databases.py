@@ -11,8 +11,8 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, InvalidParameter, shorten
-from mahrem.table._frames import PolarsSource
-from mahrem.table._reading import Reading, Source, name_columns
+from mahrem.table.reading._frames import PolarsSource
+from mahrem.table.reading._reading import Reading, Source, name_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

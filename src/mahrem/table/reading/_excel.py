@@ -1,30 +1,23 @@
-"""Spreadsheets as they are: XLSX read and written, numbers as numbers and all else as text."""
+"""Spreadsheets as they are: numbers as numbers and all else as text."""
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import suppress
 from datetime import time
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from mahrem.check import extra
-from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.table._frames import PolarsSource
-from mahrem.table._reading import Reading, Source, name_columns
+from mahrem.errors import InvalidInput, spelled
+from mahrem.table.cells import EXACT
+from mahrem.table.reading._frames import PolarsSource
+from mahrem.table.reading._reading import Reading, Source, name_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["excel_texts", "fits_excel", "open_excel", "write_excel"]
-
-ROWS, COLUMNS, LETTERS = 1_048_576, 16_384, 32_767  # what the format holds; the header is a row
-_EXACT = 2**53
-_PLAIN = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$"  # a number that reads back as the same text
-_DIGITS = 15  # that a spreadsheet keeps
-_SETTINGS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+__all__ = ["excel_texts", "open_excel"]
 
 
 def open_excel(path: Path, reading: Reading) -> Source:
@@ -53,104 +46,12 @@ def excel_texts(path: Path) -> tuple[list[str], pl.DataFrame]:
     return names, frame.select(pl.when(pl.all() != "").then(pl.all()))
 
 
-def fits_excel(rows: int, columns: int = 1) -> None:
-    """Refuse a table that is larger than a sheet may be."""
-    if rows >= ROWS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {ROWS - 1:,} rows below its header, and there are {rows:,}; "
-            f"write CSV or Parquet"
-        )
-    if columns > COLUMNS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {COLUMNS:,} columns, and there are {columns:,}; write CSV or Parquet"
-        )
-
-
-def write_excel(frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
-    """Write a table as the only sheet of an XLSX file.
-
-    Args:
-        frame: Flat columns whose text was already disarmed; it is written as text, never as a formula.
-        stream: Where the file goes.
-        folder: Where rows wait on the way, in a private folder that vanishes.
-
-    Guarantees:
-        - Numbers are written as numbers if a spreadsheet can hold all of a column: text such as ``007``, or
-          with more than 15 digits, stays text. Dates and truth values are the same text as in CSV.
-        - A row in which everything is missing is still a row.
-    """
-    try:
-        import xlsxwriter
-    except ImportError as error:
-        raise extra("excel", needed_for="writing XLSX") from error
-    fits_excel(frame.height, frame.width)
-    cells = pl.DataFrame([_cells(series) for series in frame])
-    with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as waiting:
-        workbook = xlsxwriter.Workbook(stream, {**_SETTINGS, "tmpdir": waiting})
-        sheet = workbook.add_worksheet("data")
-        try:
-            _fill(sheet, cells)
-            workbook.close()
-        except BaseException:
-            workbook.fileclosed = True  # else it would try again when it is let go
-            with suppress(OSError):
-                sheet.row_data_fh.close()
-            raise
-
-
-def _fill(sheet: Any, cells: pl.DataFrame) -> None:
-    for place, name in enumerate(cells.columns):
-        sheet.write_string(0, place, name)
-    writers = [sheet.write_number if kind.is_numeric() else sheet.write_string for kind in cells.dtypes]
-    for row, values in enumerate(cells.iter_rows(), start=1):  # the library takes cells one by one
-        empty = True
-        for place, value in enumerate(values):
-            if value is not None:
-                writers[place](row, place, value)
-                empty = False
-        if empty:
-            sheet.write_string(row, 0, "")  # else a reader would not know of the row
-
-
-def _cells(series: pl.Series) -> pl.Series:
-    """Give a column as a spreadsheet will hold it: numbers where they are safe, else text."""
-    if series.dtype.is_float() and bool(series.drop_nulls().is_finite().all()):
-        return series.cast(pl.Float64)
-    if series.dtype.is_integer() and not pl.DataFrame([series]).filter(_beyond(series)).height:
-        return series
-    text = pl.Series(series.name, pl.DataFrame([series]).select(_as_written(series)).to_series())
-    if bool((text.str.len_chars() > LETTERS).any()):
-        raise InvalidParameter(
-            f"column={series.name!r} has cells of more than {LETTERS:,} characters, which XLSX cannot hold; "
-            f"write CSV or Parquet"
-        )
-    shown = text.drop_nulls()
-    digits = shown.str.count_matches("[0-9]", literal=False)
-    if len(shown) and bool((shown.str.contains(_PLAIN) & (digits <= _DIGITS) & (shown != "-0")).all()):
-        return text.cast(pl.Float64)
-    return text
-
-
-def _beyond(series: pl.Series) -> pl.Expr:
-    """Say which whole numbers a spreadsheet would round."""
-    column = pl.col(series.name).cast(pl.Int128)
-    return (column > _EXACT) | (column < -_EXACT)
-
-
-def _as_written(series: pl.Series) -> pl.Expr:
-    """Give the text that a CSV file would hold."""
-    column = pl.col(series.name)
-    if isinstance(series.dtype, pl.Datetime):
-        return column.dt.to_string("iso:strict")
-    return column.cast(pl.String)
-
-
 def _typed(series: pl.Series) -> pl.Series:
     """Spreadsheets know neither whole numbers nor days; give a column that holds only such its kind."""
     held = series.drop_nulls()
     if not len(held):
         return series.cast(pl.String)
-    if series.dtype.is_float() and bool(((held == held.round()) & (held.abs() <= _EXACT)).all()):
+    if series.dtype.is_float() and bool(((held == held.round()) & (held.abs() <= EXACT)).all()):
         return series.cast(pl.Int64)
     if isinstance(series.dtype, pl.Datetime) and bool((held.dt.time() == time(0)).all()):
         return series.cast(pl.Date)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.table._csv import open_csv
-from mahrem.table._frames import PolarsSource
-from mahrem.table._reading import Reading, Source, name_columns
-from mahrem.table._slices import scan_slices
+from mahrem.table.reading._csv import open_csv
+from mahrem.table.reading._frames import PolarsSource
+from mahrem.table.reading._reading import Reading, Source, name_columns
+from mahrem.table.reading._slices import scan_slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +36,11 @@ def open_file(path: Path, reading: Reading) -> Source:
         case "arrow":
             return _open_polars(path, reading, "Arrow file", pl.scan_ipc)
         case "duckdb":
-            from mahrem.table._databases import open_duckdb
+            from mahrem.table.reading._databases import open_duckdb
 
             return open_duckdb(path, reading)
         case "xlsx":
-            from mahrem.table._excel import open_excel
+            from mahrem.table.reading._excel import open_excel
 
             return open_excel(path, reading)
         case "sqlite":

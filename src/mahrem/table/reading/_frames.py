@@ -14,9 +14,9 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, spelled
-from mahrem.table._arrow import ArrowSource, arrow_table
-from mahrem.table._reading import Reading, Source, arrange, cleaned, name_columns, refuse_nested
-from mahrem.table._zones import named_zone, zone_of_offset
+from mahrem.table.cells import named_zone, zone_of_offset
+from mahrem.table.reading._arrow import ArrowSource, arrow_table
+from mahrem.table.reading._reading import Reading, Source, arrange, cleaned, name_columns, refuse_nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

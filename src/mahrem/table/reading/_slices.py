@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mahrem.table._reading import Source
+from mahrem.table.reading._reading import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from mahrem.errors import InvalidInput
-from mahrem.table._files import open_file
-from mahrem.table._frames import open_frame
-from mahrem.table._reading import Reading, Source
+from mahrem.table.reading._files import open_file
+from mahrem.table.reading._frames import open_frame
+from mahrem.table.reading._reading import Reading, Source
 
 __all__ = ["is_postgresql", "open_source"]
 
@@ -42,7 +42,7 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     """
     how = reading or Reading()
     if isinstance(source, str) and is_postgresql(source):
-        from mahrem.table._databases import open_postgresql
+        from mahrem.table.reading._databases import open_postgresql
 
         return open_postgresql(source, how)
     if isinstance(source, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source):

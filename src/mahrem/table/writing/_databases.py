@@ -10,9 +10,7 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.table._databases import connection_reason, postgresql_driver, quoted
-from mahrem.table._reading import NESTED
-from mahrem.table._source import is_postgresql
+from mahrem.table.reading import NESTED, connection_reason, is_postgresql, postgresql_driver, quoted
 
 if TYPE_CHECKING:
     import duckdb

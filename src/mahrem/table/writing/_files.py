@@ -10,9 +10,9 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import FORMATS, Format
-from mahrem.table._formulas import neutralise_formulas, neutralise_names
-from mahrem.table._reading import CONTROL, NESTED
 from mahrem.table._staged import appearing
+from mahrem.table.cells import neutralise_formulas, neutralise_names
+from mahrem.table.reading import CONTROL, NESTED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
             case "arrow":
                 frame.write_ipc(stream, compression="zstd")
             case "xlsx":
-                from mahrem.table._excel import write_excel
+                from mahrem.table.writing._excel import write_excel
 
                 write_excel(frame, stream, Path(path).parent)
             case _:

@@ -12,9 +12,9 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import FORMATS, Format
-from mahrem.table._formulas import neutralise_formulas
 from mahrem.table._staged import appearing
-from mahrem.table._write import refuse_nul, refuse_unwritable, write_table
+from mahrem.table.cells import neutralise_formulas
+from mahrem.table.writing._files import refuse_nul, refuse_unwritable, write_table
 
 __all__ = ["write_parts"]
 

@@ -1,0 +1,82 @@
+"""Published cells: the grammar in which they are written and read back, and the text of values behind them.
+
+Writers, metrics and the verifier share it; outside use what is listed here. It stands lowest in
+``mahrem.table`` and knows text, numbers and moments, but no column, no hierarchy and no file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.table.cells._cells import Cells
+    from mahrem.table.cells._formulas import (
+        DISARMED,
+        FORMULA,
+        neutralise_formulas,
+        neutralise_names,
+        restore_cells,
+        restore_formulas,
+        restored_cells,
+    )
+    from mahrem.table.cells._grammar import (
+        Cell,
+        Exact,
+        Members,
+        MissingCell,
+        Prefix,
+        Range,
+        Suppressed,
+        read_cell,
+        read_ranges,
+        write_labels,
+        write_members,
+        write_prefixes,
+        write_ranges,
+        write_set,
+    )
+    from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole
+    from mahrem.table.cells._parse import mixes_zones, moments_of_text, numbers_of_text
+    from mahrem.table.cells._text import as_text, whole_numbers
+    from mahrem.table.cells._zones import named_zone, on_this_clock, wall_clock, zone_of_offset
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "DISARMED",
+    "EXACT",
+    "FORMULA",
+    "Cell",
+    "Cells",
+    "Exact",
+    "Members",
+    "MissingCell",
+    "NumberGrid",
+    "Prefix",
+    "Range",
+    "Suppressed",
+    "all_whole",
+    "as_text",
+    "mixes_zones",
+    "moments_of_text",
+    "named_zone",
+    "neutralise_formulas",
+    "neutralise_names",
+    "numbers_of_text",
+    "on_this_clock",
+    "read_cell",
+    "read_ranges",
+    "restore_cells",
+    "restore_formulas",
+    "restored_cells",
+    "wall_clock",
+    "whole_numbers",
+    "write_labels",
+    "write_members",
+    "write_prefixes",
+    "write_ranges",
+    "write_set",
+    "zone_of_offset",
+]

@@ -1,0 +1,46 @@
+"""Columns: their roles, kinds and missing values, pseudonyms, and the same columns as numbers.
+
+Outside use what is listed here; methods see only :class:`Axis` and :class:`Values`. It stands above
+``hierarchies`` and beside ``reading``, and never opens a file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.table.columns._axis import Axis, Domain, Leaves, Moments, Numbers, Values, Words
+    from mahrem.table.columns._default_hierarchy import plain_hierarchy, with_default_hierarchy
+    from mahrem.table.columns._encode import encode_quasi, encode_sensitive, refuse_mixed_zones
+    from mahrem.table.columns._kinds import infer_kind, read_kind
+    from mahrem.table.columns._missing import apply_missing
+    from mahrem.table.columns._pseudonym import make_key, pseudonyms, read_key
+    from mahrem.table.columns._roles import assign_roles, is_role_word, role_from_word
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "Axis",
+    "Domain",
+    "Leaves",
+    "Moments",
+    "Numbers",
+    "Values",
+    "Words",
+    "apply_missing",
+    "assign_roles",
+    "encode_quasi",
+    "encode_sensitive",
+    "infer_kind",
+    "is_role_word",
+    "make_key",
+    "plain_hierarchy",
+    "pseudonyms",
+    "read_key",
+    "read_kind",
+    "refuse_mixed_zones",
+    "role_from_word",
+    "with_default_hierarchy",
+]

@@ -1,0 +1,45 @@
+"""Tables into the house: frames of other libraries, files of all kinds, databases, Arrow streams.
+
+Outside use :func:`open_source` and what else is listed here; nothing but a :class:`Source` leaves this room.
+It stands above ``cells`` and beside ``columns``, and decides nothing about roles or kinds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.table.reading._asking import Database, asking
+    from mahrem.table.reading._databases import connection_reason, postgresql_driver, quoted, read_alone
+    from mahrem.table.reading._excel import excel_texts
+    from mahrem.table.reading._files import is_duckdb
+    from mahrem.table.reading._frames import as_polars, hold, pruned
+    from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, number_tokens
+    from mahrem.table.reading._slices import scan_sparingly
+    from mahrem.table.reading._source import is_postgresql, open_source
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "CONTROL",
+    "NESTED",
+    "Database",
+    "Reading",
+    "Source",
+    "as_polars",
+    "asking",
+    "connection_reason",
+    "excel_texts",
+    "hold",
+    "is_duckdb",
+    "is_postgresql",
+    "number_tokens",
+    "open_source",
+    "postgresql_driver",
+    "pruned",
+    "quoted",
+    "read_alone",
+    "scan_sparingly",
+]

@@ -1,0 +1,21 @@
+"""Tables out of the house: files, files written part by part, databases; whole or not at all.
+
+Outside use what is listed here. It stands above ``reading``, whose way to databases it shares, and below
+nothing of ``mahrem.table``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.table.writing._databases import write_database
+    from mahrem.table.writing._excel import fits_excel
+    from mahrem.table.writing._files import exported_names, write_table
+    from mahrem.table.writing._parts import write_parts
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = ["exported_names", "fits_excel", "write_database", "write_parts", "write_table"]
