@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table.cells._cells import Cells
     from mahrem.table.cells._formulas import (
         DISARMED,
         FORMULA,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     )
     from mahrem.table.cells._grammar import (
         Cell,
+        Cells,
         Exact,
         Members,
         MissingCell,
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
         write_set,
     )
     from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole
-    from mahrem.table.cells._parse import mixes_zones, moments_of_text, numbers_of_text
-    from mahrem.table.cells._text import as_text, whole_numbers
+    from mahrem.table.cells._text import as_text, mixes_zones, moments_of_text, numbers_of_text, whole_numbers
     from mahrem.table.cells._zones import named_zone, on_this_clock, wall_clock, zone_of_offset
 else:
     __getattr__, __dir__ = offered(__name__)

@@ -16,18 +16,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 import polars as pl
 
-from mahrem.table.cells._parse import moments_of_text, numbers_of_text
+from mahrem.table.cells._text import moments_of_text, numbers_of_text
 from mahrem.table.cells._zones import OFFSET, offset_form
-from mahrem.types import Floats
+from mahrem.types import Floats, Mask
 
 __all__ = [
     "Cell",
+    "Cells",
     "Exact",
     "Members",
     "MissingCell",
@@ -98,6 +99,23 @@ class Prefix:
 
 
 Cell: TypeAlias = MissingCell | Suppressed | Exact | Range | Members | Prefix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What every class shows in one column; entry ``i`` belongs to class ``i``.
+
+    Losses are measured on these cells, after snapping, and lie in [0, 1].
+    """
+
+    text: pl.Series = field(repr=False)  # (c,) String; null = missing
+    # (c,) typed ends for pairs and midpoints; None where the cells have no order
+    low: pl.Series | None = field(repr=False)
+    high: pl.Series | None = field(repr=False)
+    ncp: Floats = field(repr=False)  # (c,) normalised certainty penalty
+    iloss: Floats = field(repr=False)  # (c,) (leaves - 1) / domain
+    exact: Mask = field(repr=False)  # (c,) the cell says the very value
+    suppressed: Mask = field(repr=False)  # (c,) the cell says nothing
 
 
 def write_labels(labels: pl.Series) -> pl.Series:

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from mahrem.table.reading._asking import Database, asking
     from mahrem.table.reading._databases import connection_reason, postgresql_driver, quoted, read_alone
     from mahrem.table.reading._excel import excel_texts
-    from mahrem.table.reading._files import is_duckdb
     from mahrem.table.reading._frames import as_polars, hold, pruned
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
-    from mahrem.table.reading._source import is_postgresql, open_source
+    from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
 else:
     __getattr__, __dir__ = offered(__name__)
 

@@ -7,10 +7,9 @@ from weakref import WeakSet
 
 import polars as pl
 
-from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.table.cells import named_zone
-from mahrem.table.reading._reading import Reading, arrange, cleaned, name_columns, refuse_nested
+from mahrem.table.reading._reading import ColumnSource, Reading, arrange
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -54,35 +53,21 @@ def arrow_table(given: object) -> pa.Table | None:
         ) from None
 
 
-class ArrowSource:
+class ArrowSource(ColumnSource):
     """A pyarrow table."""
 
-    textual = False
-
     def __init__(self, table: pa.Table, reading: Reading, *, label: str = "pyarrow table") -> None:
-        self.label = label
-        self.reading = reading
-        self.columns = name_columns(table.column_names, self.label)
+        super().__init__(label, reading, table.column_names)
         self._table = table
-
-    def __repr__(self) -> str:
-        return f"<{self.label}, {len(self.columns)} columns>"
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return int(self._table.num_rows)
 
-    def take(self, names: Sequence[str]) -> pl.DataFrame:
+    def read(self, names: Sequence[str]) -> list[pl.Series]:
         """Convert exactly these columns."""
-        check.columns_exist(names, self.columns)
-        frame = pl.DataFrame([self._convert(name) for name in names])
-        refuse_nested(frame.schema, names, self.label)
-        return frame.select(cleaned(frame.schema, names, self.reading.null))
-
-    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Give the same as :meth:`take` lazily."""
-        return self.take(names).lazy()
+        return [self._convert(name) for name in names]
 
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None

@@ -13,16 +13,13 @@ from mahrem.table.reading._databases import (
     LISTING,
     choose_table,
     duckdb_reader,
-    postgresql_driver,
     postgresql_reader,
     postgresql_table,
     postgresql_type,
     quoted,
-    refused_query,
 )
-from mahrem.table.reading._files import is_duckdb
 from mahrem.table.reading._reading import Reading, name_columns
-from mahrem.table.reading._source import is_postgresql
+from mahrem.table.reading._source import is_duckdb, is_postgresql
 
 __all__ = ["Database", "asking"]
 
@@ -87,8 +84,8 @@ _KEPT = 64
 
 def _chosen(connection: Any, path: Path, reading: Reading, label: str) -> str:
     """Find the table that is meant, once per state of the file: a listing takes longer than a count."""
-    files = [one for one in (path, path.with_name(path.name + ".wal")) if one.exists()]
-    states = [(one.st_ino, one.st_size, one.st_mtime_ns) for one in (file.stat() for file in files)]
+    files = [file.stat() for file in (path, path.with_name(path.name + ".wal")) if file.exists()]
+    states = [(state.st_ino, state.st_size, state.st_mtime_ns) for state in files]
     place = (path.resolve(), reading.table, *states)
     if place not in _CHOSEN:
         listed = connection.execute(LISTING).fetchall()
@@ -100,20 +97,13 @@ def _chosen(connection: Any, path: Path, reading: Reading, label: str) -> str:
 
 @contextmanager
 def _asking_postgresql(uri: str, reading: Reading) -> Iterator[Database]:
-    driver = postgresql_driver()
-    label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
-    with postgresql_reader(driver, uri) as cursor:
+    with postgresql_reader(uri, reading) as (cursor, kind):
 
         def ask(sql: str) -> Sequence[tuple[Any, ...]]:
             cursor.execute(sql)
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
             return rows
 
-        try:
-            table, schema, label = postgresql_table(cursor, reading, label)
-            types = {field.name: (postgresql_type(field) or str(field.type)).upper() for field in schema}
-            yield Database(dialect="postgresql", label=label, types=types, table=table, ask=ask)
-        except driver.Error as error:
-            state = error.sqlstate or ""
-            words = str(error) if state.startswith("42") else ""
-            raise refused_query(label, f"SQLSTATE {state or 'unknown'}", words) from None
+        table, schema, label = postgresql_table(cursor, reading, kind)
+        types = {field.name: (postgresql_type(field) or str(field.type)).upper() for field in schema}
+        yield Database(dialect="postgresql", label=label, types=types, table=table, ask=ask)

@@ -33,7 +33,6 @@ __all__ = [
     "postgresql_type",
     "quoted",
     "read_alone",
-    "refused_query",
 ]
 
 LISTING = (
@@ -89,7 +88,7 @@ def duckdb_reader(path: Path, *, alone: bool = False) -> Iterator[tuple[duckdb.D
         except duckdb.Error as error:
             words = str(error) if isinstance(error, telling) and not alone else ""
             limits = "; it may use tables of this file alone" if alone else ""
-            raise refused_query(label, type(error).__name__, words, limits) from None
+            raise _refused_query(label, type(error).__name__, words, limits) from None
 
 
 def _limits(*, alone: bool) -> dict[str, str | bool | int | float | list[str]]:
@@ -124,16 +123,13 @@ def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str)
 
 def open_postgresql(uri: str, reading: Reading) -> Source:
     """Take a table, or the answer to a query, of a PostgreSQL database in a read-only transaction."""
-    driver = postgresql_driver()
-    label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
-    with postgresql_reader(driver, uri) as cursor:
-        try:
-            return _ask_postgresql(cursor, reading, label)
-        except driver.Error as error:
-            state = error.sqlstate or ""
-            raise refused_query(
-                label, f"SQLSTATE {state or 'unknown'}", str(error) if state.startswith("42") else ""
-            ) from None
+    with postgresql_reader(uri, reading) as (cursor, kind):
+        inner, schema, label = postgresql_table(cursor, reading, kind)
+        parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
+        cursor.execute(f"SELECT {', '.join(parts)} FROM {inner}")  # noqa: S608 - quoted names
+        table = cursor.fetch_arrow_table()
+        numeric = {field.name for field in schema if postgresql_type(field) in {"numeric", "money"}}
+        return _held(table, reading, label, numeric=numeric)
 
 
 def postgresql_driver() -> Any:
@@ -163,15 +159,22 @@ def connection_reason(error: Exception) -> str:
 
 
 @contextmanager
-def postgresql_reader(driver: Any, uri: str) -> Iterator[Any]:
-    """Give a cursor in a read-only transaction."""
+def postgresql_reader(uri: str, reading: Reading) -> Iterator[tuple[Any, str]]:
+    """Give a cursor in a read-only transaction, and what to call what it reads."""
+    driver = postgresql_driver()
+    label = "PostgreSQL query" if reading.query is not None else "PostgreSQL table"
     try:
         connection = driver.connect(uri)
     except driver.Error as error:
         raise InvalidInput(f"PostgreSQL: no connection; {connection_reason(error)}") from None
     with connection, connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION READ ONLY")
-        yield cursor
+        try:
+            yield cursor, label
+        except driver.Error as error:
+            state = error.sqlstate or ""
+            words = str(error) if state.startswith("42") else ""
+            raise _refused_query(label, f"SQLSTATE {state or 'unknown'}", words) from None
 
 
 def postgresql_table(cursor: Any, reading: Reading, label: str) -> tuple[str, pa.Schema, str]:
@@ -187,15 +190,6 @@ def postgresql_table(cursor: Any, reading: Reading, label: str) -> tuple[str, pa
     schema = cursor.adbc_execute_schema(f"SELECT * FROM {inner}")  # noqa: S608 - what the caller asked
     name_columns(schema.names, label)
     return inner, schema, label
-
-
-def _ask_postgresql(cursor: Any, reading: Reading, label: str) -> Source:
-    inner, schema, label = postgresql_table(cursor, reading, label)
-    parts = [f"{quoted(field.name)}{_cast(field)} AS {quoted(field.name)}" for field in schema]
-    cursor.execute(f"SELECT {', '.join(parts)} FROM {inner}")  # noqa: S608 - quoted names
-    table = cursor.fetch_arrow_table()
-    numeric = {field.name for field in schema if postgresql_type(field) in {"numeric", "money"}}
-    return _held(table, reading, label, numeric=numeric)
 
 
 def postgresql_type(field: pa.Field) -> str:
@@ -239,10 +233,7 @@ def _held(table: pa.Table, reading: Reading, label: str, *, numeric: Collection[
                 f"column={name!r} of {label} (type {column.type}) cannot be read; cast it to text in a query"
             ) from None
         columns.append(_exact(series) if name in numeric else series)
-    frame = pl.DataFrame(columns)
-    return PolarsSource(
-        frame.lazy(), label=label, reading=reading, columns=tuple(frame.columns), rows=frame.height
-    )
+    return PolarsSource.held(pl.DataFrame(columns), label, reading)
 
 
 def _exact(text: pl.Series) -> pl.Series:
@@ -252,9 +243,9 @@ def _exact(text: pl.Series) -> pl.Series:
     return exact if exact.null_count() == text.null_count() else text.cast(pl.Float64, strict=False)
 
 
-def refused_query(label: str, kind: str, words: str, limits: str = "") -> InvalidInput:
+def _refused_query(label: str, kind: str, words: str, limits: str = "") -> InvalidInput:
     """Make the error for a failed query; complaints about the SQL are repeated, about data never."""
     first = next((line.strip() for line in words.splitlines() if line.strip()), "")
-    said = first.rsplit("ERROR:", maxsplit=1)[-1].strip()
-    reason = f"{kind}: {said}" if said else kind
+    complaint = first.rsplit("ERROR:", maxsplit=1)[-1].strip()
+    reason = f"{kind}: {complaint}" if complaint else kind
     return InvalidInput(f"{label}: the database refused the query ({reason}){limits}")

@@ -33,7 +33,7 @@ def open_excel(path: Path, reading: Reading) -> Source:
     frame = _loaded(lambda: workbook.load_sheet(sheet, schema_sample_rows=None).to_polars(), label)
     frame.columns = list(names)
     frame = pl.DataFrame([_typed(series) for series in frame])
-    return PolarsSource(frame.lazy(), label=label, reading=reading, columns=names, rows=frame.height)
+    return PolarsSource.held(frame, label, reading)
 
 
 def excel_texts(path: Path) -> tuple[list[str], pl.DataFrame]:

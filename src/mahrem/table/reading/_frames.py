@@ -16,10 +16,11 @@ from mahrem import check
 from mahrem.errors import InvalidInput, spelled
 from mahrem.table.cells import named_zone, zone_of_offset
 from mahrem.table.reading._arrow import ArrowSource, arrow_table
-from mahrem.table.reading._reading import Reading, Source, arrange, cleaned, name_columns, refuse_nested
+from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
@@ -34,13 +35,7 @@ def open_frame(frame: object, reading: Reading) -> Source | None:
 
     native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
-        return PolarsSource(
-            native.lazy(),
-            label="polars frame",
-            reading=reading,
-            columns=name_columns(native.columns, "polars frame"),
-            rows=native.height,
-        )
+        return PolarsSource.held(native, "polars frame", reading)
     if isinstance(native, pl.LazyFrame):
         return _open_lazy(native, reading)
     if nw.dependencies.is_pandas_dataframe(native):
@@ -129,20 +124,23 @@ def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
         names = frame.collect_schema().names()
     except pl.exceptions.PolarsError as error:
         raise InvalidInput(f"{label}: its query cannot be planned ({type(error).__name__})") from None
-    return PolarsSource(
-        frame,
-        label=label,
-        reading=reading,
-        columns=name_columns(names, label),
-        give=pl.DataFrame.lazy,
-        at_once=True,
-    )
+    return PolarsSource(frame, label=label, reading=reading, columns=names, at_once=True)
 
 
-class PolarsSource:
+class PolarsSource(ColumnSource):
     """A table polars reads: a file, the answer of a database, or a frame in memory.
 
     Columns are read when they are first needed and then kept; :meth:`scan` keeps nothing.
+
+    Args:
+        lazy: How to read it.
+        label: Kind and name for messages.
+        reading: How it is read.
+        columns: What its columns are called.
+        rows: How many there are, if that is known.
+        textual: Whether every value came as text.
+        at_once: A lazy query may answer in another order when asked again: it is asked once, for all columns.
+        slices: Parquet files that can be read slice by slice instead.
     """
 
     def __init__(
@@ -151,65 +149,59 @@ class PolarsSource:
         *,
         label: str,
         reading: Reading,
-        columns: tuple[str, ...],
+        columns: Sequence[str],
         rows: int | None = None,
         textual: bool = False,
-        give: Callable[[pl.DataFrame], Any] = lambda frame: frame,
         at_once: bool = False,
-        sparing: Callable[[Sequence[str]], pl.LazyFrame | None] | None = None,
+        slices: Sequence[Path] | None = None,
     ) -> None:
-        self.label = label
-        self.reading = reading
-        self.columns = columns
+        super().__init__(label, reading, columns)
         self.textual = textual
         self._lazy = lazy
         self._rows = rows
-        self._give = give
-        self._at_once = at_once  # a lazy query may answer in another order when asked again
-        self._sparing = sparing
-        self._read: dict[str, pl.Series] = {}
+        self._at_once = at_once
+        self._slices = slices
+        self._held: dict[str, pl.Series] = {}
+
+    @classmethod
+    def held(cls, frame: pl.DataFrame, label: str, reading: Reading) -> PolarsSource:
+        """Take a frame in memory."""
+        return cls(frame.lazy(), label=label, reading=reading, columns=frame.columns, rows=frame.height)
 
     def sliced(self, names: Sequence[str]) -> PolarsSource | None:
         """Give a source of these columns that is scanned with little memory; None if there is none."""
-        lazy = None if self._sparing is None else self._sparing(names)
+        from mahrem.table.reading._slices import scan_slices
+
+        lazy = None if self._slices is None else scan_slices(self._slices, names)
         if lazy is None:
             return None
-        return PolarsSource(lazy, label=self.label, reading=self.reading, columns=tuple(names))
-
-    def __repr__(self) -> str:
-        return f"<{self.label}, {len(self.columns)} columns>"
+        return PolarsSource(lazy, label=self.label, reading=self.reading, columns=names)
 
     @property
     def rows(self) -> int:
         """How many rows there are; counted without reading where the file says so."""
         if self._rows is None:
             if self._at_once:
-                self._load(self.columns)
-            held = next(iter(self._read.values()), None)
+                self.read(self.columns)
+            held = next(iter(self._held.values()), None)
             self._rows = (
                 len(held) if held is not None else int(self._collect(self._lazy.select(pl.len())).item())
             )
         return self._rows
 
-    def take(self, names: Sequence[str]) -> pl.DataFrame:
-        """Read exactly these columns in this order; missing values are null."""
-        check.columns_exist(names, self.columns)
-        self._load(names)
-        frame = pl.DataFrame([self._read[name] for name in names])
-        if self.textual and not self.reading.null:
-            return frame  # the reader has turned empty cells into null
-        refuse_nested(frame.schema, names, self.label)
-        return frame.select(cleaned(frame.schema, names, self.reading.null))
+    def read(self, names: Sequence[str]) -> list[pl.Series]:
+        """Read what is not yet held; if that is most of the table, read all of it at once."""
+        wanted = [name for name in names if name not in self._held]
+        if wanted and (self._at_once or 2 * len(wanted) >= len(self.columns)):
+            wanted = [name for name in self.columns if name not in self._held]
+        if wanted:
+            self._held |= {series.name: series for series in self._collect(self._lazy.select(wanted))}
+        return [self._held[name] for name in names]
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Give the same as :meth:`take` lazily."""
         check.columns_exist(names, self.columns)
-        if self.textual and not self.reading.null:
-            return self._lazy.select(names)
-        chosen = self._lazy.select(names)
-        schema = chosen.collect_schema()
-        refuse_nested(schema, names, self.label)
-        return chosen.select(cleaned(schema, names, self.reading.null))
+        return self.with_nulls(self._lazy.select(names))
 
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
@@ -217,24 +209,14 @@ class PolarsSource:
         """Make the table again; columns not named stay as they are, tokens for missing values included."""
         parts = arrange(self.columns, self.rows, replace, drop, keep)
         untouched = [part for part in parts if isinstance(part, str)]
-        self._load(untouched)
-        kept = pl.DataFrame([self._read[name] for name in untouched])
+        kept = pl.DataFrame(self.read(untouched))
         if keep is not None and untouched and not keep.all():
             kept = kept.filter(pl.Series(keep))
             kept = kept.with_columns(
                 pruned(kept[name]) for name, kind in kept.schema.items() if kind == pl.Enum
             )
-        return self._give(pl.DataFrame([kept[part] if isinstance(part, str) else part for part in parts]))
-
-    def _load(self, names: Sequence[str]) -> None:
-        """Read what is not yet held; if that is most of the table, read all of it at once."""
-        wanted = [name for name in names if name not in self._read]
-        if not wanted:
-            return
-        if self._at_once or 2 * len(wanted) >= len(self.columns):
-            wanted = [name for name in self.columns if name not in self._read]
-        for series in self._collect(self._lazy.select(wanted)):
-            self._read[series.name] = series
+        frame = pl.DataFrame([kept[part] if isinstance(part, str) else part for part in parts])
+        return frame.lazy() if self._at_once else frame
 
     def _collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
         try:
@@ -245,38 +227,24 @@ class PolarsSource:
             ) from None
 
 
-class PandasSource:
+class PandasSource(ColumnSource):
     """A pandas frame; columns nobody asks for are never converted."""
-
-    label = "pandas frame"
-    textual = False
 
     def __init__(self, frame: pd.DataFrame, reading: Reading) -> None:
         if frame.columns.nlevels > 1:
             raise InvalidInput("pandas frame: columns have several levels; flatten them to one")
-        self.reading = reading
-        self.columns = name_columns(frame.columns, self.label)
+        super().__init__("pandas frame", reading, frame.columns)
         self._frame = frame
         self._place = {name: place for place, name in enumerate(self.columns)}
-
-    def __repr__(self) -> str:
-        return f"<{self.label}, {len(self.columns)} columns>"
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return len(self._frame)
 
-    def take(self, names: Sequence[str]) -> pl.DataFrame:
+    def read(self, names: Sequence[str]) -> list[pl.Series]:
         """Convert exactly these columns; None, NaN, NaT and NA are null."""
-        check.columns_exist(names, self.columns)
-        frame = pl.DataFrame([self._convert(name) for name in names])
-        refuse_nested(frame.schema, names, self.label)
-        return frame.select(cleaned(frame.schema, names, self.reading.null))
-
-    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
-        """Give the same as :meth:`take` lazily."""
-        return self.take(names).lazy()
+        return [self._convert(name) for name in names]
 
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,16 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["Reading", "Source", "arrange", "cleaned", "name_columns", "number_tokens", "refuse_nested"]
+__all__ = [
+    "CONTROL",
+    "NESTED",
+    "ColumnSource",
+    "Reading",
+    "Source",
+    "arrange",
+    "name_columns",
+    "number_tokens",
+]
 
 NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
@@ -119,12 +129,43 @@ class Source(Protocol):
         """
 
 
-def cleaned(schema: Mapping[str, pl.DataType], names: Sequence[str], null: Sequence[str]) -> list[pl.Expr]:
-    """Select columns with empty text and the declared tokens turned into null.
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
-    Tokens that read as numbers also count in columns of numbers.
-    """
-    return [_clean(pl.col(name), schema[name], null) for name in names]
+
+class ColumnSource(ABC):
+    """What sources share that give a table column by column."""
+
+    textual = False
+
+    def __init__(self, label: str, reading: Reading, columns: Iterable[object]) -> None:
+        self.label = label
+        self.reading = reading
+        self.columns = name_columns(columns, label)
+
+    def __repr__(self) -> str:
+        return f"<{self.label}, {len(self.columns)} columns>"
+
+    @abstractmethod
+    def read(self, names: Sequence[str]) -> list[pl.Series]:
+        """Give columns as they are, in types that polars knows."""
+
+    def take(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read exactly these columns in this order; missing values are null."""
+        check.columns_exist(names, self.columns)
+        return self.with_nulls(pl.DataFrame(self.read(names)))
+
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
+        """Give the same as :meth:`take` lazily."""
+        return self.take(names).lazy()
+
+    def with_nulls(self, frame: Frame) -> Frame:
+        """Turn empty text and declared tokens into null; tokens that are numbers count among numbers too."""
+        null = self.reading.null
+        if self.textual and not null:
+            return frame  # the reader has turned empty cells into null
+        schema = frame.collect_schema()
+        _refuse_nested(schema, self.label)
+        return frame.select(_clean(pl.col(name), kind, null) for name, kind in schema.items())
 
 
 def _clean(column: pl.Expr, dtype: pl.DataType, null: Sequence[str]) -> pl.Expr:
@@ -156,12 +197,12 @@ def _number(token: str) -> int | float | None:
     return int(token) if token.strip().lstrip("+-").isdecimal() else number
 
 
-def refuse_nested(schema: Mapping[str, pl.DataType], names: Iterable[str], label: str) -> None:
+def _refuse_nested(schema: Mapping[str, pl.DataType], label: str) -> None:
     """Refuse columns whose cells are no single values."""
-    for name in names:
-        if isinstance(schema[name], NESTED):
+    for name, kind in schema.items():
+        if isinstance(kind, NESTED):
             raise InvalidInput(
-                f"column={name!r} of {label} holds {schema[name].base_type()} values; "
+                f"column={name!r} of {label} holds {kind.base_type()} values; "
                 f"only text, numbers, dates and booleans can be used: leave it out or unfold it first"
             )
 
@@ -169,7 +210,7 @@ def refuse_nested(schema: Mapping[str, pl.DataType], names: Iterable[str], label
 def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
     """Give the columns their names as text; refuse empty and doubled ones."""
     given = tuple(labels)
-    names = tuple(str(one) for one in given)
+    names = tuple(map(str, given))
     if not names:
         raise InvalidInput(f"{label} has no columns")
     seen: set[str] = set()
@@ -180,7 +221,7 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
                 f"Give it a name or leave it out"
             )
         if name in seen:
-            alike = dict.fromkeys(repr(one) for one in given if str(one) == name)
+            alike = dict.fromkeys(repr(name_given) for name_given in given if str(name_given) == name)
             if len(alike) > 1:
                 raise InvalidInput(f"{label}: columns {' and '.join(alike)} are one name as text; rename one")
             raise InvalidInput(f"{label}: column={name!r} is there twice; names must differ")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._reading import Source
 
 if TYPE_CHECKING:
@@ -21,10 +22,8 @@ _SIMPLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime)
 
 def scan_sparingly(source: Source, names: Sequence[str]) -> pl.LazyFrame:
     """Scan columns with little memory where the source can; else as :meth:`Source.scan` does."""
-    sliced = getattr(source, "sliced", None)
-    if sliced is None:
-        return source.scan(names)
-    return source.scan(names) if (found := sliced(names)) is None else found.scan(names)
+    sliced = source.sliced(names) if isinstance(source, PolarsSource) else None
+    return (sliced or source).scan(names)
 
 
 def scan_slices(paths: Sequence[Path], names: Sequence[str]) -> pl.LazyFrame | None:

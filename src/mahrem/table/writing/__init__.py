@@ -12,9 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table.writing._databases import write_database
-    from mahrem.table.writing._excel import fits_excel
-    from mahrem.table.writing._files import exported_names, write_table
-    from mahrem.table.writing._parts import write_parts
+    from mahrem.table.writing._files import exported_names, fits_excel, write_parts, write_table
 else:
     __getattr__, __dir__ = offered(__name__)
 

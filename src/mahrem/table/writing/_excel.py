@@ -15,32 +15,20 @@ from mahrem.table.cells import EXACT
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["fits_excel", "write_excel"]
+__all__ = ["write_excel"]
 
-ROWS, COLUMNS, LETTERS = 1_048_576, 16_384, 32_767  # what the format holds; the header is a row
+LETTERS = 32_767  # in a cell
 _PLAIN = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$"  # a number that reads back as the same text
 _DIGITS = 15  # that a spreadsheet keeps
 _SETTINGS = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-
-
-def fits_excel(rows: int, columns: int = 1) -> None:
-    """Refuse a table that is larger than a sheet may be."""
-    if rows >= ROWS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {ROWS - 1:,} rows below its header, and there are {rows:,}; "
-            f"write CSV or Parquet"
-        )
-    if columns > COLUMNS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {COLUMNS:,} columns, and there are {columns:,}; write CSV or Parquet"
-        )
 
 
 def write_excel(frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
     """Write a table as the only sheet of an XLSX file.
 
     Args:
-        frame: Flat columns whose text was already disarmed; it is written as text, never as a formula.
+        frame: No larger than a sheet. Flat columns whose text was already disarmed; it is written as text,
+            never as a formula.
         stream: Where the file goes.
         folder: Where rows wait on the way, in a private folder that vanishes.
 
@@ -53,7 +41,6 @@ def write_excel(frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
         import xlsxwriter
     except ImportError as error:
         raise extra("excel", needed_for="writing XLSX") from error
-    fits_excel(frame.height, frame.width)
     cells = pl.DataFrame([_cells(series) for series in frame])
     with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as waiting:
         workbook = xlsxwriter.Workbook(stream, {**_SETTINGS, "tmpdir": waiting})

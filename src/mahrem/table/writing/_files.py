@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -15,23 +16,19 @@ from mahrem.table.cells import neutralise_formulas, neutralise_names
 from mahrem.table.reading import CONTROL, NESTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "exported_names",
-    "refuse_nul",
-    "refuse_unwritable",
-    "write_table",
-]
+__all__ = ["exported_names", "fits_excel", "write_parts", "write_table"]
 
 _CHUNK = 1 << 20
+_SHEET_ROWS, _SHEET_COLUMNS = 1_048_576, 16_384  # what XLSX holds; the header is a row
 
 
 def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None:  # noqa: A002 - the option's name
     """Write a table to a file that only its owner may read.
 
     Text that a spreadsheet would run as a formula is neutralised in CSV, TSV and XLSX
-    (:func:`~mahrem.table.neutralise_formulas`).
+    (:func:`~mahrem.table.cells.neutralise_formulas`).
 
     Guarantees:
         - The file appears under its name when it is whole; a failure leaves nothing behind.
@@ -43,7 +40,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
     if FORMATS[format].spreadsheets:
-        refuse_unwritable(frame.schema, format)
+        _refuse_unwritable(frame.schema, format)
         frame = neutralise_formulas(frame)
     with appearing(Path(path)) as stream:
         match format:
@@ -54,10 +51,82 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
             case "xlsx":
                 from mahrem.table.writing._excel import write_excel
 
+                fits_excel(frame.height, frame.width)
                 write_excel(frame, stream, Path(path).parent)
             case _:
                 frame.write_csv(stream, separator="\t" if format == "tsv" else ",")
-                refuse_nul(stream)
+                _refuse_nul(stream)
+
+
+def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format = "csv") -> int:  # noqa: A002 - the option's name
+    """Write a table that comes in parts to a file that only its owner may read; gives the number of rows.
+
+    The file is as :func:`~mahrem.table.write_table` would write all parts at once (Parquet in more row
+    groups). XLSX cannot be written in parts: all of them are held for it.
+
+    Guarantees:
+        - The file appears under its name when it is whole; a failure leaves nothing behind.
+        - No more than a part is held at a time, XLSX excepted.
+    """
+    check.one_of(FORMATS, format=format)
+    stream_of = iter(parts)
+    first = next(stream_of, None)
+    if first is None or not first.width:
+        raise InvalidParameter("a table without columns cannot be written")
+    rows = chain([first], stream_of)
+    if format == "xlsx":
+        whole = pl.concat(rows)
+        write_table(whole, path, format)
+        return whole.height
+    with appearing(Path(path)) as stream:
+        if FORMATS[format].spreadsheets:
+            _refuse_unwritable(first.schema, format)
+            return _write_text(rows, stream, "\t" if format == "tsv" else ",")
+        return _write_columns(rows, first, stream, format)
+
+
+def _write_text(parts: Iterator[pl.DataFrame], stream: BinaryIO, separator: str) -> int:
+    rows = 0
+    for number, part in enumerate(parts):
+        neutralise_formulas(part).write_csv(stream, separator=separator, include_header=number == 0)
+        rows += part.height
+    _refuse_nul(stream)
+    return rows
+
+
+def _write_columns(
+    parts: Iterator[pl.DataFrame],
+    first: pl.DataFrame,
+    stream: BinaryIO,
+    format: Format,  # noqa: A002 - the option's name
+) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, schema = 0, first.head(0).to_arrow().schema
+    writer = (
+        pq.ParquetWriter(stream, schema, compression="zstd")
+        if format == "parquet"
+        else pa.ipc.new_file(stream, schema, options=pa.ipc.IpcWriteOptions(compression="zstd"))
+    )
+    with writer:
+        for part in parts:
+            writer.write_table(part.to_arrow().cast(schema))
+            rows += part.height
+    return rows
+
+
+def fits_excel(rows: int, columns: int = 1) -> None:
+    """Refuse a table that is larger than a sheet may be."""
+    if rows >= _SHEET_ROWS:
+        raise InvalidParameter(
+            f"format='xlsx' holds {_SHEET_ROWS - 1:,} rows below its header, and there are {rows:,}; "
+            f"write CSV or Parquet"
+        )
+    if columns > _SHEET_COLUMNS:
+        raise InvalidParameter(
+            f"format='xlsx' holds {_SHEET_COLUMNS:,} columns, and there are {columns:,}; write CSV or Parquet"
+        )
 
 
 def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
@@ -65,7 +134,7 @@ def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: 
     return neutralise_names(names) if FORMATS[format].spreadsheets else list(names)
 
 
-def refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None:  # noqa: A002 - the same
+def _refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None:  # noqa: A002 - the same
     """Refuse columns that text cannot hold."""
     for name, dtype in schema.items():
         if isinstance(dtype, NESTED):
@@ -77,7 +146,7 @@ def refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None
             raise InvalidParameter(f"column={name!r} has control characters in its name")
 
 
-def refuse_nul(stream: BinaryIO) -> None:
+def _refuse_nul(stream: BinaryIO) -> None:
     """A NUL in a cell would make the file look binary to every reader, ours too."""
     stream.flush()
     stream.seek(0)
