@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from mahrem.web import ServeSettings
-from mahrem.web._errors import MEMORY
+from mahrem.web._errors import Refused
 from mahrem.web._models import SourceFacts
-from mahrem.web._queue import Queue
+from mahrem.web._orders import JobRequest
+from mahrem.web._queue import JobEnd, JobQueue
 from mahrem.web._runner import Runner, _end_rest
-from mahrem.web._store import Store
+from mahrem.web._store import ProjectStore
 from web_server import Server, begin, serving
 
 
@@ -87,7 +88,7 @@ def test_a_job_that_needs_too_much_memory_says_so_in_words(tmp_path: Path) -> No
         project = small.client.post("/api/v1/projects", json={}).json()["id"]
         answer = small.client.post(f"/api/v1/projects/{project}/source/demo")
         ended = small.wait(answer.json()["job"]["id"])
-        assert (ended["state"], ended["error"]) == ("failed", MEMORY)
+        assert (ended["state"], ended["error"]) == ("failed", Refused(500, "out_of_memory").detail)
         assert "more memory" in small.client.get(f"/projects/{project}/columns").text
 
 
@@ -96,20 +97,20 @@ def test_a_job_that_is_killed_from_outside_says_that_memory_is_the_likely_reason
     (child,) = server.children()
     os.kill(child, signal.SIGKILL)  # what a system short of memory does
     ended = server.wait(job)
-    assert (ended["state"], ended["error"]) == ("failed", MEMORY)
+    assert (ended["state"], ended["error"]) == ("failed", Refused(500, "out_of_memory").detail)
 
 
 def test_a_job_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     settings = ServeSettings(state=tmp_path / "state", job_seconds=0.1)
-    store = Store(settings.state)
-    queue = Queue(settings.state / "jobs.sqlite")
+    store = ProjectStore(settings.state)
+    queue = JobQueue(settings.state / "jobs.sqlite")
     runner = Runner(settings, store, queue)
     project = store.create("x")
     source = store.folder(project.id) / "source.csv"
     source.write_text("age\n1\n2\n")
     store.update(project.id, source=SourceFacts(kind="upload", label="x", file="source.csv"))
     runner.start()
-    job = runner.submit(project.id, "inspect", {})
+    job = runner.submit(project.id, "inspect", JobRequest())
     for _ in range(200):
         if queue.get(job.id).state not in {"queued", "running"}:
             break
@@ -153,7 +154,7 @@ def test_stopping_the_server_stops_its_jobs(tmp_path: Path) -> None:
     (child,) = running.children()
     assert running.stop(signal.SIGINT) == 0
     assert gone(child)
-    found = Queue(running.state / "jobs.sqlite").get(job)
+    found = JobQueue(running.state / "jobs.sqlite").get(job)
     assert found.state == "interrupted"
 
 
@@ -166,28 +167,27 @@ def test_one_job_of_a_kind_at_a_time(server: Server) -> None:
 
 
 def test_a_queue_hands_a_job_out_once_and_keeps_its_end(tmp_path: Path) -> None:
-    queue = Queue(tmp_path / "jobs.sqlite")
-    first, second = queue.add("p", "inspect", {"a": 1}), queue.add("p", "audit", {})
+    queue = JobQueue(tmp_path / "jobs.sqlite")
+    request = JobRequest(arguments={"a": 1})
+    first, second = queue.add("p", "inspect", request), queue.add("p", "audit", JobRequest())
     taken = queue.take()
     assert taken is not None
-    assert (taken[0].id, taken[1]) == (first.id, {"a": 1})
-    assert queue.finish(first.id, "cancelled")
-    assert not queue.finish(first.id, "done")
+    assert (taken[0].id, taken[1]) == (first.id, request)
+    assert queue.finish(first.id, JobEnd("cancelled"))
+    assert not queue.finish(first.id, JobEnd("done"))
     queue.step(first.id, "late words")
     assert (queue.get(first.id).state, queue.get(first.id).stage) == ("cancelled", "cancelled")
     taken = queue.take()
     assert taken is not None
     assert taken[0].id == second.id
     assert queue.take() is None
-    assert [job.id for job in Queue(tmp_path / "jobs.sqlite").interrupt_all()] == [second.id]
+    assert [job.id for job in JobQueue(tmp_path / "jobs.sqlite").interrupt_all()] == [second.id]
     assert queue.get(second.id).state == "interrupted"
 
 
 @pytest.mark.parametrize("wrong", ["..", "0" * 31, "g" * 32, "0" * 32, "a/../b"])
 def test_only_ids_of_ours_name_a_folder(tmp_path: Path, wrong: str) -> None:
-    from mahrem.web._errors import Refused
-
-    store = Store(tmp_path / "state")
+    store = ProjectStore(tmp_path / "state")
     with pytest.raises(Refused):
         store.folder(wrong)
     store.close()

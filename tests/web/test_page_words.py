@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import string
@@ -59,6 +60,24 @@ def test_every_error_the_page_can_meet_is_said_in_every_language(language: str) 
     codes |= set(re.findall(r'\(\w+, "([a-z_]+)", \d{3}\)', source))
     assert len(codes) > 30
     assert codes <= set(catalogue(language)["error"]), codes - set(catalogue(language)["error"])
+
+
+def test_every_error_without_words_of_its_own_has_them_in_english_with_all_holes_filled() -> None:
+    english = catalogue("en")["error"]
+    calls = [
+        node
+        for path in FOLDER.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Refused" and len(node.args) == 2
+    ]
+    known = {
+        node.args[1].value: {keyword.arg for keyword in node.keywords}
+        for node in calls
+        if isinstance(node.args[1], ast.Constant)
+    }
+    assert len(known) > 20
+    for code, values in known.items():
+        assert holes("".join(english[code])) == values, code
 
 
 def test_an_error_is_said_in_the_language_and_what_only_english_has_is_a_detail() -> None:

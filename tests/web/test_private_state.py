@@ -11,21 +11,22 @@ import pytest
 
 from mahrem.web import ServeSettings
 from mahrem.web._models import ColumnChoice, Columns, SourceFacts
-from mahrem.web._queue import Queue
+from mahrem.web._orders import JobRequest
+from mahrem.web._queue import JobEnd, JobQueue
 from mahrem.web._runner import Runner
-from mahrem.web._store import Store
+from mahrem.web._store import ProjectStore
 from web_server import Server
 
 
 def test_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        store = Store(tmp_path / "state")
+        store = ProjectStore(tmp_path / "state")
         project = store.create("x")
         with store.receiving(project.id) as file:
             file.write(b"age\n1\n")
             store.keep(project.id, file, "source.csv")
-        Queue(tmp_path / "state" / "jobs.sqlite").add(project.id, "inspect", {})
+        JobQueue(tmp_path / "state" / "jobs.sqlite").add(project.id, "inspect", JobRequest())
         store.job_folder(project.id, "0" * 32)
     finally:
         os.umask(before)
@@ -35,7 +36,7 @@ def test_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProjectStore(tmp_path)
     project = store.create("x")
     with pytest.raises(ConnectionError), store.receiving(project.id) as file:
         file.write(b"age\n")
@@ -65,8 +66,8 @@ def test_raw_data_is_removed_on_request_and_the_rest_stays(server: Server) -> No
 
 def test_raw_data_nobody_used_is_removed_after_a_set_time(tmp_path: Path) -> None:
     settings = ServeSettings(state=tmp_path / "state", keep_hours=1)
-    store = Store(settings.state)
-    runner = Runner(settings, store, Queue(settings.state / "jobs.sqlite"))
+    store = ProjectStore(settings.state)
+    runner = Runner(settings, store, JobQueue(settings.state / "jobs.sqlite"))
     old, new = store.create("old"), store.create("new")
     for project in (old, new):
         (store.folder(project.id) / "source.csv").write_text("age\n1\n")
@@ -85,8 +86,8 @@ def test_old_data_goes_even_if_that_of_another_project_cannot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = ServeSettings(state=tmp_path / "state", keep_hours=1)
-    store = Store(settings.state)
-    runner = Runner(settings, store, Queue(settings.state / "jobs.sqlite"))
+    store = ProjectStore(settings.state)
+    runner = Runner(settings, store, JobQueue(settings.state / "jobs.sqlite"))
     made = [store.create("old") for _ in range(2)]
     for project in made:
         source = SourceFacts(kind="upload", label="x", file="source.csv")
@@ -101,8 +102,8 @@ def test_old_data_goes_even_if_that_of_another_project_cannot(
 
 def test_old_data_goes_even_if_its_project_cannot_be_read(tmp_path: Path) -> None:
     settings = ServeSettings(state=tmp_path / "state", keep_hours=1)
-    store = Store(settings.state)
-    runner = Runner(settings, store, Queue(settings.state / "jobs.sqlite"))
+    store = ProjectStore(settings.state)
+    runner = Runner(settings, store, JobQueue(settings.state / "jobs.sqlite"))
     old, new = (store.folder(store.create("x").id) for _ in range(2))
     for folder in (old, new):
         (folder / "source.csv").write_text("age\n1\n")
@@ -114,7 +115,7 @@ def test_old_data_goes_even_if_its_project_cannot_be_read(tmp_path: Path) -> Non
 
 
 def test_orders_list_values_so_they_go_with_the_raw_data(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProjectStore(tmp_path)
     project = store.create("x").id
     choice = ColumnChoice(role="quasi", kind="ordinal", order=["Zyxwvut", "high"])
     store.update(project, choices=Columns(columns={"level": choice}))
@@ -126,7 +127,7 @@ def test_orders_list_values_so_they_go_with_the_raw_data(tmp_path: Path) -> None
 
 
 def test_a_project_that_was_half_removed_is_gone_after_the_next_start(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProjectStore(tmp_path)
     kept, half = store.create("kept"), store.create("half")
     folder = store.folder(half.id)
     (folder / "source.csv").write_text("age\n1\n")
@@ -137,12 +138,12 @@ def test_a_project_that_was_half_removed_is_gone_after_the_next_start(tmp_path: 
 
 
 def test_what_a_finished_job_was_told_is_nowhere_in_the_queue(tmp_path: Path) -> None:
-    queue = Queue(tmp_path / "jobs.sqlite")
-    told = {"arguments": {"question": "count() where name = 'Zyxwvut'"}}
-    first, second = queue.add("p", "query", told), queue.add("p", "query", told)
+    queue = JobQueue(tmp_path / "jobs.sqlite")
+    request = JobRequest(arguments={"question": "count() where name = 'Zyxwvut'"})
+    first, second = queue.add("p", "query", request), queue.add("p", "query", request)
     assert queue.take() is not None
-    queue.finish(first.id, "done")
-    queue.finish(second.id, "cancelled")
+    queue.finish(first.id, JobEnd("done"))
+    queue.finish(second.id, JobEnd("cancelled"))
     for path in tmp_path.iterdir():
         assert b"Zyxwvut" not in path.read_bytes(), path.name
 
@@ -151,7 +152,7 @@ def test_a_state_folder_may_be_named_from_where_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    store = Store(Path("state"))
+    store = ProjectStore(Path("state"))
     folder = store.folder(store.create("x").id)
     store.close()
     assert folder.is_relative_to(tmp_path)  # a job, which runs elsewhere, finds it

@@ -9,7 +9,6 @@ import tarfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from mahrem.errors import InvalidInput
 from mahrem.web import ServeSettings
 from mahrem.web._errors import Refused
+from mahrem.web._orders import JobLimits, JobOrder, JobRequest, TablePlace
 from mahrem.web._sources import kind_of, pick_file
 from mahrem.web._verbs import perform
 from web_server import Server
@@ -134,10 +134,19 @@ def test_a_table_that_is_too_wide_or_too_long_is_refused_in_words(
     assert refused.value.code == code
 
 
-def order(path: Path, **source: str) -> dict[str, Any]:
-    where = {"table": str(path), "sql_table": None, "sql": None, "reading": {}, **source}
-    limits = {"rows": 5000, "columns": 20, "memory": 10**9}
-    return {"verb": "inspect", "folder": str(path.parent), "source": where, "request": {}, "limits": limits}
+def order(path: Path, **source: str) -> JobOrder:
+    return JobOrder(
+        verb="inspect",
+        folder=str(path.parent),
+        source=TablePlace(table=str(path), **source),
+        request=JobRequest(),
+        limits=JobLimits(rows=5000, columns=20, memory=10**9, seconds=60),
+    )
+
+
+def test_an_order_reaches_its_process_as_it_was_given(tmp_path: Path) -> None:
+    given = order(tmp_path / "t.csv", sql="SELECT 1")
+    assert JobOrder.from_line(given.as_line()) == given
 
 
 def test_the_page_says_what_is_wrong_with_a_file_and_reads_it_once_it_knows_how(server: Server) -> None:

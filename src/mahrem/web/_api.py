@@ -12,17 +12,16 @@ from mahrem.web._bodies import (
     ERRORS,
     About,
     Adopted,
-    FolderFiles,
     NewProject,
     Opened,
     ProjectList,
     SourceDatabase,
     SourcePath,
 )
-from mahrem.web._house import KEY, HouseDep, ProjectId
+from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
 from mahrem.web._models import Columns, Project, Promises, Reading, SourceFacts
 from mahrem.web._plan import needs_source
-from mahrem.web._sources import database_label, list_files, pick_database, pick_file
+from mahrem.web._sources import database_label, file_facts, list_files, pick_database
 from mahrem.web._upload import receive_body
 
 __all__ = ["adopted", "router"]
@@ -57,7 +56,7 @@ def about(house: HouseDep) -> About:
         max_rows=settings.max_rows,
         max_columns=settings.max_columns,
         keep_hours=settings.keep_hours,
-        folders=[FolderFiles(**folder) for folder in list_files(settings)],
+        folders=list(list_files(settings)),
         databases=[database_label(uri) for uri in settings.databases],
         extras={name: find_spec(module) is not None for name, module in _EXTRAS.items()},
     )
@@ -76,9 +75,9 @@ def create_project(house: HouseDep, wish: NewProject) -> Project:
 
 
 @router.get("/projects/{project}")
-def get_project(house: HouseDep, project: ProjectId) -> Project:
+def get_project(project: ProjectDep) -> Project:
     """Give a project with all that was decided."""
-    return house.store.get(project)
+    return project
 
 
 @router.delete("/projects/{project}", status_code=204)
@@ -105,16 +104,7 @@ async def put_source(
 def open_path(house: HouseDep, project: ProjectId, wish: SourcePath) -> Opened:
     """Take a file below a declared folder; it stays where it is."""
     house.store.folder(project)
-    path, size = pick_file(house.settings, wish.folder, wish.path)
-    facts = SourceFacts(
-        kind="folder",
-        label=path.name,
-        size=size,
-        folder=wish.folder,
-        path=wish.path,
-        table=wish.table,
-        query=wish.query,
-    )
+    facts = file_facts(house.settings, wish.folder, wish.path, table=wish.table, query=wish.query)
     return Opened(job=house.open_source(project, facts), project=house.store.get(project))
 
 
@@ -169,8 +159,8 @@ def put_promises(house: HouseDep, project: ProjectId, promises: Annotated[Promis
 @router.post("/projects/{project}/adopt")
 def adopt(house: HouseDep, project: ProjectId, point: Adopted) -> Project:
     """Go on with the method and k of a point of a comparison."""
-    found = house.store.get(project)
-    return house.decide(found, promises=adopted(found, point))
+    known = house.store.get(project)
+    return house.decide(known, promises=adopted(known, point))
 
 
 def adopted(project: Project, point: Adopted) -> Promises:

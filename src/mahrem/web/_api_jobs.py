@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathPart
@@ -24,12 +25,15 @@ from mahrem.web._bodies import (
 )
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._guard import REPORT_POLICY
-from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectId
+from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._models import Job, Project
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import check_methods, needs_table
-from mahrem.web._runs import federated_runs
+from mahrem.web._runs import FederatedRuns, list_runs
 from mahrem.web._zip import zipped
+
+if TYPE_CHECKING:
+    from mahrem.table import Hierarchy
 
 __all__ = [
     "ask_privately",
@@ -63,9 +67,9 @@ def start_compare(house: HouseDep, project: ProjectId, wish: CompareWish) -> Sta
 
 
 @router.post("/projects/{project}/run/{verb}", status_code=202)
-def start_verb(house: HouseDep, project: ProjectId, verb: Plain) -> Started:
+def start_verb(house: HouseDep, project: ProjectDep, verb: Plain) -> Started:
     """Anonymise, audit the table as it is, attack the release, or estimate what a run would give."""
-    return Started(job=house.start(house.store.get(project), verb))
+    return Started(job=house.start(project, verb))
 
 
 @router.get("/jobs/{job}")
@@ -83,10 +87,10 @@ def cancel_job(house: HouseDep, job: JobId) -> Job:
 @router.get("/jobs/{job}/result")
 def get_result(house: HouseDep, job: JobId) -> dict[str, Any]:
     """Give what a job found, once it is done."""
-    found = house.queue.get(job)
-    if found.state != "done":
-        raise Refused(409, "not_done", f"This job is {found.state}", "Only a job that is done has a result.")
-    return result_of(house.store, found.project, job)
+    ended = house.queue.get(job)
+    if ended.state != "done":
+        raise Refused(409, "not_done", state=ended.state)
+    return result_of(house.store, ended.project, job)
 
 
 @router.get(
@@ -96,13 +100,13 @@ def get_result(house: HouseDep, job: JobId) -> dict[str, Any]:
 )
 def get_release_file(
     house: HouseDep,
-    project: ProjectId,
+    project: ProjectDep,
     name: FileName,
     *,
     show: Annotated[bool, Query(description="Show it instead of saving it")] = False,
 ) -> FileResponse:
     """Give a file of the release: data.csv, report.html, report.json, policy.toml, SHA256SUMS."""
-    path = house.release_file(house.store.get(project), name)
+    path = house.release_file(project, name)
     return FileResponse(
         path,
         media_type=FILES[name],
@@ -117,9 +121,9 @@ def get_release_file(
     response_class=StreamingResponse,
     responses={200: {"content": {"application/zip": {}}}},
 )
-def get_release(house: HouseDep, project: ProjectId) -> StreamingResponse:
+def get_release(house: HouseDep, project: ProjectDep) -> StreamingResponse:
     """Give the whole release as one archive, made while it is sent."""
-    paths = house.release_files(house.store.get(project))
+    paths = house.release_files(project)
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
     return StreamingResponse(zipped(paths), media_type="application/zip", headers=headers)
 
@@ -131,10 +135,9 @@ def check_tree(body: HierarchyTree) -> HierarchyFacts:
 
 
 @router.get("/projects/{project}/hierarchies/{number}")
-def get_hierarchy(house: HouseDep, project: ProjectId, number: Number) -> dict[str, Any]:
+def get_hierarchy(house: HouseDep, project: ProjectDep, number: Number) -> dict[str, Any]:
     """Give the hierarchy of a column as a tree."""
-    found = house.store.get(project)
-    return {"column": column_name(found, number), "tree": read_tree(house, found, number)}
+    return {"column": column_name(project, number), "tree": read_tree(house, project, number)}
 
 
 @router.put("/projects/{project}/hierarchies/{number}")
@@ -144,30 +147,29 @@ def put_hierarchy(house: HouseDep, project: ProjectId, number: Number, body: Hie
 
 
 @router.delete("/projects/{project}/hierarchies/{number}")
-def delete_hierarchy(house: HouseDep, project: ProjectId, number: Number) -> Project:
+def delete_hierarchy(house: HouseDep, project: ProjectDep, number: Number) -> Project:
     """Take the hierarchy of a column away."""
-    return remove_tree(house, house.store.get(project), number)
+    return remove_tree(house, project, number)
 
 
 @router.post("/projects/{project}/hierarchies/{number}/make", status_code=202)
 def make_hierarchy(house: HouseDep, project: ProjectId, number: Number, wish: HierarchyWish) -> Started:
     """Make a hierarchy over the values of a column."""
-    found = house.store.get(project)
-    said = {"column": column_name(found, number), **wish.model_dump(exclude_none=True)}
-    return Started(job=house.start(found, "hierarchy", said))
+    known = house.store.get(project)
+    arguments = {"column": column_name(known, number), **wish.model_dump(exclude_none=True)}
+    return Started(job=house.start(known, "hierarchy", arguments))
 
 
 @router.post("/projects/{project}/ledger", status_code=202)
 def make_ledger(house: HouseDep, project: ProjectId, wish: LedgerWish) -> Started:
     """Give the table a privacy budget; a table has one budget, it is not made again."""
-    said = wish.model_dump(exclude_none=True)
-    return Started(job=house.start(house.store.get(project), "ledger", said))
+    return Started(job=house.start(house.store.get(project), "ledger", wish.model_dump(exclude_none=True)))
 
 
 @router.get("/projects/{project}/ledger")
-def get_ledger(house: HouseDep, project: ProjectId) -> LedgerSheet:
+def get_ledger(house: HouseDep, project: ProjectDep) -> LedgerSheet:
     """Say what was spent and what is left."""
-    return LedgerSheet(**read_ledger(house, house.store.get(project)))
+    return LedgerSheet(**read_ledger(house, project))
 
 
 @router.post("/projects/{project}/queries/plan")
@@ -183,9 +185,9 @@ def ask(house: HouseDep, project: ProjectId, question: Question) -> Started:
 
 
 @router.get("/federated")
-def list_federated(house: HouseDep) -> dict[str, Any]:
+def list_federated(house: HouseDep) -> FederatedRuns:
     """List the federated runs below the declared folders."""
-    return federated_runs(house.settings)
+    return list_runs(house.settings)
 
 
 def column_name(project: Project, number: int) -> str:
@@ -209,8 +211,6 @@ def read_tree(house: House, project: Project, number: int) -> dict[str, Any]:
 
 def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) -> HierarchyFacts:
     """Give a column a hierarchy."""
-    import secrets
-
     name = column_name(project, number)
     tree, facts = _facts(body)
     file = f"hierarchy-{secrets.token_hex(16)}.csv"
@@ -231,14 +231,14 @@ def remove_tree(house: House, project: Project, number: int) -> Project:
     return house.store.update(project.id, hierarchies=left)
 
 
-def _facts(body: HierarchyTree) -> tuple[Any, HierarchyFacts]:
+def _facts(body: HierarchyTree) -> tuple[Hierarchy, HierarchyFacts]:
     from mahrem.pipeline import check_hierarchy
     from mahrem.table import hierarchy_from_nested
 
     tree = hierarchy_from_nested(body.tree.model_dump())
-    found = check_hierarchy(tree)
-    known = {key: value for key, value in asdict(found).items() if value is not None}
-    return tree, HierarchyFacts(holds=found.holds, **known)
+    facts = check_hierarchy(tree)
+    known = {key: value for key, value in asdict(facts).items() if value is not None}
+    return tree, HierarchyFacts(holds=facts.holds, **known)
 
 
 def read_ledger(house: House, project: Project) -> dict[str, Any]:
@@ -253,21 +253,21 @@ def plan_query(house: House, project: Project, question: Question) -> dict[str, 
     """Say what a question would cost and how far off its answer would be."""
     from mahrem.pipeline import query
 
-    said = question.model_dump()
-    answer = query(None, said.pop("question"), ledger=house.ledger_path(project), plan=True, **said)
+    settings = question.model_dump(exclude={"question"})
+    answer = query(None, question.question, ledger=house.ledger_path(project), plan=True, **settings)
     return _plain(answer.as_dict())
 
 
 def ask_privately(house: House, project: Project, question: Question, *, seen: int | None = None) -> Job:
     """Have a question answered if the budget covers it; ``seen``: lines of the ledger a person saw."""
     if not plan_query(house, project, question)["fits"]:
-        raise Refused(409, "budget_exceeded", "The budget does not cover this question", "Ask for less.")
+        raise Refused(409, "budget_exceeded")
     return house.start(project, "query", question.model_dump(exclude_none=True), seen=seen)
 
 
-def _plain(found: dict[str, Any]) -> dict[str, Any]:
+def _plain(figures: dict[str, Any]) -> dict[str, Any]:
     """Give data as JSON has it; figures that are no numbers become null."""
     from mahrem.report import to_json
 
-    plain: dict[str, Any] = json.loads(to_json(found))
+    plain: dict[str, Any] = json.loads(to_json(figures))
     return plain

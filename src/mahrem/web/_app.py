@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,16 +16,16 @@ import mahrem
 from mahrem.errors import MahremError
 from mahrem.web import _api, _api_jobs, _pages, _pages_asking, _pages_door, _pages_steps
 from mahrem.web._contexts import MessagePage, Shell
-from mahrem.web._errors import Refused, described
+from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._forms import problem_in
-from mahrem.web._guard import Guard
+from mahrem.web._guard import RequestGuard
 from mahrem.web._house import House
 from mahrem.web._models import ErrorDetail
-from mahrem.web._queue import Queue
+from mahrem.web._queue import JobQueue
 from mahrem.web._runner import Runner
 from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings, read_password
-from mahrem.web._store import Store
+from mahrem.web._store import ProjectStore
 from mahrem.web._templates import render
 
 __all__ = ["build_app"]
@@ -34,7 +33,7 @@ __all__ = ["build_app"]
 
 def build_app(
     settings: ServeSettings, hosts: Iterable[str], announce: Callable[[str], None], port: int
-) -> Guard:
+) -> RequestGuard:
     """Make the application that a server runs.
 
     Args:
@@ -44,8 +43,8 @@ def build_app(
         port: Where it is reached.
     """
     password = None if settings.password_file is None else read_password(settings.password_file)
-    store = Store(settings.state)
-    queue = Queue(settings.state / "jobs.sqlite")
+    store = ProjectStore(settings.state)
+    queue = JobQueue(settings.state / "jobs.sqlite")
     runner = Runner(settings, store, queue)
     # Cookies do not tell ports apart: by its name a second server on this machine has one of its own.
     cookie = f"{'__Host-' if settings.secure else ''}mahrem_session_{port}"
@@ -82,10 +81,10 @@ def build_app(
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(Exception, _failed)
 
-    def show(status: int, detail: dict[str, Any]) -> str:
-        return _message(status, detail, asks=house.sessions.asks_password)
+    def show(refused: Refused) -> str:
+        return _message(refused, asks=sessions.asks_password)
 
-    return Guard(app, house.sessions, hosts, secure=settings.secure, show=show)
+    return RequestGuard(app, sessions, hosts, secure=settings.secure, show=show)
 
 
 def _begin(house: House) -> None:
@@ -97,40 +96,35 @@ def _begin(house: House) -> None:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    return _answer(request, *described(error))
+    return _answer(request, refusal_of(error))
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
-    return _answer(request, *described(problem_in(list(error.errors()))))
+    return _answer(request, problem_in(list(error.errors())))
 
 
 def _unknown(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
-    words = {
-        404: "There is nothing at this address",
-        405: "This cannot be done at this address",
-        422: "The body cannot be read as JSON",
-    }
     status = 422 if error.status_code == 400 else error.status_code  # a body that is no JSON does not fit
-    refused = Refused(status, f"http_{status}", words.get(status, "The request was refused"))
-    return _answer(request, *described(refused), headers=error.headers)
+    message = None if status in {404, 405, 422} else "The request was refused"
+    return _answer(request, Refused(status, f"http_{status}", message), headers=error.headers)
 
 
-def _answer(request: Request, status: int, detail: dict[str, Any], headers: Any = None) -> Response:
+def _answer(request: Request, refused: Refused, headers: Mapping[str, str] | None = None) -> Response:
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": detail}, status_code=status, headers=headers)
+        return JSONResponse({"error": refused.detail}, status_code=refused.status, headers=headers)
     asks = request.app.state.house.sessions.asks_password
-    return HTMLResponse(_message(status, detail, asks=asks), status_code=status, headers=headers)
+    return HTMLResponse(_message(refused, asks=asks), status_code=refused.status, headers=headers)
 
 
-def _message(status: int, detail: dict[str, Any], *, asks: bool) -> str:
-    signed_in = status not in {401, 403, 421}
+def _message(refused: Refused, *, asks: bool) -> str:
+    signed_in = refused.status not in {401, 403, 421}
     return render(
         MessagePage(
             shell=Shell(title="refused" if signed_in else "door", signed_in=signed_in),
-            status=status,
-            error=ErrorDetail(**detail),
-            asks_password=asks and status == 401,
+            status=refused.status,
+            error=ErrorDetail(**refused.detail),
+            asks_password=asks and refused.status == 401,
         )
     )

@@ -20,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mahrem.web._orders import JobLimits, JobOrder
+
 __all__ = ["end_with_parent", "main"]
 
 NICENESS = 5
@@ -30,23 +32,23 @@ _MEMORY_WORDS = ("memory", "failed to map segment", "start new thread", "alloc")
 def main() -> int:
     """Do the job that stdin names."""
     end_with_parent()
-    order = json.loads(sys.stdin.buffer.readline())
+    order = JobOrder.from_line(sys.stdin.buffer.readline())
     say = _quiet_stdout()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     import polars  # noqa: F401, ICN001 - loaded under a limit that it meets at once, it waits for threads for ever
 
-    _limit(order["memory"], order["seconds"])
+    _limit(order.limits)
     try:
         from mahrem.web._verbs import perform
 
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("default")
             result = perform(order, lambda stage: say({"stage": stage}))
-        _write(Path(order["folder"]), result, _told(heard))
+        _write(order.place, result, _privacy_warnings(heard))
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
-        from mahrem.web._errors import MEMORY, described
+        from mahrem.web._errors import refusal_of
 
-        say({"error": dict(MEMORY) if _is_memory(error) else described(error)[1]})
+        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).detail})
         return 1
     say({"done": True})
     return 0
@@ -80,17 +82,17 @@ def _end_with_the_server() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _limit(memory: int, seconds: float) -> None:
+def _limit(limits: JobLimits) -> None:
     os.umask(0o077)
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     # Memory that can be written, not addresses: what draws the pictures reserves far more than it ever uses.
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    most = limits.memory if hard == resource.RLIM_INFINITY else min(limits.memory, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     cores = os.cpu_count() or 1
-    ceiling = int(seconds * cores) + 1
+    ceiling = int(limits.seconds * cores) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (ceiling, ceiling + 5))
 
 
@@ -103,18 +105,18 @@ def _is_memory(error: BaseException) -> bool:
     return not isinstance(error, MahremError) and any(word in str(error).lower() for word in _MEMORY_WORDS)
 
 
-def _told(heard: list[warnings.WarningMessage]) -> list[str]:
+def _privacy_warnings(heard: list[warnings.WarningMessage]) -> list[str]:
     from mahrem.errors import PrivacyWarning
 
-    return [str(one.message) for one in heard if issubclass(one.category, PrivacyWarning)]
+    return [str(warning.message) for warning in heard if issubclass(warning.category, PrivacyWarning)]
 
 
-def _write(folder: Path, result: dict[str, Any], told: list[str]) -> None:
+def _write(folder: Path, result: dict[str, Any], warned: list[str]) -> None:
     from mahrem.report import to_json
     from mahrem.web._store import make_private, replace_private
 
     make_private(folder)
-    replace_private(folder / "result.json", to_json({**result, "privacy_warnings": told}).encode())
+    replace_private(folder / "result.json", to_json({**result, "privacy_warnings": warned}).encode())
 
 
 if __name__ == "__main__":

@@ -10,10 +10,13 @@ from mahrem.web._models import ErrorDetail, Job, Project, Promises, Reading
 from mahrem.web._words import PromiseField
 
 if TYPE_CHECKING:
+    from mahrem.web._bodies import FolderFiles
     from mahrem.web._frontier import Frontier
+    from mahrem.web._runs import FederatedRun
 
 __all__ = [
     "ApiPage",
+    "ApiRoute",
     "AuditPage",
     "ColumnLine",
     "ColumnsPage",
@@ -60,7 +63,7 @@ class ProjectsPage:
 
     shell: Shell
     projects: Sequence[Project]
-    folders: Sequence[Mapping[str, Any]]  # number, name, files, more
+    folders: Sequence[FolderFiles]
     databases: Sequence[str]
     max_upload: int
     keep_hours: float
@@ -218,7 +221,7 @@ class FederatedPage:
 
     shell: Shell
     installed: bool
-    runs: Sequence[Mapping[str, Any]]
+    runs: Sequence[FederatedRun]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,9 +235,20 @@ class MessagePage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ApiRoute:
+    """One line of the API."""
+
+    method: str
+    path: str
+    what: str
+    body: Sequence[str]
+    answers: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApiPage:
     """The API as a page: one line a route."""
 
     shell: Shell
     version: str
-    groups: Mapping[str, Sequence[Mapping[str, Any]]]
+    groups: Mapping[str, Sequence[ApiRoute]]

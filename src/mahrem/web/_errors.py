@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mahrem.errors import (
     BudgetExceeded,
     ColumnNotFound,
@@ -16,8 +14,9 @@ from mahrem.errors import (
     OutputFailed,
     Tampered,
 )
+from mahrem.words import load_catalogue
 
-__all__ = ["MEMORY", "Refused", "described", "not_found"]
+__all__ = ["Refused", "not_found", "refusal_of"]
 
 # The class, the code in JSON, the status of HTTP; the first that fits counts.
 _KINDS: tuple[tuple[type[MahremError], str, int], ...] = (
@@ -31,52 +30,49 @@ _KINDS: tuple[tuple[type[MahremError], str, int], ...] = (
     (GuaranteeBroken, "guarantee_broken", 500),
     (OutputFailed, "output_failed", 500),
 )
-MEMORY = {
-    "code": "out_of_memory",
-    "message": "The job needed more memory than it may use, so it was stopped",
-    "hint": "Nothing was released. Take a smaller file, or allow more with --job-memory.",
-}
 
 
 class Refused(MahremError):
-    """A request the page does not do, in words for people.
+    """Why the page does not do something; every error that leaves the house has this form.
 
     Args:
         status: The status of HTTP.
-        code: A word that programs can look for.
-        message: What is wrong.
-        hint: What to do about it.
+        code: A word that programs can look for; catalogues have words for it under ``page.error``.
+        message: What is wrong; by default what the English catalogue says.
+        hint: What to do about it; by default the same.
+        values: What fills the braces of these words: figures and names, never values of the data.
     """
 
-    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
+    def __init__(
+        self, status: int, code: str, message: str | None = None, hint: str = "", **values: object
+    ) -> None:
+        if message is None:
+            words = load_catalogue("en")["page"]["error"][code]
+            message, hint = (text.format(**values) for text in words)
         self.status, self.code, self.message, self.hint = status, code, message, hint
         super().__init__(message)
+
+    @property
+    def detail(self) -> dict[str, str]:
+        """The error as JSON has it."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
 
 
 def not_found(what: str) -> Refused:
     """Make the error for something that is not there."""
-    return Refused(404, "not_found", f"There is no such {what}", "It may have been removed.")
+    return Refused(404, "not_found", what=what)
 
 
-def described(error: BaseException) -> tuple[int, dict[str, Any]]:
-    """Give status and JSON of an error; of an unforeseen one only its name, for it may hold values."""
+def refusal_of(error: BaseException) -> Refused:
+    """Give any error in the form that leaves the house; of an unforeseen one only its name."""
     if isinstance(error, Refused):
-        return error.status, {"code": error.code, "message": error.message, "hint": error.hint}
+        return error
     if isinstance(error, MemoryError):
-        return 500, dict(MEMORY)
+        return Refused(500, "out_of_memory")
     for kind, code, status in _KINDS:
         if isinstance(error, kind):
             message, _, hint = str(error).partition("; ")
-            return status, {"code": code, "message": message, "hint": hint}
+            return Refused(status, code, message, hint)
     if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-        return 500, {
-            "code": "input_output_failed",
-            "message": f"Reading or writing failed: {reason}",
-            "hint": "Nothing half written was left behind. Is the disk full?",
-        }
-    return 500, {
-        "code": "internal_error",
-        "message": f"Something went wrong inside mahrem ({type(error).__name__})",
-        "hint": "This is a mistake of ours; please report it. Nothing half written was left behind.",
-    }
+        return Refused(500, "input_output_failed", reason=error.strerror or type(error).__name__)
+    return Refused(500, "internal_error", kind=type(error).__name__)

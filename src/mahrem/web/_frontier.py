@@ -26,7 +26,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Line:
+class MethodLine:
     """One method over k."""
 
     name: str
@@ -44,7 +44,7 @@ class Frontier:
 
     width: int
     height: int
-    lines: tuple[Line, ...]
+    lines: tuple[MethodLine, ...]
     ks: tuple[tuple[int, float], ...]  # k and where it stands
     losses: tuple[tuple[float, float], ...]  # share and where it stands
     left: float
@@ -75,7 +75,7 @@ def frontier(points: Sequence[Point], best: str | None = None) -> Frontier | Non
         spots.sort(key=lambda spot: spot.point.k)
     places = _apart({name: spots[-1].y for name, spots in named.items()})
     lines = [
-        Line(
+        MethodLine(
             name=name,
             path=" ".join(f"{spot.x},{spot.y}" for spot in spots),
             label_y=round(places[name], 1),

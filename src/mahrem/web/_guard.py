@@ -16,11 +16,11 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from mahrem.web._errors import Refused, described
+from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._language import LOOK, cookies_of, look_of
 from mahrem.web._sessions import Sessions
 
-__all__ = ["PICTURE_POLICY", "REPORT_POLICY", "Guard"]
+__all__ = ["PICTURE_POLICY", "REPORT_POLICY", "RequestGuard"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -54,7 +54,7 @@ _MOST = 16 * 2**20  # bytes of a body that is not a file
 _MOST_OUTSIDE = 10_000  # bytes that people may send who have not come in
 
 
-class Guard:
+class RequestGuard:
     """Stands before an application.
 
     Args:
@@ -72,7 +72,7 @@ class Guard:
         hosts: Iterable[str],
         *,
         secure: bool,
-        show: Callable[[int, dict[str, Any]], str],
+        show: Callable[[Refused], str],
     ) -> None:
         self.app, self.sessions, self.show = app, sessions, show
         self.hosts = frozenset(host.lower() for host in hosts)
@@ -111,12 +111,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> None:
         if headers.get("host", "").lower() not in self.hosts:
-            raise Refused(
-                421,
-                "wrong_host",
-                "This address does not belong to this server",
-                "Open the address that mahrem serve printed.",
-            )
+            raise Refused(421, "wrong_host")
         self._check_origin(scope, headers)
         path = scope["path"]
         if path.startswith(_OPEN):
@@ -125,19 +120,9 @@ class Guard:
         if given.lower() == "bearer" and self.sessions.admits_key(key.strip()):
             return
         if not self.sessions.admits(cookies_of(headers).get(self.sessions.cookie)):
-            raise Refused(
-                401,
-                "not_signed_in",
-                "You have not come in yet, or the server was started again",
-                "Open the newest start address in the terminal where mahrem serve runs.",
-            )
+            raise Refused(401, "not_signed_in")
         if scope["method"] not in _SAFE and "origin" not in headers and "sec-fetch-site" not in headers:
-            raise Refused(
-                403,
-                "origin_missing",
-                "The request does not say which page it comes from",
-                "Browsers say it by themselves; scripts should use the key instead of a cookie.",
-            )
+            raise Refused(403, "origin_missing")
 
     def _check_origin(self, scope: Scope, headers: dict[str, str]) -> None:
         origin = headers.get("origin")
@@ -148,23 +133,18 @@ class Guard:
             scope["method"] in _SAFE and headers.get("sec-fetch-mode") == "navigate"
         )
         if (origin is not None and origin.lower() != own) or elsewhere:
-            raise Refused(
-                403,
-                "wrong_origin",
-                "This request comes from another page, so it was refused",
-                "Use the pages of mahrem itself.",
-            )
+            raise Refused(403, "wrong_origin")
 
     async def _answer(self, scope: Scope, send: Send, error: BaseException) -> None:
-        status, detail = described(error)
+        refused = refusal_of(error)
         accepted = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
         if scope["path"].startswith("/api/") or "text/html" not in accepted:
-            body, kind = json.dumps({"error": detail}).encode(), b"application/json"
+            body, kind = json.dumps({"error": refused.detail}).encode(), b"application/json"
         else:
-            body, kind = self.show(status, detail).encode(), b"text/html; charset=utf-8"
+            body, kind = self.show(refused).encode(), b"text/html; charset=utf-8"
         headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
-        headers += [(b"connection", b"close")] if status == 413 else []  # the rest is not read
-        await send({"type": "http.response.start", "status": status, "headers": headers})
+        headers += [(b"connection", b"close")] if refused.status == 413 else []  # the rest is not read
+        await send({"type": "http.response.start", "status": refused.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
@@ -221,9 +201,7 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
 
 
 def _too_long(most: int) -> Refused:
-    return Refused(
-        413, "body_too_large", f"What was sent is longer than {most:,} bytes", "Send less at once."
-    )
+    return Refused(413, "body_too_large", most=f"{most:,}")
 
 
 def _headers(scope: Scope) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,14 +15,15 @@ from fastapi.security import HTTPBearer
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
 from mahrem.web._models import Job, Project, SourceFacts
+from mahrem.web._orders import JobRequest
 from mahrem.web._plan import check_choices, needs_table, settings_of
-from mahrem.web._queue import Queue
+from mahrem.web._queue import JobQueue
 from mahrem.web._runner import Runner
 from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
-from mahrem.web._store import Store, now_words
+from mahrem.web._store import ProjectStore, now_words
 
-__all__ = ["FILES", "KEY", "House", "HouseDep", "JobId", "ProjectId", "house_of"]
+__all__ = ["FILES", "KEY", "House", "HouseDep", "JobId", "ProjectDep", "ProjectId"]
 
 # What may be downloaded from a release, and as what.
 FILES = {
@@ -39,8 +41,8 @@ class House:
     """The parts of a server, and what several routes do with them."""
 
     settings: ServeSettings
-    store: Store
-    queue: Queue
+    store: ProjectStore
+    queue: JobQueue
     runner: Runner
     sessions: Sessions
     starting: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -63,7 +65,7 @@ class House:
         for job in self.queue.active(project):
             if job.verb == "inspect":
                 self.runner.cancel(job.id)
-        return self.runner.submit(project, "inspect", {})
+        return self.runner.submit(project, "inspect", JobRequest())
 
     def open_demo(self, project: str) -> Job:
         """Give a project fictional patients, and what the demo decides about them."""
@@ -89,21 +91,16 @@ class House:
         self,
         project: Project,
         verb: str,
-        arguments: dict[str, Any] | None = None,
+        arguments: Mapping[str, Any] | None = None,
         *,
         seen: int | None = None,
     ) -> Job:
         """Begin a verb on a project's table; one job of a kind at a time, and one budget a table."""
         with self.starting:  # two presses of a button must not spend twice, or make a second budget
-            found = self.store.get(project.id)
-            if seen is not None and seen != len(self.ledger_history(found)):
-                raise Refused(
-                    409,
-                    "asked_meanwhile",
-                    "The budget has changed since this page was shown, so nothing was spent",
-                    "Look at the last answer below; if you want to ask once more, send it again.",
-                )
-            return self._start(found, verb, arguments)
+            now = self.store.get(project.id)
+            if seen is not None and seen != len(self.ledger_history(now)):
+                raise Refused(409, "asked_meanwhile")
+            return self._start(now, verb, arguments or {})
 
     def ledger_history(self, project: Project) -> list[dict[str, Any]]:
         """Give every line of the ledger of a project."""
@@ -111,41 +108,39 @@ class House:
 
         return list(Ledger.open(self.ledger_path(project)).history())
 
-    def _start(self, project: Project, verb: str, arguments: dict[str, Any] | None) -> Job:
+    def _start(self, project: Project, verb: str, arguments: Mapping[str, Any]) -> Job:
         if any(job.verb == verb for job in self.queue.active(project.id)):
-            raise Refused(
-                409,
-                "already_running",
-                "A job of this kind is waiting or running",
-                "Wait for it, or cancel it.",
-            )
+            raise Refused(409, "already_running")
         if verb == "ledger" and "ledger" in project.jobs:
-            raise Refused(
-                409, "has_ledger", "This table has a budget already", "A second one would undo the first."
-            )
+            raise Refused(409, "has_ledger")
         needs_table(project)
-        said = dict(arguments or {})
-        request: dict[str, Any] = {"arguments": said}
+        given = dict(arguments)
+        settings: dict[str, Any] = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
-            request["settings"] = settings_of(project, self.store.folder(project.id))
+            settings = settings_of(project, self.store.folder(project.id))
         if verb == "hierarchy" and project.choices is not None:
-            chosen = project.choices.columns.get(said["column"])
-            if chosen is not None and chosen.kind:
-                request["settings"] = {"kind": {said["column"]: chosen.kind}}
-            if chosen is not None and chosen.order:
-                request.setdefault("settings", {})["order"] = {said["column"]: chosen.order}
+            column = given["column"]
+            choice = project.choices.columns.get(column)
+            if choice is not None and choice.kind:
+                settings["kind"] = {column: choice.kind}
+            if choice is not None and choice.order:
+                settings["order"] = {column: choice.order}
         if verb == "attack":
-            said["release"] = self.job_of(project, "anonymize")
+            given["release"] = self.job_of(project, "anonymize")
         if verb == "query":
-            said["ledger"] = self.job_of(project, "ledger")
-        return self.runner.submit(project.id, verb, request)
+            given["ledger"] = self.job_of(project, "ledger")
+        return self.runner.submit(project.id, verb, JobRequest(arguments=given, settings=settings))
 
     def job_of(self, project: Project, verb: str) -> str:
         """Give the job whose result counts for a verb."""
         if verb not in project.jobs:
             words = {"anonymize": "release", "ledger": "ledger"}.get(verb, "result")
-            raise Refused(409, f"no_{words}", f"This project has no {words} yet", "Make one first.")
+            raise Refused(409, f"no_{words}")
         return project.jobs[verb]
+
+    def result_folder(self, project: Project, verb: str) -> Path:
+        """Give the folder of that job."""
+        return self.store.folder(project.id) / f"job-{self.job_of(project, verb)}"
 
     def decide(self, project: Project, **changes: Any) -> Project:
         """Keep choices after they were judged together with all others."""
@@ -174,7 +169,7 @@ class House:
 
     def release_file(self, project: Project, name: str) -> Path:
         """Give a file of the release; only the names of a release are ever looked for."""
-        path = self.store.folder(project.id) / f"job-{self.job_of(project, 'anonymize')}" / "release" / name
+        path = self.result_folder(project, "anonymize") / "release" / name
         if name not in FILES or not path.is_file():
             raise Refused(
                 404, "not_found", "The release has no such file", "Its files are listed with the result."
@@ -183,18 +178,24 @@ class House:
 
     def release_files(self, project: Project) -> list[Path]:
         """Give all files of the release."""
-        folder = self.store.folder(project.id) / f"job-{self.job_of(project, 'anonymize')}" / "release"
+        folder = self.result_folder(project, "anonymize") / "release"
         return [folder / name for name in FILES if (folder / name).is_file()]
 
 
-def house_of(request: Request) -> House:
-    """Give the house a request came to."""
+def _house(request: Request) -> House:
     house: House = request.app.state.house
     return house
 
 
 # The door has looked at it before; here it is only described.
 KEY = Security(HTTPBearer(auto_error=False, description="The key in the state folder: api-key"))
-HouseDep = Annotated[House, Depends(house_of)]
+HouseDep = Annotated[House, Depends(_house)]
 ProjectId = Annotated[str, PathPart(pattern=r"^[0-9a-f]{32}$", description="Id of a project")]
 JobId = Annotated[str, PathPart(pattern=r"^[0-9a-f]{32}$", description="Id of a job")]
+
+
+def _project(house: HouseDep, project: ProjectId) -> Project:
+    return house.store.get(project)
+
+
+ProjectDep = Annotated[Project, Depends(_project)]  # for routes without a body: a body is judged first

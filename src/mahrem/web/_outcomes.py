@@ -8,35 +8,36 @@ from typing import Any
 
 from mahrem.web._errors import not_found
 from mahrem.web._models import ColumnChoice, Columns, Job, Project
-from mahrem.web._store import Store
+from mahrem.web._orders import JobRequest
+from mahrem.web._store import ProjectStore
 
 __all__ = ["result_of", "suggested", "take_in"]
 
 
-def result_of(store: Store, project: str, job: str) -> dict[str, Any]:
+def result_of(store: ProjectStore, project: str, job: str) -> dict[str, Any]:
     """Read what a job found."""
     try:
-        found: dict[str, Any] = json.loads(
+        result: dict[str, Any] = json.loads(
             (store.folder(project) / f"job-{job}" / "result.json").read_bytes()
         )
     except FileNotFoundError:
         raise not_found("result") from None
-    return found
+    return result
 
 
-def take_in(store: Store, job: Job, request: Mapping[str, Any]) -> None:
+def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
     """Note in a project what a job that went well found."""
-    found = result_of(store, job.project, job.id)
+    result = result_of(store, job.project, job.id)
 
     def changed(project: Project) -> Project:
         changes: dict[str, Any] = {"jobs": {**project.jobs, job.verb: job.id}}
         if job.verb == "inspect":
-            names = {column["name"] for column in found["columns"]}
+            names = {column["name"] for column in result["columns"]}
             same = project.choices is not None and set(project.choices.columns) <= names
-            changes |= {"profile": found, "problem": None}
-            changes["choices"] = project.choices if same else suggested(found)
+            changes |= {"profile": result, "problem": None}
+            changes["choices"] = project.choices if same else suggested(result)
         elif job.verb == "hierarchy":
-            column = request["arguments"]["column"]
+            column = request.arguments["column"]
             changes["hierarchies"] = {**project.hierarchies, column: f"hierarchy-{job.id}.csv"}
         return project.model_copy(update=changes)
 

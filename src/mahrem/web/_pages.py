@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,14 +12,12 @@ from starlette.datastructures import FormData
 
 from mahrem.errors import MahremError
 from mahrem.web import _views as views
-from mahrem.web._answers import FormDep, again, to
-from mahrem.web._contexts import ApiPage, FederatedPage, Shell
-from mahrem.web._errors import Refused
-from mahrem.web._house import House, HouseDep, ProjectId
+from mahrem.web._answers import FormDep, again, show, to
+from mahrem.web._contexts import ApiPage, ApiRoute, FederatedPage, Shell
+from mahrem.web._house import House, HouseDep, ProjectDep, ProjectId
 from mahrem.web._models import SourceFacts
-from mahrem.web._runs import federated_runs
-from mahrem.web._sources import pick_database, pick_file
-from mahrem.web._templates import render
+from mahrem.web._runs import list_runs
+from mahrem.web._sources import file_facts, pick_database
 from mahrem.web._upload import receive_form
 
 __all__ = ["router"]
@@ -35,7 +34,7 @@ def first() -> Response:
 @router.get("/projects")
 def projects(house: HouseDep) -> HTMLResponse:
     """Show all projects and the ways to open a table."""
-    return HTMLResponse(render(views.projects_page(house)))
+    return show(views.projects_page(house))
 
 
 @router.post("/projects")
@@ -63,52 +62,45 @@ def demo(house: HouseDep) -> Response:
 @router.post("/projects/path")
 def from_path(house: HouseDep, form: FormDep) -> Response:
     """Open a file below a declared folder."""
-    try:
-        number = int(str(form.get("folder", "")) or -1)
-        path, size = pick_file(house.settings, number, str(form.get("path", "")))
-    except (MahremError, ValueError) as error:
-        refused = (
-            error if isinstance(error, MahremError) else Refused(404, "not_found", "There is no such folder")
-        )
-        return again(views.projects_page, refused, house)
-    facts = SourceFacts(
-        kind="folder",
-        label=path.name,
-        size=size,
-        folder=number,
-        path=str(form.get("path")),
-        **_asked(form),
-    )
-    return _opened(house, facts)
+    folder, path = str(form.get("folder", "")), str(form.get("path", ""))
+    number = int(folder) if folder.isdecimal() else -1  # no folder has it
+    return _open(house, lambda: file_facts(house.settings, number, path, **_asked(form)))
 
 
 @router.post("/projects/database")
 def from_database(house: HouseDep, form: FormDep) -> Response:
     """Ask a declared database."""
     label = str(form.get("database", ""))
-    try:
+
+    def facts() -> SourceFacts:
         pick_database(house.settings, label)
-    except MahremError as error:
-        return again(views.projects_page, error, house)
-    return _opened(house, SourceFacts(kind="database", label=label, database=label, **_asked(form)))
+        asked = _asked(form)
+        return SourceFacts(
+            kind="database", label=label, database=label, table=asked["table"], query=asked["query"]
+        )
+
+    return _open(house, facts)
 
 
-def _asked(form: FormData) -> dict[str, Any]:
+def _asked(form: FormData) -> dict[str, str | None]:
     """Say which table of a database is meant, or what it is asked."""
     return {key: str(form.get(key, "")) or None for key in ("table", "query")}
 
 
-def _opened(house: House, facts: SourceFacts) -> Response:
-    project = house.store.create(facts.label)
-    house.open_source(project.id, facts)
+def _open(house: House, facts: Callable[[], SourceFacts]) -> Response:
+    try:
+        source = facts()
+    except MahremError as error:
+        return again(views.projects_page, error, house)
+    project = house.store.create(source.label)
+    house.open_source(project.id, source)
     return to(f"/projects/{project.id}/columns")
 
 
 @router.get("/projects/{project}")
-def project_home(house: HouseDep, project: ProjectId) -> Response:
+def project_home(project: ProjectDep) -> Response:
     """Go to the step a project has reached."""
-    step = "result" if "anonymize" in house.store.get(project).jobs else "columns"
-    return to(f"/projects/{project}/{step}")
+    return to(f"/projects/{project.id}/{'result' if 'anonymize' in project.jobs else 'columns'}")
 
 
 @router.post("/projects/{project}/forget")
@@ -128,35 +120,31 @@ def delete(house: HouseDep, project: ProjectId) -> Response:
 @router.get("/federated")
 def federated(house: HouseDep) -> HTMLResponse:
     """List federated runs."""
-    return HTMLResponse(
-        render(FederatedPage(shell=Shell(title="federated"), **federated_runs(house.settings)))
-    )
+    listed = list_runs(house.settings)
+    return show(FederatedPage(shell=Shell(title="federated"), installed=listed.installed, runs=listed.runs))
 
 
 @router.get("/api")
 def api(request: Request) -> HTMLResponse:
     """Show the API as a page, from its own description."""
-    described = request.app.openapi()
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for path, methods in described["paths"].items():
+    description = request.app.openapi()
+    groups: dict[str, list[ApiRoute]] = {}
+    for path, methods in description["paths"].items():
         for method, about in methods.items():
-            groups.setdefault(about.get("tags", ["other"])[0], []).append(
-                {
-                    "method": method.upper(),
-                    "path": path,
-                    "what": about.get("description", "").strip(),
-                    "body": _names(about, described),
-                    "answers": sorted(about["responses"]),
-                }
+            route = ApiRoute(
+                method=method.upper(),
+                path=path,
+                what=about.get("description", "").strip(),
+                body=_names(about, description["components"]["schemas"]),
+                answers=sorted(about["responses"]),
             )
-    page = ApiPage(shell=Shell(title="api"), version=described["info"]["version"], groups=groups)
-    return HTMLResponse(render(page))
+            groups.setdefault(about.get("tags", ["other"])[0], []).append(route)
+    return show(ApiPage(shell=Shell(title="api"), version=description["info"]["version"], groups=groups))
 
 
-def _names(about: dict[str, Any], described: dict[str, Any]) -> list[str]:
+def _names(about: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[str]:
     """Name the fields of a body."""
     content = about.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
-    known = schema.get("$ref", "").rsplit("/", 1)[-1]
-    found = described["components"]["schemas"].get(known, schema)
-    return list(found.get("properties", {})) or list(content)
+    schema = schemas.get(schema.get("$ref", "").rsplit("/", 1)[-1], schema)
+    return list(schema.get("properties", {})) or list(content)

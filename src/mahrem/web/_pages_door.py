@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from mahrem.web._answers import FormDep, to
+from mahrem.web._answers import FormDep, show, to
 from mahrem.web._contexts import MessagePage, Shell
 from mahrem.web._errors import Refused
 from mahrem.web._house import House, HouseDep
@@ -27,14 +27,7 @@ def look(house: HouseDep, form: FormDep) -> Response:
     answer = to(own_page(str(form.get("back", ""))))
     for name, cookie, known in (("language", LANGUAGE_COOKIE, LANGUAGES), ("theme", THEME_COOKIE, THEMES)):
         if form.get(name) in known:
-            answer.set_cookie(
-                cookie,
-                str(form[name]),
-                max_age=_YEAR,
-                httponly=True,
-                samesite="strict",
-                secure=house.settings.secure,
-            )
+            _set_cookie(house, answer, cookie, str(form[name]), _YEAR)
     return answer
 
 
@@ -48,7 +41,7 @@ def begin(house: HouseDep, token: str = "") -> Response:
 @router.get("/login")
 def login(house: HouseDep) -> HTMLResponse:
     """Ask for the password."""
-    return HTMLResponse(render(_door(house, 200, "come_in")))
+    return show(_door(house, 200, "come_in"))
 
 
 @router.post("/login")
@@ -76,21 +69,19 @@ def _door(house: House, status: int, code: str, message: str = "", hint: str = "
 def log_out(house: HouseDep, request: Request) -> Response:
     """Go out; the cookie is worth nothing after."""
     house.sessions.end(request.cookies.get(house.sessions.cookie))
-    answer = HTMLResponse(render(_door(house, 200, "gone_out")))
+    answer = show(_door(house, 200, "gone_out"))
     answer.delete_cookie(house.sessions.cookie, secure=house.settings.secure)
     return answer
 
 
 def _with_cookie(house: House, cookie: str) -> Response:
     # A page that goes on by itself: after a redirect from elsewhere a strict cookie would not be sent.
-    answer = HTMLResponse(render("start.html.jinja"))
-    answer.set_cookie(
-        house.sessions.cookie,
-        cookie,
-        max_age=int(SESSION_SECONDS),
-        httponly=True,
-        samesite="strict",
-        secure=house.settings.secure,
-        path="/",
-    )
+    answer = show("start.html.jinja")
+    _set_cookie(house, answer, house.sessions.cookie, cookie, int(SESSION_SECONDS))
     return answer
+
+
+def _set_cookie(house: House, answer: Response, name: str, value: str, seconds: int) -> None:
+    answer.set_cookie(
+        name, value, max_age=seconds, httponly=True, samesite="strict", secure=house.settings.secure, path="/"
+    )

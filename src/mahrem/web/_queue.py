@@ -7,22 +7,31 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from mahrem.web._errors import not_found
+from mahrem.web._errors import Refused, not_found
 from mahrem.web._models import ErrorDetail, Job
+from mahrem.web._orders import JobRequest
 
-__all__ = ["FINISHED", "INTERRUPTED", "Queue"]
+__all__ = ["JobEnd", "JobQueue", "interruption"]
 
-FINISHED = frozenset({"done", "failed", "cancelled", "interrupted"})
-INTERRUPTED = {
-    "code": "interrupted",
-    "message": "The server was stopped while this job was running",
-    "hint": "Nothing was released. Start the job again.",
-}
+
+@dataclass(frozen=True)
+class JobEnd:
+    """How a job ended: done, failed, cancelled or interrupted."""
+
+    state: str
+    error: Refused | None = None
+
+
+def interruption() -> JobEnd:
+    """Say that the server was stopped while a job was running."""
+    return JobEnd("interrupted", Refused(500, "interrupted"))
+
+
 _COLUMNS = "id, project, verb, state, stage, stages, created, started, finished, error"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -35,7 +44,7 @@ CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state, created);
 """
 
 
-class Queue:
+class JobQueue:
     """Jobs and their states.
 
     Guarantees:
@@ -61,25 +70,28 @@ class Queue:
         finally:
             database.close()
 
-    def add(self, project: str, verb: str, request: Mapping[str, Any]) -> Job:
+    def add(self, project: str, verb: str, request: JobRequest) -> Job:
         """Put a job at the end of the queue."""
         known = secrets.token_hex(16)
         with self._open() as database:
             database.execute(
                 "INSERT INTO jobs (id, project, verb, request, state, stage, created)"
                 " VALUES (?, ?, ?, ?, 'queued', 'waiting', ?)",
-                (known, project, verb, json.dumps(request), time.time()),
+                (known, project, verb, json.dumps(asdict(request)), time.time()),
             )
         return self.get(known)
 
     def get(self, known: str) -> Job:
         """Say how a job stands."""
-        return self._one("id = ?", known)
+        jobs = self._many("id = ?", known)
+        if not jobs:
+            raise not_found("job")
+        return jobs[0]
 
     def last(self, project: str, verb: str) -> Job | None:
         """Give the newest job of a kind, if there is one."""
-        found = self._many("project = ? AND verb = ? ORDER BY created DESC LIMIT 1", project, verb)
-        return found[0] if found else None
+        jobs = self._many("project = ? AND verb = ? ORDER BY created DESC LIMIT 1", project, verb)
+        return jobs[0] if jobs else None
 
     def of_project(self, project: str) -> list[Job]:
         """Give the jobs of a project, the newest first."""
@@ -89,7 +101,7 @@ class Queue:
         """Give the jobs of a project that wait or run, however many came after."""
         return self._many("project = ? AND state IN ('queued', 'running')", project)
 
-    def take(self) -> tuple[Job, dict[str, Any]] | None:
+    def take(self) -> tuple[Job, JobRequest] | None:
         """Hand out the oldest waiting job, as running."""
         with self._open() as database:
             row = database.execute(
@@ -97,7 +109,7 @@ class Queue:
                 " (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created LIMIT 1) RETURNING *",
                 (time.time(),),
             ).fetchone()
-        return None if row is None else (_job(row), json.loads(row["request"]))
+        return None if row is None else (_job(row), JobRequest(**json.loads(row["request"])))
 
     def step(self, known: str, stage: str) -> None:
         """Note what a running job is doing."""
@@ -107,13 +119,14 @@ class Queue:
                 (stage[:200], known),
             )
 
-    def finish(self, known: str, state: str, error: Mapping[str, Any] | None = None) -> bool:
+    def finish(self, known: str, end: JobEnd) -> bool:
         """End a job; says whether it had not ended before."""
+        error = None if end.error is None else json.dumps(end.error.detail)
         with self._open() as database:
             done = database.execute(
                 "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?, request = '{}'"
                 " WHERE id = ? AND state IN ('queued', 'running')",
-                (state, state, time.time(), None if error is None else json.dumps(error), known),
+                (end.state, end.state, time.time(), error, known),
             )
             return done.rowcount == 1
 
@@ -121,7 +134,7 @@ class Queue:
         """Note that whatever was running when the server died is not running any more."""
         lost = self._many("state = 'running'")
         for job in lost:
-            self.finish(job.id, "interrupted", INTERRUPTED)
+            self.finish(job.id, interruption())
         return lost
 
     def forget(self, project: str) -> None:
@@ -129,12 +142,6 @@ class Queue:
         with self._open() as database:
             database.execute("DELETE FROM jobs WHERE project = ?", (project,))
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def _one(self, where: str, *values: object) -> Job:
-        found = self._many(where, *values)
-        if not found:
-            raise not_found("job")
-        return found[0]
 
     def _many(self, where: str, *values: object) -> list[Job]:
         with self._open() as database:
@@ -144,9 +151,9 @@ class Queue:
 
 
 def _job(row: sqlite3.Row) -> Job:
-    said = dict(row)
-    said.pop("request", None)
-    error = said.pop("error")
-    end = said["finished"] or time.time()
-    seconds = None if said["started"] is None else round(end - said["started"], 3)
-    return Job(**said, seconds=seconds, error=None if error is None else ErrorDetail(**json.loads(error)))
+    columns = dict(row)
+    columns.pop("request", None)
+    error = columns.pop("error")
+    end = columns["finished"] or time.time()
+    seconds = None if columns["started"] is None else round(end - columns["started"], 3)
+    return Job(**columns, seconds=seconds, error=None if error is None else ErrorDetail(**json.loads(error)))

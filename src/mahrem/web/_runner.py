@@ -12,17 +12,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-from mahrem.web._errors import MEMORY, described
+from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._models import ErrorDetail, Job
+from mahrem.web._orders import JobLimits, JobOrder, JobRequest
 from mahrem.web._outcomes import take_in
-from mahrem.web._queue import INTERRUPTED, Queue
+from mahrem.web._queue import JobEnd, JobQueue, interruption
 from mahrem.web._settings import ServeSettings
-from mahrem.web._sources import located
-from mahrem.web._store import Store, now_words
+from mahrem.web._sources import locate
+from mahrem.web._store import ProjectStore, now_words
 
 __all__ = ["Runner"]
 
@@ -39,11 +38,11 @@ class Runner:
         - A job that did not end well leaves no file behind.
     """
 
-    def __init__(self, settings: ServeSettings, store: Store, queue: Queue) -> None:
+    def __init__(self, settings: ServeSettings, store: ProjectStore, queue: JobQueue) -> None:
         self.settings, self.store, self.queue = settings, store, queue
         self._wake = threading.Condition()
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-        self._ended: dict[str, tuple[str, Mapping[str, str]]] = {}  # jobs we end, and what they become
+        self._ended: dict[str, JobEnd] = {}  # jobs we end, and what they become
         self._busy = 0
         self._stopping = False
         self._thread = threading.Thread(target=self._serve_queue, name="jobs", daemon=True)
@@ -60,11 +59,11 @@ class Runner:
         with self._wake:
             self._stopping = True
             for known in list(self._children):
-                self._end(known, "interrupted", INTERRUPTED)
+                self._end(known, interruption())
             self._wake.notify_all()
         self._thread.join(_GRACE * 3)
 
-    def submit(self, project: str, verb: str, request: Mapping[str, Any]) -> Job:
+    def submit(self, project: str, verb: str, request: JobRequest) -> Job:
         """Queue a job."""
         job = self.queue.add(project, verb, request)
         with self._wake:
@@ -76,9 +75,9 @@ class Runner:
         with self._wake:
             job = self.queue.get(known)
             if job.state == "queued":
-                self.queue.finish(known, "cancelled")
+                self.queue.finish(known, JobEnd("cancelled"))
             elif job.state == "running":
-                self._end(known, "cancelled", {})
+                self._end(known, JobEnd("cancelled"))
         return self.queue.get(known)
 
     def cancel_all(self, project: str) -> None:
@@ -107,7 +106,7 @@ class Runner:
                 swept = time.monotonic()
                 self.forget_old()
 
-    def _next(self) -> tuple[Job, dict[str, Any]] | None:
+    def _next(self) -> tuple[Job, JobRequest] | None:
         if self._busy >= self.settings.workers or self._stopping:
             return None
         try:
@@ -119,9 +118,9 @@ class Runner:
     def forget_old(self) -> None:
         """Remove raw data that nobody touched for too long."""
         hours = f"{self.settings.keep_hours:g}"
-        before, found = time.time() - self.settings.keep_hours * 3600, self.store.list()
-        self.store.forget_unread({project.id for project in found}, before)
-        for project in found:
+        before, projects = time.time() - self.settings.keep_hours * 3600, self.store.list()
+        self.store.forget_unread({project.id for project in projects}, before)
+        for project in projects:
             if project.source is None or project.touched >= before:
                 continue
             try:
@@ -130,34 +129,38 @@ class Runner:
             except Exception as error:  # noqa: BLE001 - it may be gone already; the others must still go
                 _LOG.error("old data could not be removed: %s", type(error).__name__)
 
-    def _run(self, job: Job, request: Mapping[str, Any]) -> None:
+    def _run(self, job: Job, request: JobRequest) -> None:
         try:
-            state, error = self._work(job, request)
-        except Exception as found:  # noqa: BLE001 - whatever it was, the job has to end
-            _LOG.warning("a job failed to start: %s", type(found).__name__)
-            state, error = "failed", described(found)[1]
+            end = self._work(job, request)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the job has to end
+            _LOG.warning("a job failed to start: %s", type(error).__name__)
+            end = JobEnd("failed", refusal_of(error))
         with self._wake:
             self._children.pop(job.id, None)
             ended = self._ended.pop(job.id, None)
-            if ended is not None and state != "done":
-                state, error = ended
+            if ended is not None and end.state != "done":
+                end = ended
         try:
-            if state == "done":
-                take_in(self.store, job, request)
-            else:
-                self._clear(job)
-                if job.verb == "inspect" and state == "failed":
-                    self.store.update(job.project, problem=ErrorDetail(**error), profile=None)
-        except Exception as found:  # noqa: BLE001 - the same
-            state, error = "failed", described(found)[1]
+            self._note(job, request, end)
+        except Exception as error:  # noqa: BLE001 - the same
+            end = JobEnd("failed", refusal_of(error))
         try:
-            self.queue.finish(job.id, state, error or None)
+            self.queue.finish(job.id, end)
         finally:  # whatever happens, the next job has its turn
             with self._wake:
                 self._busy -= 1
                 self._wake.notify_all()
 
-    def _work(self, job: Job, request: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    def _note(self, job: Job, request: JobRequest, end: JobEnd) -> None:
+        """Note in the project what became of a job."""
+        if end.state == "done":
+            take_in(self.store, job, request)
+            return
+        self._clear(job)
+        if job.verb == "inspect" and end.state == "failed" and end.error is not None:
+            self.store.update(job.project, problem=ErrorDetail(**end.error.detail), profile=None)
+
+    def _work(self, job: Job, request: JobRequest) -> JobEnd:
         order = self._order(job, request)
         command = [sys.executable, "-P", "-m", "mahrem.web._child"]
         child = subprocess.Popen(  # noqa: S603 - our own module
@@ -165,14 +168,14 @@ class Runner:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=order["folder"],
-            env={**os.environ, "TMPDIR": order["folder"]},
+            cwd=order.folder,
+            env={**os.environ, "TMPDIR": order.folder},
             start_new_session=True,
         )
         with self._wake:
             self._children[job.id] = child
             if self._stopping or job.id in self._ended:  # ended while it was about to begin
-                self._end(job.id, "interrupted", INTERRUPTED)
+                self._end(job.id, interruption())
         too_long = threading.Timer(self.settings.job_seconds, self._end_late, [job.id])
         too_long.daemon = True
         too_long.start()
@@ -185,59 +188,53 @@ class Runner:
                 with suppress(OSError):
                     pipe.close()  # type: ignore[union-attr]
 
-    def _watch(
-        self, job: Job, child: subprocess.Popen[bytes], order: Mapping[str, Any]
-    ) -> tuple[str, Mapping[str, Any]]:
+    def _watch(self, job: Job, child: subprocess.Popen[bytes], order: JobOrder) -> JobEnd:
         assert child.stdin is not None  # noqa: S101 - for the type checker
         assert child.stdout is not None  # noqa: S101 - the same
-        error: Mapping[str, Any] = {}
+        error: Refused | None = None
         done = False
         with suppress(OSError):  # it may have died at once; its status says so
-            child.stdin.write(json.dumps(order).encode() + b"\n")
+            child.stdin.write(order.as_line())
             child.stdin.flush()
         for line in child.stdout:
-            said = json.loads(line)
-            done = done or bool(said.get("done"))
-            error = said.get("error", error)
-            if "stage" in said:
-                self.queue.step(job.id, said["stage"])
+            news = json.loads(line)
+            done = done or bool(news.get("done"))
+            if "error" in news:
+                error = Refused(500, **news["error"])
+            if "stage" in news:
+                self.queue.step(job.id, news["stage"])
         _end_rest(child)
         status = child.wait()
         if done and status == 0:
-            return "done", {}
-        if status < 0 or not error:
-            return "failed", dict(MEMORY)  # it could not even say why
-        return "failed", error
+            return JobEnd("done")
+        if status < 0 or error is None:
+            error = Refused(500, "out_of_memory")  # it could not even say why
+        return JobEnd("failed", error)
 
-    def _order(self, job: Job, request: Mapping[str, Any]) -> dict[str, Any]:
-        folder = self.store.job_folder(job.project, job.id)
-        project = self.store.get(job.project)
-        memory = self.settings.memory
-        limits = {"rows": self.settings.max_rows, "columns": self.settings.max_columns, "memory": memory}
-        return {
-            "verb": job.verb,
-            "folder": str(folder),
-            "source": located(project, self.store.folder(job.project), self.settings),
-            "request": request,
-            "limits": limits,
-            "memory": memory,
-            "seconds": self.settings.job_seconds,
-        }
+    def _order(self, job: Job, request: JobRequest) -> JobOrder:
+        settings = self.settings
+        return JobOrder(
+            verb=job.verb,
+            folder=str(self.store.job_folder(job.project, job.id)),
+            source=locate(self.store.get(job.project), self.store.folder(job.project), settings),
+            request=request,
+            limits=JobLimits(
+                rows=settings.max_rows,
+                columns=settings.max_columns,
+                memory=settings.memory,
+                seconds=settings.job_seconds,
+            ),
+        )
 
     def _end_late(self, known: str) -> None:
         minutes = f"{self.settings.job_seconds / 60:g}"
-        late = {
-            "code": "took_too_long",
-            "message": f"The job took longer than {minutes} minutes, so it was stopped",
-            "hint": "Nothing was released. Take a quicker method, or allow more with --job-minutes.",
-        }
         with self._wake:
-            self._end(known, "failed", late)
+            self._end(known, JobEnd("failed", Refused(500, "took_too_long", minutes=minutes)))
 
-    def _end(self, known: str, state: str, error: Mapping[str, str]) -> None:
+    def _end(self, known: str, end: JobEnd) -> None:
         """End a running job; the thread that watches it notes what became of it."""
         child = self._children.get(known)
-        self._ended.setdefault(known, (state, error))
+        self._ended.setdefault(known, end)
         if child is None:
             return
         _end_group(child, signal.SIGTERM)

@@ -6,48 +6,63 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mahrem.web._settings import ServeSettings
 
-__all__ = ["federated_runs"]
+__all__ = ["FederatedRun", "FederatedRuns", "list_runs"]
 
 _STATE, _SUMMARY = "state.json", "summary.json"
-_TOLD = ("exact", "rules", "rows", "seconds", "exchanges")  # of a summary: figures, no names of clients
+_FIGURES = ("exact", "rules", "rows", "seconds", "exchanges")  # of a summary: figures, no names of clients
 _MOST_FOLDERS = 2000
 
 
-def federated_runs(settings: ServeSettings) -> dict[str, Any]:
-    """List runs, the newest first: where each lies, how it stands, and its figures."""
-    found = [run for folder in settings.folders for run in _below(folder.resolve())]
-    found.sort(key=lambda run: run["changed"], reverse=True)
-    return {"installed": find_spec("flwr") is not None, "runs": found}
+@dataclass(frozen=True, kw_only=True)
+class FederatedRun:
+    """A run: where it lies, how it stands, and its figures."""
+
+    name: str
+    state: str
+    changed: str
+    about: dict[str, Any]
 
 
-def _below(folder: Path) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True, kw_only=True)
+class FederatedRuns:
+    """Runs, the newest first."""
+
+    installed: bool
+    runs: list[FederatedRun]
+
+
+def list_runs(settings: ServeSettings) -> FederatedRuns:
+    """List the runs below the declared folders."""
+    runs = [run for folder in settings.folders for run in _below(folder.resolve())]
+    runs.sort(key=lambda run: run.changed, reverse=True)
+    return FederatedRuns(installed=find_spec("flwr") is not None, runs=runs)
+
+
+def _below(folder: Path) -> Iterator[FederatedRun]:
     for number, (here, inner, names) in enumerate(os.walk(folder)):
         if number >= _MOST_FOLDERS:
             return
         inner[:] = sorted(name for name in inner if not name.startswith("."))
-        if _STATE in names:
-            run = _read(Path(here) / _STATE)
-            if {"state", "exchanges", "changed"} <= set(run):
-                summary = _read(Path(here) / _SUMMARY)
-                yield {
-                    "name": Path(here).relative_to(folder).as_posix(),
-                    "state": str(run["state"]),
-                    "changed": str(run["changed"]),
-                    "about": {
-                        "exchanges": run["exchanges"],
-                        **{k: summary[k] for k in _TOLD if k in summary},
-                    },
-                }
+        run = _read(Path(here) / _STATE) if _STATE in names else {}
+        if {"state", "exchanges", "changed"} <= set(run):
+            summary = _read(Path(here) / _SUMMARY)
+            yield FederatedRun(
+                name=Path(here).relative_to(folder).as_posix(),
+                state=str(run["state"]),
+                changed=str(run["changed"]),
+                about={"exchanges": run["exchanges"], **{k: summary[k] for k in _FIGURES if k in summary}},
+            )
 
 
 def _read(path: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        said = json.loads(path.read_bytes())
-        return said if isinstance(said, dict) else {}
+        content = json.loads(path.read_bytes())
+        return content if isinstance(content, dict) else {}
     return {}

@@ -13,7 +13,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.web._settings import ServeSettings
 
 if TYPE_CHECKING:
-    from mahrem.web._guard import Guard
+    from mahrem.web._guard import RequestGuard
 
 __all__ = ["create_app", "serve"]
 
@@ -23,7 +23,7 @@ def create_app(
     *,
     port: int | None = None,
     announce: Callable[[str], None] = lambda _: None,
-) -> Guard:
+) -> RequestGuard:
     """Make the application for any ASGI server; :func:`serve` does this and runs it.
 
     Args:

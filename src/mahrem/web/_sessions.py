@@ -74,20 +74,10 @@ class Sessions:
             if good:
                 self._token = None
         if not good:
-            raise Refused(
-                403,
-                "token_refused",
-                "This start address was used before or is not the newest one",
-                "Use the newest address in the terminal where mahrem serve runs. Every address works once.",
-            )
+            raise Refused(403, "token_refused")
         self.offer()  # for the next browser
         if time.monotonic() > until:
-            raise Refused(
-                403,
-                "token_expired",
-                "This start address is too old",
-                "A new one was printed in the terminal where mahrem serve runs.",
-            )
+            raise Refused(403, "token_expired")
         return self._begin()
 
     def log_in(self, password: str) -> str:
@@ -96,16 +86,12 @@ class Sessions:
         with self._lock:
             self._tries = [tried for tried in self._tries if now - tried < _WINDOW]
             if len(self._tries) >= _TRIES:
-                raise Refused(
-                    429, "too_many_tries", "Too many wrong passwords", "Wait a minute, then try again."
-                )
+                raise Refused(429, "too_many_tries")
             good = self._password is not None and hmac.compare_digest(_hash(password), _hash(self._password))
             if not good:
                 self._tries.append(now)
         if not good:
-            raise Refused(
-                403, "wrong_password", "This password is wrong", "It stands in the server's password file."
-            )
+            raise Refused(403, "wrong_password")
         return self._begin()
 
     def _begin(self) -> str:

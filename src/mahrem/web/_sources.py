@@ -5,15 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
+from mahrem.web._bodies import FolderFiles
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
+from mahrem.web._orders import TablePlace
 from mahrem.web._plan import needs_source
 from mahrem.web._settings import ServeSettings
 
-__all__ = ["HEAD", "database_label", "kind_of", "list_files", "located", "pick_database", "pick_file"]
+__all__ = [
+    "HEAD",
+    "database_label",
+    "file_facts",
+    "kind_of",
+    "list_files",
+    "locate",
+    "pick_database",
+    "pick_file",
+]
 
 HEAD = 512  # bytes that show what a file is
 _ARCHIVES = {
@@ -39,40 +49,18 @@ def kind_of(head: bytes, name: str = "") -> str:
     """Say under which name a file with these first bytes is kept; archives and binaries are refused."""
     for mark, what in _ARCHIVES.items():
         if head.startswith(mark) and not (mark == b"BZh" and not head[3:4].isdigit()):
-            raise Refused(
-                415,
-                "archive_refused",
-                f"This file is {what}; packed files are not taken",
-                "Unpack it, or save the table as CSV, and send that.",
-            )
+            raise Refused(415, "archive_refused", what=what)
     if head[257:262] == b"ustar":
-        raise Refused(
-            415,
-            "archive_refused",
-            "This file is a tar archive; packed files are not taken",
-            "Unpack it first.",
-        )
+        raise Refused(415, "archive_refused", what="a tar archive")
     for mark, kept in _TABLES.items():
         if head.startswith(mark):
             return kept
     if head[8:12] == b"DUCK":
-        raise Refused(
-            415,
-            "database_refused",
-            "This file is a DuckDB database; it cannot be sent",
-            "Put it into a folder named with --folder and open it by its path.",
-        )
+        raise Refused(415, "database_refused")
     if not head.strip():
-        raise Refused(
-            415, "empty_file", "This file is empty", "A table has at least a line with column names."
-        )
+        raise Refused(415, "empty_file")
     if b"\0" in head and not head.startswith(_UNICODE_MARKS):
-        raise Refused(
-            415,
-            "not_a_table",
-            "This file is not a table: it holds binary data, not text",
-            "CSV, TSV, Parquet and Arrow files can be opened.",
-        )
+        raise Refused(415, "not_a_table")
     return "source.tsv" if name.lower().endswith(".tsv") else "source.csv"
 
 
@@ -100,7 +88,17 @@ def pick_file(settings: ServeSettings, number: int, path: str) -> tuple[Path, in
     return found, size
 
 
-def list_files(settings: ServeSettings) -> Iterator[dict[str, Any]]:
+def file_facts(
+    settings: ServeSettings, folder: int, path: str, *, table: str | None, query: str | None
+) -> SourceFacts:
+    """Describe a file below a declared folder as the source of a project."""
+    file, size = pick_file(settings, folder, path)
+    return SourceFacts(
+        kind="folder", label=file.name, size=size, folder=folder, path=path, table=table, query=query
+    )
+
+
+def list_files(settings: ServeSettings) -> Iterator[FolderFiles]:
     """List what may be opened by path, by the number of its folder."""
     for number, declared in enumerate(settings.folders):
         folder, listed = declared.resolve(), []
@@ -114,12 +112,8 @@ def list_files(settings: ServeSettings) -> Iterator[dict[str, Any]]:
                     listed.append(path.relative_to(folder).as_posix())
             if len(listed) > _MOST_LISTED or walked >= _MOST_FOLDERS:
                 break
-        yield {
-            "number": number,
-            "name": folder.name,
-            "files": listed[:_MOST_LISTED],
-            "more": len(listed) > _MOST_LISTED,
-        }
+        more = len(listed) > _MOST_LISTED
+        yield FolderFiles(number=number, name=folder.name, files=listed[:_MOST_LISTED], more=more)
 
 
 def database_label(uri: str) -> str:
@@ -145,15 +139,15 @@ def pick_database(settings: ServeSettings, label: str) -> str:
     )
 
 
-def located(project: Project, folder: Path, settings: ServeSettings) -> dict[str, Any]:
+def locate(project: Project, folder: Path, settings: ServeSettings) -> TablePlace:
     """Say where the table of a project lies now, for a job; what was declared is checked again."""
     source = needs_source(project)
-    return {
-        "table": _place(source, folder, settings),
-        "sql_table": source.table,
-        "sql": source.query,
-        "reading": {key: value for key, value in project.reading.model_dump().items() if value},
-    }
+    return TablePlace(
+        table=_place(source, folder, settings),
+        sql_table=source.table,
+        sql=source.query,
+        reading={key: value for key, value in project.reading.model_dump().items() if value},
+    )
 
 
 def _place(source: SourceFacts, folder: Path, settings: ServeSettings) -> str:

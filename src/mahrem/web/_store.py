@@ -18,14 +18,14 @@ from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.web._errors import not_found
 from mahrem.web._models import Columns, Project
 
-__all__ = ["Store", "make_private", "now_words", "replace_private"]
+__all__ = ["ProjectStore", "make_private", "now_words", "replace_private"]
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
 _SHOWN = 120  # characters of a name that are kept
 
 
-class Store:
+class ProjectStore:
     """All projects of one server.
 
     Guarantees:
@@ -192,7 +192,7 @@ def _without_orders(choices: Columns | None) -> Columns | None:
     """Take the orders out of choices: they list values."""
     if choices is None:
         return None
-    plain = {name: one.model_copy(update={"order": None}) for name, one in choices.columns.items()}
+    plain = {name: choice.model_copy(update={"order": None}) for name, choice in choices.columns.items()}
     return choices.model_copy(update={"columns": plain})
 
 

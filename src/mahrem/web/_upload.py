@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from mahrem.web._errors import Refused
 from mahrem.web._models import SourceFacts
 from mahrem.web._sources import HEAD, kind_of
-from mahrem.web._store import Store
+from mahrem.web._store import ProjectStore
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -39,22 +39,19 @@ class _Sink:
 
     def facts(self, label: str) -> SourceFacts:
         if not self.name and not self.size:
-            raise Refused(422, "no_file", "No file was chosen", "Choose a file and send it again.")
+            raise Refused(422, "no_file")
         kept = kind_of(self.head, self.name)
         return SourceFacts(kind="upload", label=label, size=self.size, file=kept)
 
 
 def too_large(most: int) -> Refused:
     """Make the error for a file that is too large."""
-    return Refused(
-        413,
-        "file_too_large",
-        f"This file is larger than {most / 1e6:,.0f} MB, the most this server takes",
-        "Start the server with a higher --max-upload, or put the file into a folder named with --folder.",
-    )
+    return Refused(413, "file_too_large", most=f"{most / 1e6:,.0f}")
 
 
-async def receive_body(request: Request, store: Store, project: str, name: str, most: int) -> SourceFacts:
+async def receive_body(
+    request: Request, store: ProjectStore, project: str, name: str, most: int
+) -> SourceFacts:
     """Take a file that is the whole body of a request."""
     _refuse_early(request, most)
     with store.receiving(project) as file:
@@ -68,7 +65,7 @@ async def receive_body(request: Request, store: Store, project: str, name: str, 
 
 
 async def receive_form(
-    request: Request, make: Callable[[str], str], store: Store, most: int
+    request: Request, make: Callable[[str], str], store: ProjectStore, most: int
 ) -> tuple[str, SourceFacts | None, dict[str, str]]:
     """Take a form with one file; gives the project that was made for it, the file, and the other fields.
 
@@ -83,9 +80,7 @@ async def receive_form(
     _refuse_early(request, most + _SMALL)
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
-        raise Refused(
-            415, "not_a_form", "The file did not arrive as a form", "Choose a file and send it again."
-        )
+        raise Refused(415, "not_a_form")
     project = make("table")
     try:
         with store.receiving(project) as file:
@@ -110,8 +105,7 @@ async def _feed(parser: Any, parts: _Parts, blocks: AsyncIterator[bytes]) -> Non
     except FormParserError:
         parts.complete = False
     if not parts.complete:
-        again = "Send it again; the connection may have broken."
-        raise Refused(422, "broken_form", "The file arrived incomplete", again)
+        raise Refused(422, "broken_form")
 
 
 class _Parts:

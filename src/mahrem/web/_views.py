@@ -23,7 +23,7 @@ from mahrem.web._contexts import (
     Step,
 )
 from mahrem.web._drawn import drawn
-from mahrem.web._errors import Refused, described
+from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._frontier import frontier
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
@@ -150,7 +150,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
     try:
         settings = settings_of(project, house.store.folder(project.id))
     except Exception as error:  # noqa: BLE001 - the page says why
-        problem = ErrorDetail(**described(error)[1])
+        problem = ErrorDetail(**refusal_of(error).detail)
     shown = {
         key: value for key, value in settings.items() if value not in (None, [], {}) and key != "hierarchy"
     }
