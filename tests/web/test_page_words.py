@@ -22,7 +22,7 @@ from mahrem.web._language import look_of, own_page
 from mahrem.web._models import ErrorDetail
 from mahrem.web._templates import _told, say_in
 from mahrem.web._words import PROMISES, ROLES
-from mahrem.web._zip import zipped
+from mahrem.web._zip import zip_files
 from mahrem.words import load_catalogue
 
 FOLDER = Path(str(files("mahrem.web")))
@@ -194,7 +194,7 @@ def test_every_run_that_kept_its_promise_has_a_place_in_the_picture(points: list
 def test_an_archive_made_on_the_way_is_a_whole_archive(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_bytes(b"a,b\n" * 500_000)
     (tmp_path / "SHA256SUMS").write_bytes(b"")
-    parts = list(zipped([tmp_path / "data.csv", tmp_path / "SHA256SUMS"]))
+    parts = list(zip_files([tmp_path / "data.csv", tmp_path / "SHA256SUMS"]))
     archive = zipfile.ZipFile(io.BytesIO(b"".join(parts)))
     assert archive.testzip() is None
     assert archive.read("data.csv") == b"a,b\n" * 500_000

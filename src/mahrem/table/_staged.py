@@ -44,6 +44,6 @@ def appearing(path: Path) -> Iterator[BinaryIO]:
 def _reason(error: BaseException) -> str:
     """Give the system's own words; those of a library might hold a value."""
     number = getattr(error, "errno", None)
-    if number is None and (told := _NUMBER.search(str(error))):
-        number = int(told.group(1))
+    if number is None and (noted := _NUMBER.search(str(error))):
+        number = int(noted.group(1))
     return os.strerror(number) if number else type(error).__name__

@@ -68,50 +68,50 @@ def verify_schema(
     # Positions, not names: a column may be called like a figure.
     figures = [pl.len().alias("rows")]
     figures += [
-        _outside(name, said, table).sum().alias(f"cell {place}")
-        for place, (name, said) in enumerate(declared.items())
+        _outside(name, column, table).sum().alias(f"cell {place}")
+        for place, (name, column) in enumerate(declared.items())
     ]
     figures += [
         _broken(rule, declared).fill_null(value=True).sum().alias(f"rule {place}")
         for place, rule in enumerate(rules)
     ]
-    found = table.select(figures).collect(engine="streaming")
+    counted = table.select(figures).collect(engine="streaming")
     return SchemaVerdict(
-        rows=int(found["rows"].item()),
+        rows=int(counted["rows"].item()),
         wanted=rows,
         columns=True,
-        outside={name: int(found[f"cell {place}"].item()) for place, name in enumerate(declared)},
-        broken={rule: int(found[f"rule {place}"].item()) for place, rule in enumerate(rules)},
+        outside={name: int(counted[f"cell {place}"].item()) for place, name in enumerate(declared)},
+        broken={rule: int(counted[f"rule {place}"].item()) for place, rule in enumerate(rules)},
     )
 
 
-def _outside(name: str, said: Mapping[str, Any], table: pl.LazyFrame) -> pl.Expr:
+def _outside(name: str, column: Mapping[str, Any], table: pl.LazyFrame) -> pl.Expr:
     """Say which cells are not declared."""
     cell = pl.col(name)
     empty = cell.is_null()
     if table.collect_schema()[name] == pl.String:
         empty = empty | (cell == "")
-    if said["kind"] == "category":
-        inside = cell.cast(pl.String).is_in([str(value) for value in said["categories"]])
+    if column["kind"] == "category":
+        inside = cell.cast(pl.String).is_in([str(value) for value in column["categories"]])
     else:
-        value = _value(name, said)
-        low, high = (_end(bound, said) for bound in said["bounds"])
+        value = _value(name, column)
+        low, high = (_end(bound, column) for bound in column["bounds"])
         inside = value.is_between(low, high)
-        if said["kind"] == "whole":
+        if column["kind"] == "whole":
             inside = inside & (value == value.round())
-    return pl.when(empty).then(pl.lit(not said["missing"])).otherwise(~inside.fill_null(value=False))
+    return pl.when(empty).then(pl.lit(not column["missing"])).otherwise(~inside.fill_null(value=False))
 
 
-def _value(name: str, said: Mapping[str, Any]) -> pl.Expr:
+def _value(name: str, column: Mapping[str, Any]) -> pl.Expr:
     """Read cells as numbers or days; what is neither is null."""
-    if said["kind"] == "date":
+    if column["kind"] == "date":
         return pl.col(name).cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
     number = pl.col(name).cast(pl.Float64, strict=False)
     return pl.when(number.is_finite()).then(number)
 
 
-def _end(bound: Any, said: Mapping[str, Any]) -> Any:
-    return dt.date.fromisoformat(str(bound)) if said["kind"] == "date" else float(bound)
+def _end(bound: Any, column: Mapping[str, Any]) -> Any:
+    return dt.date.fromisoformat(str(bound)) if column["kind"] == "date" else float(bound)
 
 
 def _broken(rule: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:

@@ -128,15 +128,17 @@ def verify(
             else people_per_class(part.labels, part.rows[person].to_numpy(), len(part.sizes))
         )
         persons.append(people)
-        counts = {name: _counts(name, part, coded, people) for name in {one.column for one in by_class}}
+        counts = {
+            name: _counts(name, part, coded, people) for name in {promise.column for promise in by_class}
+        }
         outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
         del part, counts, people  # before the next part is read, or two would be in memory
-    found = zip(*outcomes, strict=True)
-    merged = [_merge(promise, parts) for promise, parts in zip(by_class, found, strict=True)]
+    by_promise = zip(*outcomes, strict=True)
+    merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
     if by_person:
         from mahrem.verify._presence import judge_presence
 
@@ -152,11 +154,11 @@ def verify(
 
 def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, passes: int) -> _Coded:
     name = column.name
-    found = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming" if passes else "auto")
-    values = encode_sensitive(found[name], column, decimal=decimal)
+    counted = shown.group_by(name).agg(pl.len().alias(code)).collect(engine="streaming" if passes else "auto")
+    values = encode_sensitive(counted[name], column, decimal=decimal)
     times = np.zeros(values.size)
-    np.add.at(times, values.codes, found[code].to_numpy())  # two spellings may be one number
-    lookup = pl.DataFrame({name: found[name], code: values.codes})
+    np.add.at(times, values.codes, counted[code].to_numpy())  # two spellings may be one number
+    lookup = pl.DataFrame({name: counted[name], code: values.codes})
     return _Coded(lookup, code, times / max(times.sum(), 1), values.ancestors)
 
 
@@ -193,8 +195,8 @@ def _hashed_classes(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> tu
 
 
 def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
-    found = column.join(known.lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
-    return found[known.code]
+    joined = column.join(known.lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
+    return joined[known.code]
 
 
 def _counts(column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:

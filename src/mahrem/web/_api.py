@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -24,7 +24,7 @@ from mahrem.web._plan import needs_source
 from mahrem.web._sources import database_label, file_facts, list_files, pick_database
 from mahrem.web._upload import receive_body
 
-__all__ = ["adopted", "router"]
+__all__ = ["router", "with_point"]
 
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["projects"], dependencies=[KEY])
 _EXTRAS = {
@@ -160,12 +160,12 @@ def put_promises(house: HouseDep, project: ProjectId, promises: Annotated[Promis
 def adopt(house: HouseDep, project: ProjectId, point: Adopted) -> Project:
     """Go on with the method and k of a point of a comparison."""
     known = house.store.get(project)
-    return house.decide(known, promises=adopted(known, point))
+    return house.decide(known, promises=with_point(known, point))
 
 
-def adopted(project: Project, point: Adopted) -> Promises:
+def with_point(project: Project, point: Adopted) -> Promises:
     """Give the promises of a project with the method and k of a point."""
-    changes: dict[str, Any] = {"method": point.method, "k": point.k}
+    changes: dict[str, object] = {"method": point.method, "k": point.k}
     if point.strategy is not None:
         changes["strategy"] = point.strategy
     return (project.promises or Promises()).model_copy(update=changes)

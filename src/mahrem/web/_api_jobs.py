@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathPart
@@ -27,10 +27,11 @@ from mahrem.web._errors import Refused, not_found
 from mahrem.web._guard import REPORT_POLICY
 from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._models import Job, Project
+from mahrem.web._orders import Json
 from mahrem.web._outcomes import result_of
 from mahrem.web._plan import check_methods, needs_table
 from mahrem.web._runs import FederatedRuns, list_runs
-from mahrem.web._zip import zipped
+from mahrem.web._zip import zip_files
 
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
@@ -85,7 +86,7 @@ def cancel_job(house: HouseDep, job: JobId) -> Job:
 
 
 @router.get("/jobs/{job}/result")
-def get_result(house: HouseDep, job: JobId) -> dict[str, Any]:
+def get_result(house: HouseDep, job: JobId) -> Json:
     """Give what a job found, once it is done."""
     ended = house.queue.get(job)
     if ended.state != "done":
@@ -125,7 +126,7 @@ def get_release(house: HouseDep, project: ProjectDep) -> StreamingResponse:
     """Give the whole release as one archive, made while it is sent."""
     paths = house.release_files(project)
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
-    return StreamingResponse(zipped(paths), media_type="application/zip", headers=headers)
+    return StreamingResponse(zip_files(paths), media_type="application/zip", headers=headers)
 
 
 @router.post("/hierarchies/check")
@@ -135,7 +136,7 @@ def check_tree(body: HierarchyTree) -> HierarchyFacts:
 
 
 @router.get("/projects/{project}/hierarchies/{number}")
-def get_hierarchy(house: HouseDep, project: ProjectDep, number: Number) -> dict[str, Any]:
+def get_hierarchy(house: HouseDep, project: ProjectDep, number: Number) -> Json:
     """Give the hierarchy of a column as a tree."""
     return {"column": column_name(project, number), "tree": read_tree(house, project, number)}
 
@@ -173,7 +174,7 @@ def get_ledger(house: HouseDep, project: ProjectDep) -> LedgerSheet:
 
 
 @router.post("/projects/{project}/queries/plan")
-def plan(house: HouseDep, project: ProjectId, question: Question) -> dict[str, Any]:
+def plan(house: HouseDep, project: ProjectId, question: Question) -> Json:
     """Say how far off an answer would be and whether it fits; nothing is spent."""
     return plan_query(house, house.store.get(project), question)
 
@@ -199,7 +200,7 @@ def column_name(project: Project, number: int) -> str:
     return name
 
 
-def read_tree(house: House, project: Project, number: int) -> dict[str, Any]:
+def read_tree(house: House, project: Project, number: int) -> Json:
     """Read the hierarchy of a column as a tree."""
     from mahrem.table import nested_hierarchy, read_hierarchy
 
@@ -241,7 +242,7 @@ def _facts(body: HierarchyTree) -> tuple[Hierarchy, HierarchyFacts]:
     return tree, HierarchyFacts(holds=facts.holds, **known)
 
 
-def read_ledger(house: House, project: Project) -> dict[str, Any]:
+def read_ledger(house: House, project: Project) -> Json:
     """Read the ledger of a project."""
     from mahrem.dp import Ledger
 
@@ -249,7 +250,7 @@ def read_ledger(house: House, project: Project) -> dict[str, Any]:
     return _plain({"sheet": opened.data_sheet(), "history": opened.history()})
 
 
-def plan_query(house: House, project: Project, question: Question) -> dict[str, Any]:
+def plan_query(house: House, project: Project, question: Question) -> Json:
     """Say what a question would cost and how far off its answer would be."""
     from mahrem.pipeline import query
 
@@ -265,9 +266,9 @@ def ask_privately(house: House, project: Project, question: Question, *, seen: i
     return house.start(project, "query", question.model_dump(exclude_none=True), seen=seen)
 
 
-def _plain(figures: dict[str, Any]) -> dict[str, Any]:
+def _plain(figures: Json) -> Json:
     """Give data as JSON has it; figures that are no numbers become null."""
     from mahrem.report import to_json
 
-    plain: dict[str, Any] = json.loads(to_json(figures))
+    plain: Json = json.loads(to_json(figures))
     return plain

@@ -18,9 +18,8 @@ import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from mahrem.web._orders import JobLimits, JobOrder
+from mahrem.web._orders import JobLimits, JobOrder, Json
 
 __all__ = ["end_with_parent", "main"]
 
@@ -54,13 +53,13 @@ def main() -> int:
     return 0
 
 
-def _quiet_stdout() -> Callable[[dict[str, Any]], None]:
+def _quiet_stdout() -> Callable[[Json], None]:
     """Keep the pipe for ourselves; whatever else is printed goes nowhere."""
     pipe = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
 
-    def say(line: dict[str, Any]) -> None:
+    def say(line: Json) -> None:
         with contextlib.suppress(OSError):
             pipe.write(json.dumps(line) + "\n")
             pipe.flush()
@@ -111,7 +110,7 @@ def _privacy_warnings(heard: list[warnings.WarningMessage]) -> list[str]:
     return [str(warning.message) for warning in heard if issubclass(warning.category, PrivacyWarning)]
 
 
-def _write(folder: Path, result: dict[str, Any], warned: list[str]) -> None:
+def _write(folder: Path, result: Json, warned: list[str]) -> None:
     from mahrem.report import to_json
     from mahrem.web._store import make_private, replace_private
 

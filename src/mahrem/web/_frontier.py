@@ -130,6 +130,6 @@ def _round_shares(low: float, high: float, *, log: bool) -> list[float]:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         every = [digit * 10.0**power for power in powers for digit in (1, 2, 3, 5, 7)]
         return [share for share in every if low <= share <= high]
-    step = 10.0 ** math.floor(math.log10(high)) if high > 0 else 1.0
+    step = 10.0 ** math.floor(math.log10(high)) if high > 1e-300 else 1.0  # finer ones leave normal floats
     step = step if high / step >= 3 else step / 4 if high / step < 1.5 else step / 2
     return [step * number for number in range(int(high / step) + 1)]

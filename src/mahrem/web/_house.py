@@ -14,8 +14,8 @@ from fastapi.security import HTTPBearer
 
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
-from mahrem.web._models import Job, Project, SourceFacts
-from mahrem.web._orders import JobRequest
+from mahrem.web._models import ColumnChoice, Columns, Job, Project, Promises, RoleName, SourceFacts
+from mahrem.web._orders import JobRequest, Json
 from mahrem.web._plan import check_choices, needs_table, settings_of
 from mahrem.web._queue import JobQueue
 from mahrem.web._runner import Runner
@@ -70,12 +70,11 @@ class House:
     def open_demo(self, project: str) -> Job:
         """Give a project fictional patients, and what the demo decides about them."""
         from mahrem.datasets import PATIENT_POLICY, patients
-        from mahrem.web._models import ColumnChoice, Columns, Promises
 
         with self.store.receiving(project) as file:
             patients(2000).write_csv(file)
             self.store.keep(project, file, "source.csv")
-        roles: dict[str, Any] = {"patient_id": "identifier", "name": "identifier"}
+        roles: dict[str, RoleName] = {"patient_id": "identifier", "name": "identifier"}
         roles |= dict.fromkeys(PATIENT_POLICY["quasi"], "quasi")
         roles |= dict.fromkeys(PATIENT_POLICY["insensitive"], "insensitive")
         chosen = {name: ColumnChoice(role=role) for name, role in roles.items()}
@@ -102,7 +101,7 @@ class House:
                 raise Refused(409, "asked_meanwhile")
             return self._start(now, verb, arguments or {})
 
-    def ledger_history(self, project: Project) -> list[dict[str, Any]]:
+    def ledger_history(self, project: Project) -> list[Json]:
         """Give every line of the ledger of a project."""
         from mahrem.dp import Ledger
 
@@ -115,7 +114,7 @@ class House:
             raise Refused(409, "has_ledger")
         needs_table(project)
         given = dict(arguments)
-        settings: dict[str, Any] = {}
+        settings: Json = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
             settings = settings_of(project, self.store.folder(project.id))
         if verb == "hierarchy" and project.choices is not None:
@@ -144,8 +143,6 @@ class House:
 
     def decide(self, project: Project, **changes: Any) -> Project:
         """Keep choices after they were judged together with all others."""
-        from mahrem.web._models import Columns, Promises
-
         after = project.model_copy(update=changes)
         check_choices(after, after.choices or Columns(columns={}), after.promises or Promises())
         return self.store.update(project.id, **changes)

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["JobLimits", "JobOrder", "JobRequest", "TablePlace"]
+__all__ = ["JobLimits", "JobOrder", "JobRequest", "Json", "TablePlace"]
+
+Json: TypeAlias = dict[str, Any]  # a document: what a verb reports, what a file or a line holds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,18 +8,16 @@ from typing import Any
 
 from mahrem.web._errors import not_found
 from mahrem.web._models import ColumnChoice, Columns, Job, Project
-from mahrem.web._orders import JobRequest
+from mahrem.web._orders import JobRequest, Json
 from mahrem.web._store import ProjectStore
 
-__all__ = ["result_of", "suggested", "take_in"]
+__all__ = ["result_of", "suggest_columns", "take_in"]
 
 
-def result_of(store: ProjectStore, project: str, job: str) -> dict[str, Any]:
+def result_of(store: ProjectStore, project: str, job: str) -> Json:
     """Read what a job found."""
     try:
-        result: dict[str, Any] = json.loads(
-            (store.folder(project) / f"job-{job}" / "result.json").read_bytes()
-        )
+        result: Json = json.loads((store.folder(project) / f"job-{job}" / "result.json").read_bytes())
     except FileNotFoundError:
         raise not_found("result") from None
     return result
@@ -30,12 +28,12 @@ def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
     result = result_of(store, job.project, job.id)
 
     def changed(project: Project) -> Project:
-        changes: dict[str, Any] = {"jobs": {**project.jobs, job.verb: job.id}}
+        changes: dict[str, object] = {"jobs": {**project.jobs, job.verb: job.id}}
         if job.verb == "inspect":
             names = {column["name"] for column in result["columns"]}
             same = project.choices is not None and set(project.choices.columns) <= names
             changes |= {"profile": result, "problem": None}
-            changes["choices"] = project.choices if same else suggested(result)
+            changes["choices"] = project.choices if same else suggest_columns(result)
         elif job.verb == "hierarchy":
             column = request.arguments["column"]
             changes["hierarchies"] = {**project.hierarchies, column: f"hierarchy-{job.id}.csv"}
@@ -44,7 +42,7 @@ def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
     store.edit(job.project, changed)
 
 
-def suggested(profile: Mapping[str, Any]) -> Columns:
+def suggest_columns(profile: Mapping[str, Any]) -> Columns:
     """Take the suggested role of every column: a beginning, not a decision."""
     return Columns(
         columns={column["name"]: ColumnChoice(role=column["suggested_role"]) for column in profile["columns"]}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
 from mahrem.web import _views as views
 from mahrem.web._answers import FormDep, attempt, show, to
-from mahrem.web._api import adopted
+from mahrem.web._api import with_point
 from mahrem.web._drawn import report_in
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._forms import read_columns, read_own, read_point, read_promises, read_reading, read_sweep
@@ -67,9 +66,11 @@ def decide_columns(house: HouseDep, project: ProjectDep, form: FormDep) -> Respo
 def decide_promises(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
     """Keep the promises."""
 
-    def read() -> dict[str, Any]:
-        promises = {"promises": read_promises(project, form)}
-        return promises if project.choices is None else {**promises, "choices": read_own(project, form)}
+    def read() -> dict[str, object]:
+        changes: dict[str, object] = {"promises": read_promises(project, form)}
+        if project.choices is not None:
+            changes["choices"] = read_own(project, form)
+        return changes
 
     return _decide(house, project, "promises", "run", read)
 
@@ -77,11 +78,15 @@ def decide_promises(house: HouseDep, project: ProjectDep, form: FormDep) -> Resp
 @router.post("/projects/{project}/adopt")
 def adopt(house: HouseDep, project: ProjectDep, form: FormDep) -> Response:
     """Go on with a point of a sweep."""
-    return _decide(house, project, "compare", "run", lambda: {"promises": adopted(project, read_point(form))})
+
+    def read() -> dict[str, object]:
+        return {"promises": with_point(project, read_point(form))}
+
+    return _decide(house, project, "compare", "run", read)
 
 
 def _decide(
-    house: House, project: Project, step: str, following: str, read: Callable[[], dict[str, Any]]
+    house: House, project: Project, step: str, following: str, read: Callable[[], dict[str, object]]
 ) -> Response:
     """Keep what a form says and go to the following step."""
     address = f"/projects/{project.id}/{following}"

@@ -58,8 +58,8 @@ class Runner:
         """End what is running; it is noted as interrupted."""
         with self._wake:
             self._stopping = True
-            for known in list(self._children):
-                self._end(known, interruption())
+            for job_id in list(self._children):
+                self._end(job_id, interruption())
             self._wake.notify_all()
         self._thread.join(_GRACE * 3)
 
@@ -70,15 +70,15 @@ class Runner:
             self._wake.notify_all()
         return job
 
-    def cancel(self, known: str) -> Job:
+    def cancel(self, job_id: str) -> Job:
         """Stop a job, whether it waits or runs; a finished one stays as it is."""
         with self._wake:
-            job = self.queue.get(known)
+            job = self.queue.get(job_id)
             if job.state == "queued":
-                self.queue.finish(known, JobEnd("cancelled"))
+                self.queue.finish(job_id, JobEnd("cancelled"))
             elif job.state == "running":
-                self._end(known, JobEnd("cancelled"))
-        return self.queue.get(known)
+                self._end(job_id, JobEnd("cancelled"))
+        return self.queue.get(job_id)
 
     def cancel_all(self, project: str) -> None:
         """Stop every job of a project and wait until none is running."""
@@ -226,15 +226,15 @@ class Runner:
             ),
         )
 
-    def _end_late(self, known: str) -> None:
+    def _end_late(self, job_id: str) -> None:
         minutes = f"{self.settings.job_seconds / 60:g}"
         with self._wake:
-            self._end(known, JobEnd("failed", Refused(500, "took_too_long", minutes=minutes)))
+            self._end(job_id, JobEnd("failed", Refused(500, "took_too_long", minutes=minutes)))
 
-    def _end(self, known: str, end: JobEnd) -> None:
+    def _end(self, job_id: str, end: JobEnd) -> None:
         """End a running job; the thread that watches it notes what became of it."""
-        child = self._children.get(known)
-        self._ended.setdefault(known, end)
+        child = self._children.get(job_id)
+        self._ended.setdefault(job_id, end)
         if child is None:
             return
         _end_group(child, signal.SIGTERM)

@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from mahrem.web._settings import ServeSettings
 
@@ -27,7 +26,7 @@ class FederatedRun:
     name: str
     state: str
     changed: str
-    about: dict[str, Any]
+    about: dict[str, object]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ def _below(folder: Path) -> Iterator[FederatedRun]:
             )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, object]:
     with suppress(OSError, ValueError):
         content = json.loads(path.read_bytes())
         return content if isinstance(content, dict) else {}

@@ -35,9 +35,9 @@ def create_app(
         from mahrem.web._app import build_app
     except ImportError as error:
         raise _missing(error) from None
-    told = settings or ServeSettings()
-    reached = told.port if port is None else port
-    return build_app(told, _hosts(told, reached), announce, reached)
+    given = settings or ServeSettings()
+    reached = given.port if port is None else port
+    return build_app(given, _hosts(given, reached), announce, reached)
 
 
 def serve(

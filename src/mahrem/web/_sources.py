@@ -73,19 +73,19 @@ def pick_file(settings: ServeSettings, number: int, path: str) -> tuple[Path, in
         raise missing
     folder = settings.folders[number].resolve()
     try:
-        found = (folder / path).resolve(strict=True)
-        inside = found.relative_to(folder)  # an error if it is not
+        file = (folder / path).resolve(strict=True)
+        inside = file.relative_to(folder)  # an error if it is not
         hidden = any(part.startswith(".") for part in inside.parts)
-        if hidden or found.is_relative_to(settings.state.resolve()) or not found.is_file():
+        if hidden or file.is_relative_to(settings.state.resolve()) or not file.is_file():
             raise missing
-        with found.open("rb") as stream:
+        with file.open("rb") as stream:
             head = stream.read(HEAD)
-        size = found.stat().st_size
+        size = file.stat().st_size
     except (OSError, ValueError, RuntimeError):
         raise missing from None
     if head[8:12] != b"DUCK":
-        kind_of(head, found.name)
-    return found, size
+        kind_of(head, file.name)
+    return file, size
 
 
 def file_facts(

@@ -61,39 +61,39 @@ class ProjectStore:
 
     def create(self, name: str) -> Project:
         """Make an empty project."""
-        known = secrets.token_hex(16)
-        project = Project(id=known, name=_plain(name), created=now_words(), touched=time.time())
-        _make_folder(self.root / "projects" / known)
+        project_id = secrets.token_hex(16)
+        project = Project(id=project_id, name=_plain(name), created=now_words(), touched=time.time())
+        _make_folder(self.root / "projects" / project_id)
         self._write(project)
         return project
 
-    def folder(self, known: str) -> Path:
+    def folder(self, project_id: str) -> Path:
         """Give the folder of a project; only ids of ours name one."""
-        if not _ID.fullmatch(known) or not (self.root / "projects" / known / _PROJECT).is_file():
+        if not _ID.fullmatch(project_id) or not (self.root / "projects" / project_id / _PROJECT).is_file():
             raise not_found("project")
-        return self.root / "projects" / known
+        return self.root / "projects" / project_id
 
-    def get(self, known: str) -> Project:
+    def get(self, project_id: str) -> Project:
         """Read a project."""
         with self._lock:
-            return Project.model_validate_json((self.folder(known) / _PROJECT).read_bytes())
+            return Project.model_validate_json((self.folder(project_id) / _PROJECT).read_bytes())
 
     def list(self) -> list[Project]:
         """Give all projects, the last touched first."""
-        found = []
+        projects = []
         for path in (self.root / "projects").iterdir():
             with suppress(Exception):  # removed meanwhile, or half made
-                found.append(self.get(path.name))
-        return sorted(found, key=lambda project: -project.touched)
+                projects.append(self.get(path.name))
+        return sorted(projects, key=lambda project: -project.touched)
 
-    def update(self, known: str, **changes: Any) -> Project:
+    def update(self, project_id: str, **changes: Any) -> Project:
         """Change some fields of a project."""
-        return self.edit(known, lambda project: project.model_copy(update=changes))
+        return self.edit(project_id, lambda project: project.model_copy(update=changes))
 
-    def edit(self, known: str, change: Callable[[Project], Project]) -> Project:
+    def edit(self, project_id: str, change: Callable[[Project], Project]) -> Project:
         """Change a project by what it is now; nobody comes between."""
         with self._lock:
-            project = change(self.get(known)).model_copy(update={"touched": time.time()})
+            project = change(self.get(project_id)).model_copy(update={"touched": time.time()})
             self._write(project)
             return project
 
@@ -102,20 +102,20 @@ class ProjectStore:
             self.root / "projects" / project.id / _PROJECT, project.model_dump_json(indent=1).encode()
         )
 
-    def remove(self, known: str) -> None:
+    def remove(self, project_id: str) -> None:
         """Remove a project with all that belongs to it."""
         with self._lock:
-            folder = self.folder(known)
+            folder = self.folder(project_id)
             (folder / _PROJECT).unlink()
             shutil.rmtree(folder, ignore_errors=True)
 
-    def forget_raw(self, known: str, why: str) -> Project:
+    def forget_raw(self, project_id: str, why: str) -> Project:
         """Remove what holds raw values: what was sent, hierarchies, orders; releases and ledgers stay."""
         with self._lock:
-            folder = self.folder(known)
-            choices = _without_orders(self.get(known).choices)
+            folder = self.folder(project_id)
+            choices = _without_orders(self.get(project_id).choices)
             _remove_raw(folder)
-            return self.update(known, source=None, choices=choices, hierarchies={}, removed=why)
+            return self.update(project_id, source=None, choices=choices, hierarchies={}, removed=why)
 
     def forget_unread(self, read: Container[str], before: float) -> None:
         """Remove what holds raw values where a project cannot be read and was written long ago."""
@@ -125,20 +125,20 @@ class ProjectStore:
                     _remove_raw(folder)
 
     @contextmanager
-    def receiving(self, known: str) -> Iterator[IO[bytes]]:
+    def receiving(self, project_id: str) -> Iterator[IO[bytes]]:
         """Open a file that a source is streamed into; it vanishes unless it is kept with :meth:`keep`."""
-        path = self.folder(known) / f"upload-{secrets.token_hex(8)}"
+        path = self.folder(project_id) / f"upload-{secrets.token_hex(8)}"
         try:
             with open(path, "xb", opener=_private) as file:
                 yield file
         finally:
             path.unlink(missing_ok=True)
 
-    def keep(self, known: str, file: IO[bytes], name: str) -> None:
+    def keep(self, project_id: str, file: IO[bytes], name: str) -> None:
         """Give a received file its name."""
         file.flush()
         with self._lock:
-            folder = self.folder(known)
+            folder = self.folder(project_id)
             for old in folder.glob("source.*"):
                 old.unlink()
             Path(file.name).rename(folder / name)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from mahrem.errors import InvalidInput
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
-from mahrem.web._orders import JobOrder
+from mahrem.web._orders import JobOrder, Json
 
 __all__ = ["VERBS", "perform"]
 
 Progress = Callable[[str], None]
 
 
-def perform(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def perform(order: JobOrder, progress: Progress) -> Json:
     """Do what an order says; gives what goes into ``result.json``."""
     return VERBS[order.verb](order, progress)
 
 
-def _inspect(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _inspect(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import inspect
     from mahrem.table import Reading, open_source
 
@@ -38,7 +37,7 @@ def _inspect(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return inspect(order.table, **order.reading).as_dict()
 
 
-def _anonymize(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _anonymize(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import anonymize
 
     release = anonymize(
@@ -52,7 +51,7 @@ def _anonymize(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return {"report": release.report}
 
 
-def _compare(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _compare(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import compare
     from mahrem.report import frontier_advice
 
@@ -69,7 +68,7 @@ def _compare(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return {**sweep.as_dict(), "advice": list(frontier_advice(sweep.rows))}
 
 
-def _audit(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _audit(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import audit
 
     kept = {key: value for key, value in order.settings.items() if key not in _NOT_AUDITED}
@@ -89,7 +88,7 @@ _NOT_AUDITED = frozenset(
 )
 
 
-def _attack(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _attack(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import attack
 
     release = order.beside("job", order.arguments["release"]) / "release"
@@ -100,13 +99,13 @@ def _attack(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return {"report": attacked.report}
 
 
-def _estimate(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _estimate(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import dry_run
 
     return {"report": dry_run(order.table, progress=progress, **order.settings).report}
 
 
-def _hierarchy(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _hierarchy(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import check_hierarchy, make_hierarchy
 
     progress("grouping values")
@@ -115,7 +114,7 @@ def _hierarchy(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return {"facts": asdict(check_hierarchy(tree))}
 
 
-def _ledger(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _ledger(order: JobOrder, progress: Progress) -> Json:
     from mahrem.dp import Ledger
     from mahrem.table import Reading
 
@@ -125,7 +124,7 @@ def _ledger(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return {"sheet": ledger.data_sheet()}
 
 
-def _query(order: JobOrder, progress: Progress) -> dict[str, Any]:
+def _query(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import query
 
     progress("answering")
@@ -134,7 +133,7 @@ def _query(order: JobOrder, progress: Progress) -> dict[str, Any]:
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()
 
 
-VERBS: Mapping[str, Callable[[JobOrder, Progress], dict[str, Any]]] = {
+VERBS: Mapping[str, Callable[[JobOrder, Progress], Json]] = {
     "inspect": _inspect,
     "anonymize": _anonymize,
     "compare": _compare,

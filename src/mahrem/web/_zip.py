@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
-__all__ = ["zipped"]
+__all__ = ["zip_files"]
 
 _CHUNK = 2**20
 
 
-def zipped(paths: Iterable[Path]) -> Iterator[bytes]:
+def zip_files(paths: Iterable[Path]) -> Iterator[bytes]:
     """Give the bytes of an archive that holds files under their own names."""
     sink = _Sink()
     with zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:

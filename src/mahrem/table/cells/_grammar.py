@@ -179,13 +179,13 @@ def read_cell(text: str | None) -> Cell:  # noqa: PLR0911 - one return for each 
         return MissingCell()
     if text == SUPPRESSED:
         return Suppressed()
-    if found := re.fullmatch(_RANGE, text):
-        return Range(found[1], found[2])
+    if match := re.fullmatch(_RANGE, text):
+        return Range(match[1], match[2])
     if text[0] == "{" and (members := _read_members(text)) is not None:
         return Members(members)
-    if found := re.fullmatch(rf"{_QUOTED}(\**)", text):
-        bare = found[1].replace('""', '"')
-        return Prefix(bare, len(bare) + len(found[2])) if found[2] else Exact(bare)
+    if match := re.fullmatch(rf"{_QUOTED}(\**)", text):
+        bare = match[1].replace('""', '"')
+        return Prefix(bare, len(bare) + len(match[2])) if match[2] else Exact(bare)
     if text[-1] == SUPPRESSED:
         return Prefix(text.rstrip(SUPPRESSED), len(text))
     return Exact(text)
@@ -237,9 +237,9 @@ def _text(ends: pl.Series) -> pl.Expr:
 def _read_members(text: str) -> tuple[str | None, ...] | None:
     members: list[str | None] = []
     place = 1
-    while found := _MEMBER.match(text, place):
-        members.append(found[2] or None if found[1] is None else found[1].replace('""', '"'))
-        place = found.end()
-        if found[3] == "}":
+    while match := _MEMBER.match(text, place):
+        members.append(match[2] or None if match[1] is None else match[1].replace('""', '"'))
+        place = match.end()
+        if match[3] == "}":
             return tuple(members)
     return None

@@ -52,8 +52,8 @@ def moments_of_text(text: pl.Series) -> pl.Series:
     days = _days(text, "%Y-%m-%d", fits=text.str.len_bytes() == 10)
     if days.null_count() > text.null_count():
         days = days.fill_null(_days(text, "%d.%m.%Y", fits=text.str.contains(_DOTTED)))
-    found = text.str.extract_groups(_MOMENT).struct.unnest()
-    plain, offsets = found["1"].alias(text.name), found["2"]
+    parts = text.str.extract_groups(_MOMENT).struct.unnest()
+    plain, offsets = parts["1"].alias(text.name), parts["2"]
     if plain.null_count() == len(plain):
         return days
     plain = plain.str.replace(" ", "T", literal=True)

@@ -89,11 +89,11 @@ def on_this_clock(wall: pl.Series, zone: str | None, *, late: bool) -> pl.Series
     """
     if zone is None:
         return wall
-    found = _shown(wall, zone, late=late)
-    if found.null_count() > wall.null_count():
+    moments = _shown(wall, zone, late=late)
+    if moments.null_count() > wall.null_count():
         near = -_DAY if late else _DAY  # the clock as it goes on the other side of the jump
-        found = found.fill_null(_shown(wall + near, zone, late=late) - near)
-    return found
+        moments = moments.fill_null(_shown(wall + near, zone, late=late) - near)
+    return moments
 
 
 def _shown(wall: pl.Series, zone: str, *, late: bool) -> pl.Series:
@@ -118,11 +118,11 @@ def named_zone(column: pa.ChunkedArray) -> pa.ChunkedArray:
     import pyarrow as pa
 
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
-    found = re.fullmatch(r"([+-])([0-9]{2}):([0-9]{2})", zone or "")
-    if not found:
+    offset = re.fullmatch(r"([+-])([0-9]{2}):([0-9]{2})", zone or "")
+    if not offset:
         return column
-    seconds = (int(found[2]) * 60 + int(found[3])) * 60
-    name = zone_of_offset(-seconds if found[1] == "-" else seconds)
+    seconds = (int(offset[2]) * 60 + int(offset[3])) * 60
+    name = zone_of_offset(-seconds if offset[1] == "-" else seconds)
     return column.cast(pa.timestamp(column.type.unit, tz=name))
 
 

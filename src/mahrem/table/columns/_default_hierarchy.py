@@ -13,6 +13,7 @@ from mahrem.table.cells import NumberGrid, all_whole, write_ranges
 from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.table.hierarchies import (
     Hierarchy,
+    build_tree,
     distinct_text,
     group_ladder,
     moment_ladder,
@@ -20,7 +21,6 @@ from mahrem.table.hierarchies import (
     number_ladder,
     number_leaves,
     prefix_ladder,
-    tree,
 )
 from mahrem.types import Floats
 
@@ -67,7 +67,7 @@ def default_hierarchy(axis: Axis) -> Hierarchy:
             words = pl.Series(labels, dtype=pl.String).str.strip_chars().unique(maintain_order=True)
             if ordered:
                 return _over_ordinals(words)
-            return _over_codes(words) if prefixes else tree(words, [])
+            return _over_codes(words) if prefixes else build_tree(words, [])
 
 
 def plain_hierarchy(
@@ -93,7 +93,7 @@ def plain_hierarchy(
         case Kind.CODE:
             return _over_codes(distinct_text(values))
         case Kind.CATEGORICAL:
-            return tree(distinct_text(values), [])
+            return build_tree(distinct_text(values), [])
 
 
 def with_default_hierarchy(axis: Axis) -> Axis:
@@ -122,18 +122,18 @@ def with_default_hierarchy(axis: Axis) -> Axis:
 
 
 def _over_numbers(leaves: pl.Series, values: Floats, *, whole: bool) -> Hierarchy:
-    return tree(leaves, _useful(number_ladder(values, _grids(values, whole=whole))))
+    return build_tree(leaves, _useful(number_ladder(values, _grids(values, whole=whole))))
 
 
 def _over_moments(leaves: pl.Series, moments: pl.Series) -> Hierarchy:
     units = _PERIODS if moments.dtype == pl.Date else ("day", *_PERIODS)
-    return tree(leaves, _useful(moment_ladder(moments, units)))
+    return build_tree(leaves, _useful(moment_ladder(moments, units)))
 
 
 def _over_ordinals(words: pl.Series) -> Hierarchy:
     """Put neighbours into groups of 2, 4, 8 and 16, as long as there are two groups."""
     sizes = [2**power for power in range(1, _LEVELS + 1) if 2**power < len(words)]
-    return tree(words, _useful(group_ladder(words.to_list(), sizes)))
+    return build_tree(words, _useful(group_ladder(words.to_list(), sizes)))
 
 
 def _over_codes(codes: pl.Series) -> Hierarchy:
@@ -141,7 +141,7 @@ def _over_codes(codes: pl.Series) -> Hierarchy:
     longest = int(codes.str.len_chars().max() or 0)  # type: ignore[arg-type]
     spread = np.linspace(longest - 1, 1, min(longest - 1, _LEVELS + 1)) if longest > 1 else np.empty(0)
     lengths = [int(length) for length in np.unique(np.rint(spread))[::-1]]
-    return tree(codes, _useful(prefix_ladder(codes, lengths)))
+    return build_tree(codes, _useful(prefix_ladder(codes, lengths)))
 
 
 def _grids(values: Floats, *, whole: bool) -> list[NumberGrid]:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from mahrem.table.hierarchies._file import read_hierarchy
     from mahrem.table.hierarchies._hierarchy import Hierarchy
     from mahrem.table.hierarchies._ladders import (
+        build_tree,
         group_ladder,
         moment_ladder,
         number_ladder,
         prefix_ladder,
-        tree,
     )
     from mahrem.table.hierarchies._learnt import LearntGroups, learn_hierarchies, learn_hierarchy
     from mahrem.table.hierarchies._majority_targets import Target, number_target
@@ -43,6 +43,7 @@ __all__ = [
     "HierarchyFacts",
     "LearntGroups",
     "Target",
+    "build_tree",
     "cut_hierarchy",
     "date_hierarchy",
     "distinct_text",
@@ -63,5 +64,4 @@ __all__ = [
     "prefix_hierarchy",
     "prefix_ladder",
     "read_hierarchy",
-    "tree",
 ]

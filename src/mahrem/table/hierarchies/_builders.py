@@ -15,13 +15,13 @@ from mahrem.table.cells import EXACT, NumberGrid, as_text, moments_of_text, numb
 from mahrem.table.hierarchies._hierarchy import Hierarchy
 from mahrem.table.hierarchies._ladders import (
     TRUNCATE,
+    build_tree,
     cut_ladder,
     group_ladder,
     moment_ladder,
     number_ladder,
     prefix_ladder,
     suffix_ladder,
-    tree,
 )
 from mahrem.types import Floats
 
@@ -68,7 +68,7 @@ def interval_hierarchy(
             )
     leaves, positions = number_leaves(values, decimal)
     largest = float(np.abs(positions).max(initial=0))
-    return tree(leaves, number_ladder(positions, [_grid(number, largest) for number in numbers]))
+    return build_tree(leaves, number_ladder(positions, [_grid(number, largest) for number in numbers]))
 
 
 def cut_hierarchy(
@@ -100,7 +100,7 @@ def cut_hierarchy(
                 "cuts of a level must be some of the cuts of the level below it, not all: 18,30,65/30"
             )
     leaves, positions = number_leaves(values, decimal)
-    return tree(leaves, cut_ladder(positions, levels))
+    return build_tree(leaves, cut_ladder(positions, levels))
 
 
 def group_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
@@ -127,7 +127,7 @@ def group_hierarchy(order: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     names = [name.strip() for name in order]
     if len(set(names)) < len(names):
         raise InvalidInput("order names a value twice; each value needs one place")
-    return tree(pl.Series(names, dtype=pl.String), group_ladder(names, sizes))
+    return build_tree(pl.Series(names, dtype=pl.String), group_ladder(names, sizes))
 
 
 def date_hierarchy(values: pl.Series, units: Sequence[str]) -> Hierarchy:
@@ -156,7 +156,7 @@ def date_hierarchy(values: pl.Series, units: Sequence[str]) -> Hierarchy:
         )
     leaves, moments = moment_leaves(values)
     climbed = [unit for unit in units if unit != "day" or moments.dtype != pl.Date]
-    return tree(leaves, moment_ladder(moments, climbed))
+    return build_tree(leaves, moment_ladder(moments, climbed))
 
 
 def mask_hierarchy(values: pl.Series, side: str = "right") -> Hierarchy:
@@ -180,9 +180,9 @@ def mask_hierarchy(values: pl.Series, side: str = "right") -> Hierarchy:
     codes = distinct_text(values)
     lengths = range(_longest(codes) - 1, 0, -1)
     if side == "right":
-        return tree(codes, prefix_ladder(codes, lengths))
+        return build_tree(codes, prefix_ladder(codes, lengths))
     mirrored = codes.gather(codes.str.reverse().arg_sort())
-    return tree(mirrored, suffix_ladder(mirrored, lengths))
+    return build_tree(mirrored, suffix_ladder(mirrored, lengths))
 
 
 def prefix_hierarchy(values: pl.Series, lengths: Sequence[int]) -> Hierarchy:
@@ -208,7 +208,7 @@ def prefix_hierarchy(values: pl.Series, lengths: Sequence[int]) -> Hierarchy:
         raise InvalidParameter(
             f"prefix={lengths[0]} keeps every code as it is: the longest one has {longest} characters"
         )
-    return tree(codes, prefix_ladder(codes, lengths))
+    return build_tree(codes, prefix_ladder(codes, lengths))
 
 
 def distinct_text(values: pl.Series) -> pl.Series:

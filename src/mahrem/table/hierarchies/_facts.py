@@ -57,8 +57,8 @@ def hierarchy_facts(hierarchy: Hierarchy, values: pl.Series | None = None) -> Hi
             levels=hierarchy.levels, leaves=hierarchy.leaves, nodes=sizes, misplaced=misplaced
         )
     text = as_text(values).str.strip_chars()
-    found = hierarchy.find(text.unique().drop_nulls())
-    strange = found.filter(pl.col("code").is_null())["leaf"]
+    looked_up = hierarchy.find(text.unique().drop_nulls())
+    strange = looked_up.filter(pl.col("code").is_null())["leaf"]
     return HierarchyFacts(
         levels=hierarchy.levels,
         leaves=hierarchy.leaves,
@@ -68,7 +68,7 @@ def hierarchy_facts(hierarchy: Hierarchy, values: pl.Series | None = None) -> Hi
         missing=text.null_count(),
         unknown=int(text.is_in(strange.implode()).sum()),
         unknown_values=len(strange),
-        unused=hierarchy.leaves - found["code"].n_unique() + bool(len(strange)),
+        unused=hierarchy.leaves - looked_up["code"].n_unique() + bool(len(strange)),
     )
 
 

@@ -27,13 +27,13 @@ from mahrem.types import Floats
 
 __all__ = [
     "TRUNCATE",
+    "build_tree",
     "cut_ladder",
     "group_ladder",
     "moment_ladder",
     "number_ladder",
     "prefix_ladder",
     "suffix_ladder",
-    "tree",
 ]
 
 TRUNCATE = {
@@ -46,7 +46,7 @@ TRUNCATE = {
 }
 
 
-def tree(leaves: pl.Series, ladder: Sequence[pl.Series]) -> Hierarchy:
+def build_tree(leaves: pl.Series, ladder: Sequence[pl.Series]) -> Hierarchy:
     """Put leaves, levels and root together; leaves whose text is equal are one.
 
     Args:

@@ -13,7 +13,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.table.cells import write_labels, write_set
 from mahrem.table.hierarchies._builders import distinct_text
 from mahrem.table.hierarchies._hierarchy import Hierarchy
-from mahrem.table.hierarchies._ladders import tree
+from mahrem.table.hierarchies._ladders import build_tree
 from mahrem.table.hierarchies._majority_targets import (
     MajorityTargets,
     Target,
@@ -79,7 +79,7 @@ def learn_hierarchy(
     if leaves is not None:
         seen = _over(seen, distinct_text(leaves), goal)
     if len(seen.values) == 0:
-        return tree(seen.values, [])
+        return build_tree(seen.values, [])
     levels = _nested(seen, bins)
     named = [_names(seen.values, groups, f"{values.name} L{at}") for at, groups in enumerate(levels, 1)]
     return Hierarchy.from_nodes(seen.values, list(zip(named, levels, strict=True)))
@@ -186,10 +186,10 @@ def _nested(seen: MajorityTargets, bins: Sequence[int]) -> list[Integers]:
         # Multiplied before it is divided: 29 of 100 rows lie exactly on the line of 29 %.
         place = np.minimum(np.floor(seen.score * count / seen.weight), count - 1).astype(np.int64)
         groups = np.unique(groups * count + place, return_inverse=True)[1].astype(np.int64)
-        found = int(groups.max()) + 1
-        if known < found < len(groups):
+        count_now = int(groups.max()) + 1
+        if known < count_now < len(groups):
             levels.append(groups)
-        known = found
+        known = count_now
     return levels[::-1]
 
 

@@ -77,26 +77,28 @@ def _levelled(rows: Sequence[list[str]]) -> list[list[str]]:
 
 
 def _children(node: Mapping[str, Any], name: str) -> Sequence[object]:
-    found = node.get("children") or []
-    if not isinstance(found, Sequence) or isinstance(found, str):
+    children = node.get("children") or []
+    if not isinstance(children, Sequence) or isinstance(children, str):
         raise InvalidInput(f"{name}: children of a node must be a list of nodes")
-    return found
+    return children
 
 
 def _nested(tree: Hierarchy, level: int, node: int, depth: int | None, width: int | None) -> dict[str, Any]:
     nodes = tree.nodes[level]
-    found: dict[str, Any] = {
+    shown_node: dict[str, Any] = {
         "label": tree.labels[level][node],
         "leaves": int(np.searchsorted(nodes, node, "right") - np.searchsorted(nodes, node)),
     }
     if level == 0 or (depth is not None and depth <= tree.levels - 1 - level):
-        return found
+        return shown_node
     start, stop = np.searchsorted(nodes, [node, node + 1])
     first, last = int(tree.nodes[level - 1][start]), int(tree.nodes[level - 1][stop - 1])
-    if first == last and tree.labels[level - 1][first] == found["label"]:
+    if first == last and tree.labels[level - 1][first] == shown_node["label"]:
         return _nested(tree, level - 1, first, depth, width)
     shown = last if width is None else min(last, first + width - 1)
-    found["children"] = [_nested(tree, level - 1, child, depth, width) for child in range(first, shown + 1)]
+    shown_node["children"] = [
+        _nested(tree, level - 1, child, depth, width) for child in range(first, shown + 1)
+    ]
     if shown < last:
-        found["more"] = last - shown
-    return found
+        shown_node["more"] = last - shown
+    return shown_node

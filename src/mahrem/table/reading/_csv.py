@@ -90,8 +90,8 @@ def _utf8(path: Path, encoding: str | None, label: str) -> Path | bytes:
         if head.startswith(mark):
             place = _unpack(path, method, label)
             head = place[:4]
-    found = next((name for mark, name in MARKS if head.startswith(mark)), "utf-8")
-    wanted = codecs.lookup(encoding or found).name
+    marked = next((name for mark, name in MARKS if head.startswith(mark)), "utf-8")
+    wanted = codecs.lookup(encoding or marked).name
     if wanted in {"utf-8", "utf-8-sig", "ascii"}:
         return place
     content = place if isinstance(place, bytes) else place.read_bytes()
@@ -150,15 +150,15 @@ def _sniff(head: bytes, newline: int) -> str:
     ends = np.flatnonzero((data == newline) & outside)[:SAMPLE]
     ends = ends if ends.size else np.array([data.size])
     lengths = np.diff(ends, prepend=-1)
-    best, found = (0.0, 0), ","
+    best, delimiter = (0.0, 0), ","
     for candidate in CANDIDATES:
         places = np.flatnonzero((data == candidate) & outside)
         counts = np.diff(np.searchsorted(places, ends), prepend=0)[lengths > 2]
         if counts.size and counts[0]:
             score = (float(np.mean(counts == counts[0])), int(counts[0]))
             if score > best:
-                best, found = score, chr(candidate)
-    return found
+                best, delimiter = score, chr(candidate)
+    return delimiter
 
 
 def _header(record: bytes, delimiter: str, label: str) -> list[str]:

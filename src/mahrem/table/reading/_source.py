@@ -149,9 +149,9 @@ def _kind(path: Path, head: bytes) -> str:
         ("xlsx", head.startswith(b"PK\x03\x04") and path.suffix.lower() in {".xlsx", ".xlsm"}),
         ("zip", head.startswith(b"PK\x03\x04")),
     ]
-    found = next((kind for kind, fits in by_content if fits), None)
-    if found is not None:
-        return found
+    by_bytes = next((kind for kind, fits in by_content if fits), None)
+    if by_bytes is not None:
+        return by_bytes
     by_ending = {
         ".parquet": "parquet",
         ".arrow": "arrow",

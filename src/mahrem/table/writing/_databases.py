@@ -109,15 +109,15 @@ def _fill_duckdb(
     connection.register(STAGED, frame.to_arrow())
     connection.begin()
     schema = table[0] if len(table) > 1 else "main"
-    found = connection.execute(
+    exists = connection.execute(
         "SELECT 1 FROM information_schema.tables "
         "WHERE lower(table_schema) = lower(?) AND lower(table_name) = lower(?) "
         "AND table_catalog = current_database()",
         [schema, table[-1]],
     ).fetchone()
-    if found and not replace:
+    if exists and not replace:
         raise _exists(table)
-    if found:
+    if exists:
         connection.execute(f"DROP TABLE {quoted(*table)}")
     connection.execute(f"CREATE TABLE {quoted(schema, table[-1])} AS SELECT * FROM {quoted(STAGED)}")  # noqa: S608 - quoted names
     connection.commit()
@@ -149,10 +149,10 @@ def _write_postgresql(frame: pl.DataFrame, uri: str, table: tuple[str, ...], *, 
 
 def _fill_postgresql(cursor: Any, frame: pl.DataFrame, table: tuple[str, ...], *, replace: bool) -> None:
     cursor.execute("SELECT to_regclass($1::text) IS NOT NULL", (quoted(*table),))
-    ((found,),) = cursor.fetchall()
-    if found and not replace:
+    ((exists,),) = cursor.fetchall()
+    if exists and not replace:
         raise _exists(table)
-    if found:
+    if exists:
         cursor.execute(f"DROP TABLE {quoted(*table)}")
     schema = table[0] if len(table) > 1 else None
     if schema is not None:
