@@ -30,7 +30,7 @@ def written(table: Any, folder: Path, form: str) -> Any:
         OutputFailed: If Spark cannot write, or workers write to a place that this machine does not see.
     """
     session, place = table.sparkSession, folder / f"data.{form}"
-    names = exported_names(table.columns, form)  # type: ignore[arg-type]
+    names = exported_names(table.columns, form)
     text = form in TEXT
     mark = "\t" if form == "tsv" else ","
     shown = table.toDF(*names) if text else table

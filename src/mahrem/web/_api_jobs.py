@@ -14,7 +14,6 @@ from fastapi.responses import FileResponse, StreamingResponse
 from mahrem.web._bodies import (
     ERRORS,
     CompareWish,
-    HierarchyFacts,
     HierarchyTree,
     HierarchyWish,
     JobList,
@@ -22,6 +21,7 @@ from mahrem.web._bodies import (
     LedgerWish,
     Question,
     Started,
+    TreeFacts,
 )
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._guard import REPORT_POLICY
@@ -130,7 +130,7 @@ def get_release(house: HouseDep, project: ProjectDep) -> StreamingResponse:
 
 
 @router.post("/hierarchies/check")
-def check_tree(body: HierarchyTree) -> HierarchyFacts:
+def check_tree(body: HierarchyTree) -> TreeFacts:
     """Say whether a tree is a hierarchy and whether its labels are true; nothing is kept."""
     return _facts(body)[1]
 
@@ -142,7 +142,7 @@ def get_hierarchy(house: HouseDep, project: ProjectDep, number: Number) -> Json:
 
 
 @router.put("/projects/{project}/hierarchies/{number}")
-def put_hierarchy(house: HouseDep, project: ProjectId, number: Number, body: HierarchyTree) -> HierarchyFacts:
+def put_hierarchy(house: HouseDep, project: ProjectId, number: Number, body: HierarchyTree) -> TreeFacts:
     """Give a column a hierarchy, edited as a tree."""
     return keep_tree(house, house.store.get(project), number, body)
 
@@ -210,7 +210,7 @@ def read_tree(house: House, project: Project, number: int) -> Json:
     return nested_hierarchy(read_hierarchy(house.store.folder(project.id) / project.hierarchies[name]))
 
 
-def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) -> HierarchyFacts:
+def keep_tree(house: House, project: Project, number: int, body: HierarchyTree) -> TreeFacts:
     """Give a column a hierarchy."""
     name = column_name(project, number)
     tree, facts = _facts(body)
@@ -232,14 +232,14 @@ def remove_tree(house: House, project: Project, number: int) -> Project:
     return house.store.update(project.id, hierarchies=left)
 
 
-def _facts(body: HierarchyTree) -> tuple[Hierarchy, HierarchyFacts]:
+def _facts(body: HierarchyTree) -> tuple[Hierarchy, TreeFacts]:
     from mahrem.pipeline import check_hierarchy
     from mahrem.table import hierarchy_from_nested
 
     tree = hierarchy_from_nested(body.tree.model_dump())
     facts = check_hierarchy(tree)
     known = {key: value for key, value in asdict(facts).items() if value is not None}
-    return tree, HierarchyFacts(holds=facts.holds, **known)
+    return tree, TreeFacts(holds=facts.holds, **known)
 
 
 def read_ledger(house: House, project: Project) -> Json:

@@ -15,7 +15,6 @@ __all__ = [
     "CompareWish",
     "ErrorBody",
     "FolderFiles",
-    "HierarchyFacts",
     "HierarchyTree",
     "HierarchyWish",
     "JobList",
@@ -28,6 +27,7 @@ __all__ = [
     "SourceDatabase",
     "SourcePath",
     "Started",
+    "TreeFacts",
     "TreeNode",
 ]
 
@@ -143,7 +143,7 @@ class HierarchyTree(Strict):
     tree: TreeNode
 
 
-class HierarchyFacts(BaseModel):
+class TreeFacts(BaseModel):
     """Size and soundness of a hierarchy."""
 
     holds: bool

@@ -24,6 +24,7 @@ __all__ = [
     "FederatedPage",
     "HierarchyPage",
     "MessagePage",
+    "PageStep",
     "Point",
     "ProjectsPage",
     "PromisesPage",
@@ -32,12 +33,11 @@ __all__ = [
     "RunPage",
     "SensitiveLine",
     "Shell",
-    "Step",
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class PageStep:
     """One step of the flow, for the navigation."""
 
     key: str  # its name is in the catalogue
@@ -52,7 +52,7 @@ class Shell:
 
     title: str  # a key of the catalogue
     project: Project | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PageStep, ...] = ()
     message: ErrorDetail | None = None
     signed_in: bool = True
 

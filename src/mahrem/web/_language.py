@@ -16,7 +16,7 @@ __all__ = [
     "LOOK",
     "THEMES",
     "THEME_COOKIE",
-    "Look",
+    "PageLook",
     "cookies_of",
     "look_of",
     "own_page",
@@ -27,7 +27,7 @@ THEMES = ("auto", "light", "dark")
 
 
 @dataclass(frozen=True)
-class Look:
+class PageLook:
     """How pages look to one person.
 
     Attributes:
@@ -41,10 +41,10 @@ class Look:
     here: str = "/projects"
 
 
-LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 - frozen
+LOOK: ContextVar[PageLook] = ContextVar("look", default=PageLook())  # noqa: B039 - frozen
 
 
-def look_of(method: str, path: str, headers: Mapping[str, str]) -> Look:
+def look_of(method: str, path: str, headers: Mapping[str, str]) -> PageLook:
     """Read the look of a request off its headers."""
     said = cookies_of(headers)
     language = said.get(LANGUAGE_COOKIE, "")
@@ -53,7 +53,7 @@ def look_of(method: str, path: str, headers: Mapping[str, str]) -> Look:
     theme = said.get(THEME_COOKIE, "auto")
     # After a form there is nothing to go back to at its address.
     here = path if method == "GET" else urlsplit(headers.get("referer", "")).path
-    return Look(language, theme if theme in THEMES else "auto", own_page(here))
+    return PageLook(language, theme if theme in THEMES else "auto", own_page(here))
 
 
 def cookies_of(headers: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from mahrem.web._contexts import (
     ColumnsPage,
     ComparePage,
     HierarchyPage,
+    PageStep,
     Point,
     ProjectsPage,
     PromisesPage,
@@ -20,7 +21,6 @@ from mahrem.web._contexts import (
     RunPage,
     SensitiveLine,
     Shell,
-    Step,
 )
 from mahrem.web._drawn import drawn
 from mahrem.web._errors import Refused, refusal_of
@@ -54,7 +54,7 @@ def shell_of(project: Project, current: str, message: ErrorDetail | None = None)
     ready = project.profile is not None
     is_open = {"columns": True, "result": "anonymize" in project.jobs}
     steps = tuple(
-        Step(
+        PageStep(
             key=key,
             url=f"/projects/{project.id}/{key}",
             current=key == current,

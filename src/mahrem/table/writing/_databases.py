@@ -22,7 +22,7 @@ MISTAKES = (
     "42",
     "3F",
     "2B",
-)  # PostgreSQL's classes of errors that the caller can mend: names, schemas, dependants
+)  # PostgreSQL's classes of errors that callers can mend: names, schemas, dependants
 
 
 def write_database(frame: pl.DataFrame, target: str | Path, table: str, *, replace: bool = False) -> None:
@@ -84,9 +84,7 @@ def _write_duckdb(frame: pl.DataFrame, path: Path, table: tuple[str, ...], *, re
             with duckdb.connect(str(path)) as connection:
                 _fill_duckdb(connection, frame, table, replace=replace)
         else:
-            with tempfile.TemporaryDirectory(
-                prefix=".mahrem-", dir=path.parent
-            ) as folder:  # private from birth
+            with tempfile.TemporaryDirectory(prefix=".mahrem-", dir=path.parent) as folder:  # private
                 fresh = Path(folder) / path.name
                 with duckdb.connect(str(fresh)) as connection:
                     _fill_duckdb(connection, frame, table, replace=replace)
@@ -139,8 +137,8 @@ def _write_postgresql(frame: pl.DataFrame, uri: str, table: tuple[str, ...], *, 
                 raise _exists(table) from None
             if state.startswith(MISTAKES):
                 raise InvalidParameter(
-                    f"table={'.'.join(table)!r} cannot be made (SQLSTATE {state}); is the "
-                    f"may you write in it, and does nothing depend on the old table?"
+                    f"table={'.'.join(table)!r} cannot be made (SQLSTATE {state}); is the schema "
+                    f"there, may you write in it, and does nothing depend on the old table?"
                 ) from None
             raise OutputFailed(
                 f"PostgreSQL: table={'.'.join(table)!r} not written (SQLSTATE {state}); all is as it was"

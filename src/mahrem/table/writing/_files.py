@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.table._formats import FORMATS, Format
+from mahrem.table._formats import FORMATS
 from mahrem.table._staged import appearing
 from mahrem.table.cells import neutralise_formulas, neutralise_names
 from mahrem.table.reading import CONTROL, NESTED
@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 _SHEET_ROWS, _SHEET_COLUMNS = 1_048_576, 16_384  # what XLSX holds; the header is a row
 
 
-def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None:  # noqa: A002 - the option's name
+def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  # noqa: A002 - the option's name
     """Write a table to a file that only its owner may read.
 
     Text that a spreadsheet would run as a formula is neutralised in CSV, TSV and XLSX
@@ -58,7 +58,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: Format = "csv") -> None
                 _refuse_nul(stream)
 
 
-def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format = "csv") -> int:  # noqa: A002 - the option's name
+def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") -> int:  # noqa: A002 - the option's name
     """Write a table that comes in parts to a file that only its owner may read; gives the number of rows.
 
     The file is as :func:`~mahrem.table.write_table` would write all parts at once (Parquet in more row
@@ -98,7 +98,7 @@ def _write_columns(
     parts: Iterator[pl.DataFrame],
     first: pl.DataFrame,
     stream: BinaryIO,
-    format: Format,  # noqa: A002 - the option's name
+    format: str,  # noqa: A002 - the option's name
 ) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -129,12 +129,12 @@ def fits_excel(rows: int, columns: int = 1) -> None:
         )
 
 
-def exported_names(names: Sequence[str], format: Format) -> list[str]:  # noqa: A002 - the option's name
+def exported_names(names: Sequence[str], format: str) -> list[str]:  # noqa: A002 - the option's name
     """Give the header that :func:`write_table` writes for these columns."""
     return neutralise_names(names) if FORMATS[format].spreadsheets else list(names)
 
 
-def _refuse_unwritable(schema: Mapping[str, pl.DataType], format: Format) -> None:  # noqa: A002 - the same
+def _refuse_unwritable(schema: Mapping[str, pl.DataType], format: str) -> None:  # noqa: A002 - the same
     """Refuse columns that text cannot hold."""
     for name, dtype in schema.items():
         if isinstance(dtype, NESTED):
