@@ -34,7 +34,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  
         - The file appears under its name when it is whole; a failure leaves nothing behind.
         - Nobody but the owner can read it, at no moment.
         - Reading a CSV file back with :func:`~mahrem.table.open_source` and
-          :func:`~mahrem.table.restore_formulas` gives the same text; empty text is missing.
+          :func:`~mahrem.table.cells.restore_formulas` gives the same text; empty text is missing.
     """
     check.one_of(FORMATS, format=format)
     if not frame.width:
