@@ -108,7 +108,7 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
     from opacus import PrivacyEngine
     from torch.nn.functional import cross_entropy
 
-    from mahrem.learning import NETWORKS, PrivateSteps, TrainingPlan, new_stream
+    from mahrem.learning.private import NETWORKS, PrivateSteps, TrainingPlan, new_stream
 
     rows = 10_000
     images, labels = torch.rand(rows, 1, 28, 28), torch.randint(0, 10, (rows,))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as judge
 
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
-from mahrem.learning import CLASSIFIERS, FIGURES, Published, evaluate, train
-from mahrem.learning._scores import judged
+from mahrem.learning.classifiers import CLASSIFIERS, FIGURES, Published, evaluate, judged, train
 
 
 @pytest.fixture(scope="module")

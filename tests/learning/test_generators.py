@@ -12,22 +12,22 @@ import pytest
 
 from mahrem.dp import Ledger, assert_dp, epsilon_of
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter, MissingExtra
-from mahrem.learning import (
+from mahrem.learning.private import TrainingPlan, new_stream
+from mahrem.learning.synthesis import (
     Adversarial,
+    Cells,
+    Examples,
     Generator,
     NetworkImages,
     NetworkTables,
     SyntheticSchema,
-    TrainingPlan,
     Variational,
     make_synthesiser,
-    new_stream,
 )
-from mahrem.learning._adversarial import _pair_losses
-from mahrem.learning._drawings import CHUNK
-from mahrem.learning._drawn_tables import BATCH
-from mahrem.learning._generators import Examples
-from mahrem.learning._likelihoods import Cells, Pixels
+from mahrem.learning.synthesis._adversarial import _pair_losses
+from mahrem.learning.synthesis._drawings import CHUNK
+from mahrem.learning.synthesis._drawn_tables import BATCH
+from mahrem.learning.synthesis._likelihoods import Pixels
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("dp_accounting")

@@ -16,19 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-import mahrem.learning._private_linear as linear
+import mahrem.learning.private._private_linear as linear
 from mahrem.dp import Ledger, Relation, assert_dp, composed_cost, gaussian_delta, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
-from mahrem.learning import (
-    ObjectivePerturbation,
-    ObjectivePlan,
-    clip_rows,
-    objective_delta,
-    objective_perturbation,
-    objective_rdp,
-)
-from mahrem.learning._convex import LOGISTIC, HuberHinge, MarginLoss, Objective, minimise
-from mahrem.learning._objective_perturbation import RELEASE
+from mahrem.learning.private import ObjectivePerturbation, clip_rows
+from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss, Objective, minimise
+from mahrem.learning.private._objective_analysis import objective_delta, objective_rdp
+from mahrem.learning.private._objective_perturbation import RELEASE, ObjectivePlan, objective_perturbation
 from mahrem.types import Floats
 
 HINGE = HuberHinge()

@@ -12,9 +12,10 @@ from scipy import stats
 
 from mahrem.dp import Ledger, Relation, assert_dp, rho_for
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning import OutputPerturbation, OutputPlan, clip_rows, output_perturbation
-from mahrem.learning._convex import LOGISTIC, Objective, minimise
-from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private import OutputPerturbation, clip_rows
+from mahrem.learning.private._convex import LOGISTIC, Objective, minimise
+from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private._output_perturbation import OutputPlan, output_perturbation
 from mahrem.types import Floats
 
 ALARM = 1e-7

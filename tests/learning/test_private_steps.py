@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import NotPrivate, assert_dp  # noqa: E402 - after the extra was found
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning import Descent, PrivateSteps, TrainingPlan, new_stream  # noqa: E402
+from mahrem.learning.private import Descent, PrivateSteps, TrainingPlan, new_stream  # noqa: E402
 
 torch.set_num_threads(1)
 nn = torch.nn

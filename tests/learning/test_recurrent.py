@@ -14,11 +14,16 @@ pytest.importorskip("opacus")
 from gradients_by_hand import clipped_by_hand  # noqa: E402 - after the extras were found
 from mahrem.dp import Ledger, Relation, assert_dp  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning import ClippedSums, make_synthesiser, new_stream  # noqa: E402
-from mahrem.learning._drawings import CellsAsked  # noqa: E402
-from mahrem.learning._generators import Examples  # noqa: E402
-from mahrem.learning._likelihoods import Cells, Pixels  # noqa: E402
-from mahrem.learning._recurrent import Recurrent, _reader, _SeriesDrawing  # noqa: E402
+from mahrem.learning.private import ClippedSums, new_stream  # noqa: E402
+from mahrem.learning.synthesis import (  # noqa: E402
+    Cells,
+    CellsAsked,
+    Examples,
+    Recurrent,
+    make_synthesiser,
+)
+from mahrem.learning.synthesis._likelihoods import Pixels  # noqa: E402
+from mahrem.learning.synthesis._recurrent import _reader, _SeriesDrawing  # noqa: E402
 
 torch.set_num_threads(1)
 STEPS, CELLS = 6, 4

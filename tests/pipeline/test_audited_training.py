@@ -17,7 +17,7 @@ import mahrem as mh  # noqa: E402
 from mahrem.attacks import OneRunAudit  # noqa: E402
 from mahrem.cli._app import _run  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning import TrainingPlan  # noqa: E402
+from mahrem.learning.private import TrainingPlan  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 600

@@ -31,16 +31,16 @@ from mahrem.dp import Facts, Ledger, assert_dp, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._dp_synthesis import ADULT_SCHEMA, SYNTHESIS_FACTS
 from mahrem.experiments._row import Row
-from mahrem.learning import (
+from mahrem.learning.private import (
     Descent,
     PlainNetwork,
     PrivateClassifier,
     PublicInputs,
     SecretStream,
     TrainingPlan,
-    make_synthesiser,
     new_stream,
 )
+from mahrem.learning.synthesis import make_synthesiser
 from mahrem.pipeline import Canaries
 from mahrem.types import Floats
 

@@ -20,11 +20,15 @@ from mahrem.check import extra
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
 from mahrem.experiments._row import Row
-from mahrem.learning import SyntheticSchema, make_synthesiser, new_stream
-from mahrem.learning._drawings import CellsAsked
-from mahrem.learning._generators import Examples
-from mahrem.learning._likelihoods import Cells
-from mahrem.learning._recurrent import Recurrent
+from mahrem.learning.private import new_stream
+from mahrem.learning.synthesis import (
+    Cells,
+    CellsAsked,
+    Examples,
+    Recurrent,
+    SyntheticSchema,
+    make_synthesiser,
+)
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]

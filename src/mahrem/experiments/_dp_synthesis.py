@@ -20,7 +20,7 @@ from mahrem.datasets import find
 from mahrem.dp import Ledger, PublicColumn
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._row import Row
-from mahrem.learning import (
+from mahrem.learning.synthesis import (
     SYNTHESISERS,
     FittedSynthesiser,
     SyntheticSchema,

@@ -19,7 +19,7 @@ import numpy as np
 import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
-from mahrem.learning import Protocol, Published, evaluate
+from mahrem.learning.classifiers import Protocol, Published, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
 

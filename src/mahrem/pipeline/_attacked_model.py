@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.attacks import AuditedBound, Examples
 from mahrem.dp import Facts, PublicColumn, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
+from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
 from mahrem.pipeline._trained import LoadedModel, Trained, load_model
 from mahrem.table import Reading
 

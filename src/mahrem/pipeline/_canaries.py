@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.attacks import AuditedBound, Examples, OneRunAudit, log_odds, true_chances
 from mahrem.dp import Ledger, Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning import NETWORKS, PrivateNetwork, PublicInputs, SecretStream
+from mahrem.learning.private import NETWORKS, PrivateNetwork, PublicInputs, SecretStream
 from mahrem.types import Floats, Integers, Mask
 
 __all__ = ["Canaries", "canary_count"]

@@ -77,7 +77,7 @@ def compare(
         seeds: How often to run methods that draw, with seeds 0, 1, 2 …
         budget: Seconds after which no further run begins.
         target: A column to predict: what classifiers trained on anonymised rows reach on untouched ones.
-        classifiers: Names of :data:`mahrem.learning.CLASSIFIERS`; by default two of them.
+        classifiers: Names of :data:`mahrem.learning.classifiers.CLASSIFIERS`; by default two of them.
         splits: How often rows are split into training and test rows.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.

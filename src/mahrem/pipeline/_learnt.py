@@ -12,7 +12,14 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning import CLASSIFIERS, DEFAULT_CLASSIFIERS, Published, Scores, evaluate, target_codes
+from mahrem.learning.classifiers import (
+    CLASSIFIERS,
+    DEFAULT_CLASSIFIERS,
+    Published,
+    Scores,
+    evaluate,
+    target_codes,
+)
 from mahrem.metrics import correlation, measure_entropy
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._prepare import Prepared, prepare

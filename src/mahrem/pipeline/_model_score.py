@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Composed, Event, IntegerNoise, Ledger, Repeated, global_sensitivity, laplace_integers
 from mahrem.errors import InvalidParameter
-from mahrem.learning import SecretStream, limited_units
+from mahrem.learning.private import SecretStream, limited_units
 from mahrem.types import Floats, Integers, Mask
 
 __all__ = ["Measure"]

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.check import extra
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
+from mahrem.learning.synthesis import SyntheticSchema, make_synthesiser, refuse_overlap
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
@@ -57,7 +57,7 @@ def synthesize(
         ledger: The ledger that pays and knows the schema (bounds, declared values), or its path.
         epsilon: What it may cost.
         delta: The same; far below 1/rows.
-        method: How: a key of :data:`~mahrem.learning.SYNTHESISERS`.
+        method: How: a key of :data:`~mahrem.learning.synthesis.SYNTHESISERS`.
         target: A column to predict: what goes with it is kept best.
         rows: How many rows to make; by default as many as there seem to be.
         output: Write a release folder there; without it the table is only checked in memory.

@@ -14,7 +14,7 @@ import tomli_w
 
 from mahrem.dp import Ledger
 from mahrem.errors import GuaranteeBroken
-from mahrem.learning import DeclaredDomain, FittedSynthesiser, SyntheticSchema
+from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, SyntheticSchema
 from mahrem.report import render_html, to_json
 from mahrem.verify import SchemaVerdict, verify_schema
 

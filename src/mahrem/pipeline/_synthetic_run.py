@@ -10,7 +10,13 @@ from typing import Any
 
 import polars as pl
 
-from mahrem.learning import COMPARED_ROWS, FittedSynthesiser, Synthesiser, SyntheticQuality, synthetic_quality
+from mahrem.learning.synthesis import (
+    COMPARED_ROWS,
+    FittedSynthesiser,
+    Synthesiser,
+    SyntheticQuality,
+    synthetic_quality,
+)
 from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words

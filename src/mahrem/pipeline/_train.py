@@ -12,7 +12,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import BudgetExceeded, InvalidParameter, spelled
-from mahrem.learning import (
+from mahrem.learning.private import (
     Descent,
     PrivateNetwork,
     PublicInputs,

@@ -11,7 +11,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.learning import (
+from mahrem.learning.private import (
     FunctionalLinear,
     FunctionalLogistic,
     ObjectivePerturbation,

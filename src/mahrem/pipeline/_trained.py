@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.attacks import AuditedBound
 from mahrem.dp import Event, Ledger, promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import (
+from mahrem.learning.private import (
     NETWORKS,
     FunctionalLinear,
     FunctionalLogistic,

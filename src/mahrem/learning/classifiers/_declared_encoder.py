@@ -10,8 +10,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning._feature_cells import distinct_cells, missing_cells
-from mahrem.learning._features import _numbers, _Words
+from mahrem.learning.classifiers._feature_cells import distinct_cells, missing_cells
+from mahrem.learning.classifiers._features import _numbers, _Words
 from mahrem.table import Hierarchy, write_labels
 from mahrem.types import Floats
 

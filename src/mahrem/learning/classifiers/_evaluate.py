@@ -11,17 +11,17 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning._classifiers import CLASSIFIERS, need_learning
-from mahrem.learning._evaluate_splits import Anonymise, Judged, Published, Splits, Work
-from mahrem.learning._features import kinds_of
-from mahrem.learning._scores import FIGURES, Score, Scores
+from mahrem.learning.classifiers._classifiers import CLASSIFIERS, need_learning
+from mahrem.learning.classifiers._evaluate_splits import Anonymise, Judged, Published, Splits, Work
+from mahrem.learning.classifiers._features import kinds_of
+from mahrem.learning.classifiers._scores import FIGURES, Score, Scores
 from mahrem.table import Hierarchy, Kind
 from mahrem.types import Integers
 
 __all__ = ["DEFAULT_CLASSIFIERS", "Anonymise", "Protocol", "Published", "evaluate", "target_codes"]
 
 Protocol = Literal["untouched", "published"]
-DEFAULT_CLASSIFIERS = ("hist_gradient_boosting", "logistic_regression")
+DEFAULT_CLASSIFIERS: tuple[str, ...] = ("hist_gradient_boosting", "logistic_regression")
 MOST_CLASSES = 50
 
 

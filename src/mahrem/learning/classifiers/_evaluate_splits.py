@@ -12,9 +12,9 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput
-from mahrem.learning._classifiers import train
-from mahrem.learning._features import Features, fit_encoder
-from mahrem.learning._scores import judged
+from mahrem.learning.classifiers._classifiers import train
+from mahrem.learning.classifiers._features import Features, fit_encoder
+from mahrem.learning.classifiers._scores import judged
 from mahrem.table import Hierarchy, Kind, write_labels
 from mahrem.types import Floats, Integers
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.learning._feature_cells import (
+from mahrem.learning.classifiers._feature_cells import (
     cell_beginnings,
     cell_ends,
     cell_values,

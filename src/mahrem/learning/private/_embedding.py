@@ -10,8 +10,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidInput
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._slots import GROUPS
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._slots import GROUPS
 from mahrem.types import Floats, Integers
 
 __all__ = ["Embedding", "group_losses", "nearest_others", "shared_network"]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.learning._layer_gradients import RULES, Full, Piece, merged
+from mahrem.learning.private._layer_gradients import RULES, Full, Piece, merged
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -10,9 +10,9 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._private_linear import PrivateLinear, promise_words
-from mahrem.learning._public_rows import PublicRows, clip_rows
-from mahrem.learning._quadratic import QuadraticPlan, release_moments, solve_quadratic
+from mahrem.learning.private._private_linear import PrivateLinear, promise_words
+from mahrem.learning.private._public_rows import PublicRows, clip_rows
+from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
 __all__ = ["FunctionalLinear", "FunctionalLogistic"]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_integers, laplace_integers
-from mahrem.learning._secret_stream import new_stream
+from mahrem.learning.private._secret_stream import new_stream
 from mahrem.types import Floats
 
 __all__ = ["gamma_vector", "grid_noise", "grid_release"]

@@ -10,9 +10,9 @@ import numpy as np
 from mahrem import check
 from mahrem.check import extra
 from mahrem.dp import Relation
-from mahrem.learning._functional_mechanism import functional_promise
-from mahrem.learning._private_linear import PrivateLinear
-from mahrem.learning._quadratic import QuadraticPlan, release_moments, solve_quadratic
+from mahrem.learning.private._functional_mechanism import functional_promise
+from mahrem.learning.private._private_linear import PrivateLinear
+from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
 __all__ = ["PolynomialLastLayer", "frozen_features"]

@@ -81,7 +81,7 @@ class LocalNoise:
     def module(self) -> Any:
         """Make the ``torch.nn.Module``; needs the extra ``train``."""
         try:
-            from mahrem.learning._local_noise_module import LocalNoiseModule
+            from mahrem.learning.private._local_noise_module import LocalNoiseModule
         except ImportError:
             raise extra("train", needed_for="a noise module") from None
         return LocalNoiseModule(self)

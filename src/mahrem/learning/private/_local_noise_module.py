@@ -1,4 +1,4 @@
-"""The PyTorch module of :class:`~mahrem.learning.LocalNoise`; imported when one is made."""
+"""The PyTorch module of :class:`~mahrem.learning.private.LocalNoise`; imported when one is made."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from mahrem.learning._secret_stream import new_stream
+from mahrem.learning.private._secret_stream import new_stream
 
 if TYPE_CHECKING:
-    from mahrem.learning._local_noise import LocalNoise
+    from mahrem.learning.private._local_noise import LocalNoise
 
 __all__ = ["LocalNoiseModule"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning._example_gradients import torch_of
+from mahrem.learning.private._example_gradients import torch_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -12,7 +12,7 @@ import numpy as np
 from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.learning._example_gradients import torch_of
+from mahrem.learning.private._example_gradients import torch_of
 from mahrem.types import Floats
 
 if TYPE_CHECKING:

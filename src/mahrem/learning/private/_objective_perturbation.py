@@ -21,10 +21,10 @@ from mahrem.dp import (
     promise_event,
 )
 from mahrem.errors import InvalidParameter
-from mahrem.learning._convex import LOGISTIC, MarginLoss, Objective, minimise
-from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
-from mahrem.learning._objective_analysis import objective_delta
-from mahrem.learning._private_margin import PrivateMargin, refuse_long_rows
+from mahrem.learning.private._convex import LOGISTIC, MarginLoss, Objective, minimise
+from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private._objective_analysis import objective_delta
+from mahrem.learning.private._private_margin import PrivateMargin, refuse_long_rows
 from mahrem.types import Floats
 
 __all__ = [

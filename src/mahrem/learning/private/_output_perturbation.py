@@ -11,9 +11,9 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_multiplier, noised, promise_event
 from mahrem.errors import InvalidParameter
-from mahrem.learning._convex import LOGISTIC, MarginLoss, Objective, minimise
-from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
-from mahrem.learning._private_margin import PrivateMargin, refuse_long_rows
+from mahrem.learning.private._convex import LOGISTIC, MarginLoss, Objective, minimise
+from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private._private_margin import PrivateMargin, refuse_long_rows
 from mahrem.types import Floats
 
 __all__ = ["OutputPerturbation", "OutputPlan", "output_perturbation"]

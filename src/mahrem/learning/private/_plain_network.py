@@ -10,8 +10,8 @@ import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import network_maker
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._networks import network_maker
 from mahrem.types import Floats
 
 __all__ = ["PlainNetwork"]
@@ -22,8 +22,8 @@ class PlainNetwork(Estimator):
     """A classifier of PyTorch with scikit-learn's manners; it promises no privacy.
 
     Args:
-        network: A name of :data:`~mahrem.learning.NETWORKS`, or a function of the input shape and the number
-            of outputs that makes a module.
+        network: A name of :data:`~mahrem.learning.private.NETWORKS`, or a function of the input
+            shape and the number of outputs that makes a module.
         options: Settings of the network.
         classes: The labels there may be; by default those of the rows.
         epochs: How often each row is seen.

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.learning._embedding import Embedding, group_losses, shared_network
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import network_maker, network_outputs
-from mahrem.learning._slots import Slots
+from mahrem.learning.private._embedding import Embedding, group_losses, shared_network
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._networks import network_maker, network_outputs
+from mahrem.learning.private._slots import Slots
 from mahrem.types import Floats
 
 __all__ = ["PlainSiamese"]
@@ -24,12 +24,12 @@ class PlainSiamese(Estimator, Embedding):
     """A network that puts rows of one class near each other; it promises no privacy.
 
     Args:
-        network: A name of :data:`~mahrem.learning.NETWORKS`, or a function of the input shape and the number
-            of outputs that makes a module.
+        network: A name of :data:`~mahrem.learning.private.NETWORKS`, or a function of the input
+            shape and the number of outputs that makes a module.
         options: Settings of the network.
         kind: ``pairs`` or ``triplets``.
         code: Numbers in an embedding.
-        margin: See :class:`~mahrem.learning.PrivateSiamese`.
+        margin: See :class:`~mahrem.learning.private.PrivateSiamese`.
         batch: Rows that pairs are drawn from in a step.
         steps: How many steps.
         learning_rate: Of Adam.

@@ -14,8 +14,8 @@ from mahrem import check
 from mahrem.dp import Ledger, Relation, promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._public_inputs import declared_features
-from mahrem.learning._public_rows import PublicRows, clip_rows, given_rows
+from mahrem.learning.private._public_inputs import declared_features
+from mahrem.learning.private._public_rows import PublicRows, clip_rows, given_rows
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 

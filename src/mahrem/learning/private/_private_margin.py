@@ -12,8 +12,8 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning._convex import LOGISTIC, HuberHinge, MarginLoss
-from mahrem.learning._private_linear import PrivateLinear, promise_words
+from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss
+from mahrem.learning.private._private_linear import PrivateLinear, promise_words
 from mahrem.types import Floats, Integers
 
 __all__ = ["PrivateMargin", "refuse_long_rows"]

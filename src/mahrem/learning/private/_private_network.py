@@ -13,19 +13,24 @@ import numpy as np
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._networks import network_maker, network_outputs
-from mahrem.learning._private_steps import Descent, PrivateSteps
-from mahrem.learning._public_inputs import (
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._networks import network_maker, network_outputs
+from mahrem.learning.private._private_steps import Descent, PrivateSteps
+from mahrem.learning.private._public_inputs import (
     PublicInputs,
     declared_features,
     quiet_floats,
     read_rows,
     shaped_rows,
 )
-from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._training_checkpoint import Checkpoint, checkpoint_stream, data_digest, pay_or_resume
-from mahrem.learning._training_plan import TrainingPlan, declared_rows
+from mahrem.learning.private._secret_stream import SecretStream, new_stream
+from mahrem.learning.private._training_checkpoint import (
+    Checkpoint,
+    checkpoint_stream,
+    data_digest,
+    pay_or_resume,
+)
+from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 
@@ -39,8 +44,8 @@ class PrivateNetwork(Estimator, ABC):
     """What all private networks share; use one of its kinds.
 
     Args:
-        network: A name of :data:`~mahrem.learning.NETWORKS`, or a function of the input shape and the number
-            of outputs that makes a module.
+        network: A name of :data:`~mahrem.learning.private.NETWORKS`, or a function of the input
+            shape and the number of outputs that makes a module.
         options: Settings of the network, such as ``{"hidden": (64, 32)}``.
         epsilon: What the training may cost; or ``noise_multiplier``.
         delta: The same; by default the ledger's.
@@ -49,7 +54,7 @@ class PrivateNetwork(Estimator, ABC):
         epochs: How often each unit is seen on average.
         clip: Largest norm of one unit's gradient.
         noise: ``gaussian``, or ``laplace`` (pure, and far noisier for more than a few weights).
-        poisson: See :class:`~mahrem.learning.TrainingPlan`.
+        poisson: See :class:`~mahrem.learning.private.TrainingPlan`.
         accept_no_amplification: The same.
         descent: What is done with noisy gradients.
         rows: The public number of units; by default the ledger's.

@@ -11,8 +11,8 @@ import numpy as np
 
 from mahrem.dp import Facts
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._private_network import PrivateNetwork
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._private_network import PrivateNetwork
 from mahrem.types import Floats
 
 __all__ = ["LabelledNetwork", "PrivateAutoencoder", "PrivateClassifier", "PrivateRegressor"]

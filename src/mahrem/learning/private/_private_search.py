@@ -12,10 +12,10 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Approximate, Ledger, Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning._private_networks import PrivateClassifier
-from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._training_cost import ORDERS
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private._private_networks import PrivateClassifier
+from mahrem.learning.private._secret_stream import SecretStream, new_stream
+from mahrem.learning.private._training_cost import ORDERS
+from mahrem.learning.private._training_plan import TrainingPlan
 
 __all__ = ["PrivateSearch", "search_epsilon"]
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.learning._embedding import Embedding, group_losses, shared_network
-from mahrem.learning._example_gradients import ClippedSums, torch_of
-from mahrem.learning._private_networks import LabelledNetwork
-from mahrem.learning._private_steps import PrivateSteps
-from mahrem.learning._secret_stream import SecretStream
-from mahrem.learning._slots import Slots
-from mahrem.learning._training_checkpoint import Checkpoint
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private._embedding import Embedding, group_losses, shared_network
+from mahrem.learning.private._example_gradients import ClippedSums, torch_of
+from mahrem.learning.private._private_networks import LabelledNetwork
+from mahrem.learning.private._private_steps import PrivateSteps
+from mahrem.learning.private._secret_stream import SecretStream
+from mahrem.learning.private._slots import Slots
+from mahrem.learning.private._training_checkpoint import Checkpoint
+from mahrem.learning.private._training_plan import TrainingPlan
 from mahrem.types import Integers
 
 __all__ = ["PrivateSiamese"]

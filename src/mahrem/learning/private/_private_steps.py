@@ -12,10 +12,10 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import GlobalSensitivity, Relation, listened, noised
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
-from mahrem.learning._example_gradients import ClippedSums, torch_of
-from mahrem.learning._mixing import made_up, refuse_mixing
-from mahrem.learning._secret_stream import SecretStream
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private._example_gradients import ClippedSums, torch_of
+from mahrem.learning.private._mixing import made_up, refuse_mixing
+from mahrem.learning.private._secret_stream import SecretStream
+from mahrem.learning.private._training_plan import TrainingPlan
 from mahrem.types import Integers
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class PrivateSteps:
         units: ``(n,)`` whose row it is; None protects single rows.
         device: Where to compute.
         microbatch: So many examples at a time; bounds memory, changes nothing else.
-        engine: See :class:`~mahrem.learning.ClippedSums`.
+        engine: See :class:`~mahrem.learning.private.ClippedSums`.
 
     Guarantees:
         - Between neighbours the sum of a step moves by at most the plan's clip (twice that under

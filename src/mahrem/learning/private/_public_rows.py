@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Facts, public_cells, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.learning._public_inputs import PublicInputs
+from mahrem.learning.private._public_inputs import PublicInputs
 from mahrem.types import Floats, Integers
 
 __all__ = ["PublicRows", "clip_rows", "given_rows"]

@@ -19,9 +19,9 @@ from typing import Any
 
 from mahrem.dp import Ledger, event_to_dict
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._secret_stream import SecretStream, stream_from
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._secret_stream import SecretStream, stream_from
+from mahrem.learning.private._training_plan import TrainingPlan
 
 __all__ = ["Checkpoint", "Paid", "checkpoint_stream", "data_digest", "pay_or_resume"]
 

@@ -12,7 +12,8 @@ import polars as pl
 from mahrem import check
 from mahrem.arrays import cover_first, cover_marked, pack_bits
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._class_rules import (
+from mahrem.learning._estimator import Estimator
+from mahrem.learning.rules._class_rules import (
     ClassRules,
     Miner,
     SupportOf,
@@ -20,9 +21,8 @@ from mahrem.learning._class_rules import (
     least_rows,
     mine_sets,
 )
-from mahrem.learning._estimator import Estimator
-from mahrem.learning._items import Items, as_cells, learn_items, number_classes
-from mahrem.learning._rule_list import Rule, RuleList
+from mahrem.learning.rules._items import Items, as_cells, learn_items, number_classes
+from mahrem.learning.rules._rule_list import Rule, RuleList
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Mask
 

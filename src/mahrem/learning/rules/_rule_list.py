@@ -12,7 +12,7 @@ import polars as pl
 
 from mahrem.arrays import ItemMatrix, first_match
 from mahrem.errors import InvalidInput
-from mahrem.learning._items import Items, covered_bits
+from mahrem.learning.rules._items import Items, covered_bits
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers
 

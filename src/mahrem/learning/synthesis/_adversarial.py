@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mahrem import check
-from mahrem.learning._drawings import CodedDrawing
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import Examples, Generator, dense, layer_sizes, maker, normals
-from mahrem.learning._likelihoods import Likelihood
-from mahrem.learning._private_steps import PrivateSteps, choose_device
-from mahrem.learning._secret_stream import SecretStream
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private import PrivateSteps, SecretStream, TrainingPlan, choose_device, torch_of
+from mahrem.learning.synthesis._drawings import CodedDrawing
+from mahrem.learning.synthesis._generators import Examples, Generator, dense, layer_sizes, maker, normals
+from mahrem.learning.synthesis._likelihoods import Likelihood
 
 __all__ = ["Adversarial"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem.learning._clique_tree import Clique, Measured
+from mahrem.learning.synthesis._clique_tree import Clique, Measured
 from mahrem.types import Floats, Integers
 
 __all__ = ["SCALE", "Growth", "grow_cliques", "marginal_counts", "whole_shares"]

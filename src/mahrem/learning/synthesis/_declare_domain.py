@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Facts, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain, day_number
+from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain, day_number
 
 __all__ = ["declare_domain"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mahrem.learning._example_gradients import torch_of
+from mahrem.learning.private import torch_of
 from mahrem.types import Floats, Integers
 
 __all__ = ["CHUNK", "CellsAsked", "CodedDrawing", "Drawing", "admitted_chances", "drawn_cells", "resampled"]

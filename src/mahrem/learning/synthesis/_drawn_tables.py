@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.learning._coarse_groups import CoarseGroups
-from mahrem.learning._synthetic_constraints import keep_constraints
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._synthetic_schema import SyntheticSchema
-from mahrem.learning._tree_sampling import spread_draw
+from mahrem.learning.synthesis._coarse_groups import CoarseGroups
+from mahrem.learning.synthesis._synthetic_constraints import keep_constraints
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
+from mahrem.learning.synthesis._tree_sampling import spread_draw
 from mahrem.types import Floats, Integers
 
 __all__ = ["BATCH", "Admitted", "DrawnTable", "Given", "ModelledTable"]

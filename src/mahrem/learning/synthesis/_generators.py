@@ -15,12 +15,9 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning._drawings import Drawing
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._likelihoods import TINY, Likelihood
-from mahrem.learning._private_steps import Descent, PrivateSteps
-from mahrem.learning._secret_stream import SecretStream
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private import Descent, PrivateSteps, SecretStream, TrainingPlan, torch_of
+from mahrem.learning.synthesis._drawings import Drawing
+from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mahrem.learning._example_gradients import torch_of
+from mahrem.learning.private import torch_of
 from mahrem.types import Floats
 
 __all__ = ["Cells", "Likelihood", "Pixels"]

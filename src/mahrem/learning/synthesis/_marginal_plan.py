@@ -24,7 +24,7 @@ from mahrem.dp import (
     rho_for,
 )
 from mahrem.errors import Infeasible, InvalidParameter
-from mahrem.learning._clique_growth import SCALE
+from mahrem.learning.synthesis._clique_growth import SCALE
 
 __all__ = [
     "ASSUMED_ROWS",

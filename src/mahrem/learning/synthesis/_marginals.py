@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.learning._clique_growth import Growth, grow_cliques, whole_shares
-from mahrem.learning._clique_tree import Clique, CliqueTree, Measured, fit_tree
-from mahrem.learning._drawn_tables import ModelledTable
-from mahrem.learning._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
-from mahrem.learning._marginals_fit import MarginalsFit
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
+from mahrem.learning.synthesis._clique_growth import Growth, grow_cliques, whole_shares
+from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
+from mahrem.learning.synthesis._drawn_tables import ModelledTable
+from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
+from mahrem.learning.synthesis._marginals_fit import MarginalsFit
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
 
 __all__ = ["Marginals"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.learning._clique_tree import CliqueTree
-from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable
-from mahrem.learning._marginal_plan import MarginalPlan
-from mahrem.learning._tree_sampling import tree_sample
+from mahrem.learning.synthesis._clique_tree import CliqueTree
+from mahrem.learning.synthesis._drawn_tables import Admitted, DrawGroups, DrawnTable
+from mahrem.learning.synthesis._marginal_plan import MarginalPlan
+from mahrem.learning.synthesis._tree_sampling import tree_sample
 from mahrem.types import Floats
 
 __all__ = ["MarginalsFit"]

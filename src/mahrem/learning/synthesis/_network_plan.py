@@ -16,10 +16,9 @@ from mahrem.dp import (
     global_sensitivity,
     rho_for,
 )
-from mahrem.learning._generators import Generator
-from mahrem.learning._marginal_plan import ASSUMED_ROWS, count_event, count_noise
-from mahrem.learning._training_cost import least_gaussian
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private import TrainingPlan, least_gaussian
+from mahrem.learning.synthesis._generators import Generator
+from mahrem.learning.synthesis._marginal_plan import ASSUMED_ROWS, count_event, count_noise
 
 __all__ = ["NetworkPlan", "plan_network"]
 

@@ -11,17 +11,16 @@ import numpy.typing as npt
 
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning._drawings import CHUNK, CellsAsked, Drawing
-from mahrem.learning._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
-from mahrem.learning._generators import Examples, Generator
-from mahrem.learning._likelihoods import Cells
-from mahrem.learning._marginal_plan import refuse_too_little
-from mahrem.learning._network_plan import NetworkPlan, plan_network
-from mahrem.learning._private_steps import choose_device
-from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
-from mahrem.learning._variational import Variational
+from mahrem.learning.private import SecretStream, choose_device, new_stream
+from mahrem.learning.synthesis._drawings import CHUNK, CellsAsked, Drawing
+from mahrem.learning.synthesis._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
+from mahrem.learning.synthesis._generators import Examples, Generator
+from mahrem.learning.synthesis._likelihoods import Cells
+from mahrem.learning.synthesis._marginal_plan import refuse_too_little
+from mahrem.learning.synthesis._network_plan import NetworkPlan, plan_network
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
+from mahrem.learning.synthesis._variational import Variational
 from mahrem.types import Floats, Integers
 
 __all__ = ["NetworkTables", "NetworkTablesFit"]
@@ -39,8 +38,8 @@ class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
     and noised gradients what goes together. With a target, rows are made for a value of it.
 
     Args:
-        generator: The network and its training: :class:`~mahrem.learning.Variational` or
-            :class:`~mahrem.learning.Adversarial`.
+        generator: The network and its training: :class:`~mahrem.learning.synthesis.Variational` or
+            :class:`~mahrem.learning.synthesis.Adversarial`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit; paid for before a value is looked at.
@@ -48,7 +47,7 @@ class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
         - Every network that sees a row is clipped and noised; sampling costs nothing.
 
     References:
-        See the generator, and :class:`~mahrem.learning.TrainingPlan`.
+        See the generator, and :class:`~mahrem.learning.private.TrainingPlan`.
 
     Example:
         >>> import polars as pl

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mahrem.dp import IntegerNoise
-from mahrem.learning._clique_growth import marginal_counts
-from mahrem.learning._clique_tree import Measured
-from mahrem.learning._coarse_groups import CoarseGroups, coarse_groups
-from mahrem.learning._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._clique_growth import marginal_counts
+from mahrem.learning.synthesis._clique_tree import Measured
+from mahrem.learning.synthesis._coarse_groups import CoarseGroups, coarse_groups
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
 __all__ = ["NoisyColumns", "count_columns"]

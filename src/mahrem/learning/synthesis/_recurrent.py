@@ -11,12 +11,10 @@ import numpy as np
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
-from mahrem.learning._drawings import CellsAsked, Drawing, admitted_chances, drawn_cells, resampled
-from mahrem.learning._example_gradients import torch_of
-from mahrem.learning._generators import Examples, Generator, layer_sizes
-from mahrem.learning._likelihoods import Cells, Likelihood
-from mahrem.learning._secret_stream import SecretStream
-from mahrem.learning._training_plan import TrainingPlan
+from mahrem.learning.private import SecretStream, TrainingPlan, torch_of
+from mahrem.learning.synthesis._drawings import CellsAsked, Drawing, admitted_chances, drawn_cells, resampled
+from mahrem.learning.synthesis._generators import Examples, Generator, layer_sizes
+from mahrem.learning.synthesis._likelihoods import Cells, Likelihood
 from mahrem.types import Integers
 
 __all__ = ["Recurrent"]

@@ -11,12 +11,12 @@ import polars as pl
 from mahrem import check
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._synthetic_schema import SyntheticSchema
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading
 
 if TYPE_CHECKING:
-    from mahrem.learning._generators import Generator
+    from mahrem.learning.synthesis._generators import Generator
 
 __all__ = ["SYNTHESISERS", "FittedSynthesiser", "Synthesiser", "make_synthesiser"]
 
@@ -72,32 +72,32 @@ class Synthesiser(Protocol):
 
 
 def _marginals(**settings: Any) -> Synthesiser:
-    from mahrem.learning._marginals import Marginals
+    from mahrem.learning.synthesis._marginals import Marginals
 
     return Marginals(**settings)
 
 
 def _vae(**settings: Any) -> Synthesiser:
-    from mahrem.learning._variational import Variational
+    from mahrem.learning.synthesis._variational import Variational
 
     return _network(Variational, settings)
 
 
 def _gan(**settings: Any) -> Synthesiser:
-    from mahrem.learning._adversarial import Adversarial
+    from mahrem.learning.synthesis._adversarial import Adversarial
 
     return _network(Adversarial, settings)
 
 
 def _lstm(**settings: Any) -> Synthesiser:
-    from mahrem.learning._recurrent import Recurrent
+    from mahrem.learning.synthesis._recurrent import Recurrent
 
     return _network(Recurrent, settings)
 
 
 def _network(kind: type[Generator], settings: Mapping[str, Any]) -> Synthesiser:
     """Sort settings: those of the network and its training, and those of every synthesiser."""
-    from mahrem.learning._network_tables import NetworkTables
+    from mahrem.learning.synthesis._network_tables import NetworkTables
 
     own = {entry.name for entry in fields(kind)} & set(settings)
     others = {name: value for name, value in settings.items() if name not in own}

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning._synthetic_domain import DeclaredColumn, DeclaredDomain
+from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain
 from mahrem.types import Mask
 
 __all__ = ["AtMost", "Constraint", "SumOf", "keep_constraints", "parse_constraint"]

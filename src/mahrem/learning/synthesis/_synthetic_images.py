@@ -13,13 +13,11 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning._drawings import CHUNK, CodedDrawing
-from mahrem.learning._generators import Examples, Generator
-from mahrem.learning._image_sheet import image_sheet
-from mahrem.learning._likelihoods import Pixels
-from mahrem.learning._public_inputs import quiet_floats
-from mahrem.learning._secret_stream import SecretStream, new_stream
-from mahrem.learning._training_plan import TrainingPlan, declared_rows
+from mahrem.learning.private import SecretStream, TrainingPlan, declared_rows, new_stream, quiet_floats
+from mahrem.learning.synthesis._drawings import CHUNK, CodedDrawing
+from mahrem.learning.synthesis._generators import Examples, Generator
+from mahrem.learning.synthesis._image_sheet import image_sheet
+from mahrem.learning.synthesis._likelihoods import Pixels
 from mahrem.types import Floats, Integers
 
 __all__ = ["NetworkImages", "NetworkImagesFit"]
@@ -30,8 +28,8 @@ class NetworkImages:
     """A synthesiser of images: a network makes an image of a class from random numbers.
 
     Args:
-        generator: The network and its training: :class:`~mahrem.learning.Variational` or
-            :class:`~mahrem.learning.Adversarial`.
+        generator: The network and its training: :class:`~mahrem.learning.synthesis.Variational` or
+            :class:`~mahrem.learning.synthesis.Adversarial`.
         classes: The labels there may be; never read off the data.
         epsilon: What the training may cost.
         delta: The same; by default the ledger's.
@@ -48,7 +46,7 @@ class NetworkImages:
     Example:
         >>> images = np.random.default_rng(1).random((300, 4, 4), dtype=np.float32)
         >>> ledger = Ledger.temporary(epsilon=2, delta=1e-6, rows=300)
-        >>> from mahrem.learning import Variational
+        >>> from mahrem.learning.synthesis import Variational
         >>> made = NetworkImages(
         ...     generator=Variational(hidden=(8,), code=2, steps=5), classes=("a", "b"), epsilon=2
         ... ).fit(images, ["a", "b"] * 150, ledger=ledger)

@@ -11,12 +11,10 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning._classifiers import CLASSIFIERS, need_learning, train
-from mahrem.learning._closest_records import closest_distances
-from mahrem.learning._evaluate import DEFAULT_CLASSIFIERS
-from mahrem.learning._scores import judged
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._synthetic_sides import Side, refuse_shared
+from mahrem.learning.classifiers import CLASSIFIERS, DEFAULT_CLASSIFIERS, judged, need_learning, train
+from mahrem.learning.synthesis._closest_records import closest_distances
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_sides import Side, refuse_shared
 from mahrem.types import Floats, Integers
 
 __all__ = ["SyntheticQuality", "synthetic_quality"]
@@ -93,7 +91,7 @@ def synthetic_quality(
     Example:
         >>> import polars as pl
         >>> from mahrem.dp import Facts, PublicColumn
-        >>> from mahrem.learning import declare_domain
+        >>> from mahrem.learning.synthesis import declare_domain
         >>> domain = declare_domain(Facts(columns={"age": PublicColumn(lower=0, upper=99)}), ["age"])
         >>> young, all_ages = pl.DataFrame({"age": range(50)}), pl.DataFrame({"age": range(100)})
         >>> synthetic_quality(all_ages, young, domain).one_way["age"]["synthetic"]

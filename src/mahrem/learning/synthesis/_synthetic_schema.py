@@ -9,14 +9,14 @@ from typing import Any
 from mahrem import check
 from mahrem.dp import Facts
 from mahrem.errors import InvalidParameter
-from mahrem.learning._declare_domain import declare_domain
-from mahrem.learning._synthetic_constraints import (
+from mahrem.learning.synthesis._declare_domain import declare_domain
+from mahrem.learning.synthesis._synthetic_constraints import (
     Constraint,
     SumOf,
     parse_constraint,
     refuse_constraints,
 )
-from mahrem.learning._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 
 __all__ = ["SyntheticSchema"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.learning._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
 __all__ = ["COMPARED_ROWS", "Side", "refuse_overlap", "refuse_shared"]

@@ -9,11 +9,11 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from mahrem import check
 from mahrem.dp import Event, Facts, IntegerNoise, Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning._drawn_tables import DrawnTable, ModelledTable
-from mahrem.learning._marginal_plan import refuse_budget
-from mahrem.learning._noisy_columns import NoisyColumns, count_columns
-from mahrem.learning._synthetic_domain import DeclaredDomain
-from mahrem.learning._synthetic_schema import SyntheticSchema
+from mahrem.learning.synthesis._drawn_tables import DrawnTable, ModelledTable
+from mahrem.learning.synthesis._marginal_plan import refuse_budget
+from mahrem.learning.synthesis._noisy_columns import NoisyColumns, count_columns
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading, open_source
 from mahrem.types import Integers
 

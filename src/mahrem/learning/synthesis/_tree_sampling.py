@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mahrem.learning._clique_tree import CliqueTree
+from mahrem.learning.synthesis._clique_tree import CliqueTree
 from mahrem.types import Floats, Integers
 
 __all__ = ["spread_draw", "tree_sample"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning._secret_stream import new_stream
+from mahrem.learning.private import new_stream
 from mahrem.types import Floats, Integers, Mask
 
 __all__ = ["PARTS", "Predicts", "count_classes", "count_votes", "rehearse", "shares_of", "train_parts"]

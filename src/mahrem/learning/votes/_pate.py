@@ -12,10 +12,10 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Composed, Event, Ledger, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.learning._disjoint_teachers import count_classes, count_votes, rehearse, train_parts
 from mahrem.learning._estimator import Estimator
-from mahrem.learning._noisy_votes import GaussianVotes, NoisyVotes
-from mahrem.learning._vote_costs import PublishedCost, SanitisedCost
+from mahrem.learning.votes._disjoint_teachers import count_classes, count_votes, rehearse, train_parts
+from mahrem.learning.votes._noisy_votes import GaussianVotes, NoisyVotes
+from mahrem.learning.votes._vote_costs import PublishedCost, SanitisedCost
 from mahrem.types import Integers
 
 __all__ = ["Pate"]
@@ -33,7 +33,7 @@ class Pate(Estimator):
 
     Args:
         teacher: Makes an untrained classifier with ``fit`` and ``predict``: scikit-learn's, or
-            :class:`~mahrem.learning.PlainNetwork`.
+            :class:`~mahrem.learning.private.PlainNetwork`.
         student: The same for the student; with ``semi`` it also needs ``predict_proba``.
         classes: The declared classes; never read off the data.
         teachers: How many; each sees its own part of the rows.

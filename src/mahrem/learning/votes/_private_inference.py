@@ -18,7 +18,7 @@ from mahrem.dp import (
     laplace_integers,
 )
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning._disjoint_teachers import PARTS, Predicts, count_classes, count_votes, shares_of
+from mahrem.learning.votes._disjoint_teachers import PARTS, Predicts, count_classes, count_votes, shares_of
 from mahrem.types import Floats
 
 __all__ = ["PrivateVotes", "RoundedScores"]
