@@ -9,7 +9,7 @@ import typer
 
 from mahrem.cli._options import Row
 from mahrem.cli._print import print_table
-from mahrem.cli._typed import value
+from mahrem.typed import value
 from mahrem.errors import InvalidParameter
 
 __all__ = [

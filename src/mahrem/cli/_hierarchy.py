@@ -21,7 +21,7 @@ from mahrem.cli._options import (
     speaks_reading,
 )
 from mahrem.cli._print import print_json, print_table
-from mahrem.cli._typed import listed, number, sizes
+from mahrem.typed import listed, number, sizes
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET, option, speaks_source
 from mahrem.cli._print import print_json, print_table, while_read
-from mahrem.cli._typed import number, pairs
+from mahrem.typed import number, pairs
 from mahrem.errors import InvalidParameter
 
 __all__ = ["ledger"]

@@ -10,7 +10,7 @@ import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, speaks
 from mahrem.cli._print import print_json, print_table, stages, while_read
-from mahrem.cli._typed import listed, pairs, value
+from mahrem.typed import listed, pairs, value
 from mahrem.errors import InvalidParameter
 from mahrem.table import FORMATS
 from mahrem.words import LANGUAGES

@@ -146,7 +146,7 @@ def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     root = Path(mahrem.__file__).parent
     digest = hashlib.sha256(trainer.encode())
     for room in rooms:
-        for path in sorted((root / room).glob("*.py")):
+        for path in sorted((root / room).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

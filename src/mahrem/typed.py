@@ -1,4 +1,4 @@
-"""What people type after an option, read."""
+"""What people type after an option or into a field of a form, read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["listed", "number", "pair", "pairs", "sizes", "value"]
+__all__ = ["listed", "names", "number", "numbers", "pair", "pairs", "sizes", "value", "values"]
 
 
 def listed(texts: Iterable[str] | None) -> list[str]:
@@ -14,12 +14,17 @@ def listed(texts: Iterable[str] | None) -> list[str]:
     return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
 
 
+def names(_: str, texts: Iterable[str]) -> list[str]:
+    """Read names of columns."""
+    return listed(texts)
+
+
 def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
     """Read ``NAME=VALUE``; ``form`` says how it must read, if it does not."""
-    name, mark, said = text.partition("=")
-    if not mark or not name or not said:
+    name, mark, given = text.partition("=")
+    if not mark or not name or not given:
         raise InvalidParameter(f"{option}={text!r} must read {form}")
-    return name, said
+    return name, given
 
 
 def pairs(option: str, texts: Iterable[str] | None, form: str = "NAME=VALUE") -> dict[str, str]:
@@ -53,3 +58,13 @@ def value(text: str) -> float | str:
         except ValueError:
             continue
     return text
+
+
+def numbers(option: str, texts: Iterable[str]) -> dict[str, float]:
+    """Read an option that is repeated with ``NAME=NUMBER``."""
+    return {name: number(option, text) for name, text in pairs(option, texts).items()}
+
+
+def values(option: str, texts: Iterable[str]) -> dict[str, float | str]:
+    """Read an option that is repeated with ``NAME=VALUE``, each value as what it looks like."""
+    return {name: value(text) for name, text in pairs(option, texts).items()}
