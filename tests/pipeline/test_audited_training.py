@@ -32,7 +32,7 @@ def book(**said: Any) -> mh.Ledger:
     return ill_patients.book(**{"rows": ROWS, **said})
 
 
-def trained(ledger: mh.Ledger | None = None, **said: Any) -> mh.Trained:
+def trained(ledger: mh.Ledger | None = None, **said: Any) -> mh.TrainedModel:
     settings = {"target": "ill", "model": "logistic", "epsilon": 1, "audit": True, "canaries": 200, **FAST}
     return mh.train(table(), ledger=ledger or book(), **settings | said)
 

@@ -204,9 +204,9 @@ def test_another_table_than_the_ledgers_is_refused(tmp_path: Path) -> None:
 
 def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch) -> None:
     from mahrem.learning.private import new_stream
-    from mahrem.pipeline import _train
+    from mahrem.learning.training import _fit
 
-    monkeypatch.setattr(_train, "new_stream", lambda: new_stream(4))
+    monkeypatch.setattr(_fit, "new_stream", lambda: new_stream(4))
 
     def pipeline(rows: pl.DataFrame) -> list[float]:
         found = mh.train(

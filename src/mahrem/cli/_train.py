@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, option, speaks
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks
 from mahrem.cli._print import print_json, print_table, stages, while_read
+from mahrem.cli._spec_options import spec_panels
+from mahrem.learning.training import TrainingSettings
 
 __all__ = ["train"]
 
-_TEXT = str | None
-_NUMBER = float | None
-_FLAG = bool | None
-_LEARNING: Sequence[Row] = (
-    ("target", _TEXT, "--target", "COL", "The column to learn."),
-    ("model", _TEXT, "--model", "NAME", "dnn (default), logistic, cnn, lstm, autoencoder, svm or linear."),
-    ("how", _TEXT, "--how", "NAME", "Noise on gradients (default), objective, output or functional."),
-    ("features", list[str] | None, "--features", "A,B", "Columns to learn from; default: all declared ones."),
-    ("batch", _NUMBER, "--batch", "N", "Expected size of a batch."),
-    ("epochs", _NUMBER, "--epochs", "N", "How often each row is seen."),
-    ("clip", _NUMBER, "--clip", "X", "Largest norm of a gradient."),
-    ("noise", _TEXT, "--noise", "KIND", "gaussian (default) or laplace."),
-    ("learning_rate", _NUMBER, "--learning-rate", "X", "Size of a step."),
-    ("optimiser", _TEXT, "--optimiser", "NAME", "sgd (default) or adam."),
-    ("hidden", _TEXT, "--hidden", "64,32", "Sizes of hidden layers."),
-    ("shape", _TEXT, "--shape", "1,28,28", "Shape of a row, for cnn and lstm."),
-    ("device", _TEXT, "--device", "NAME", "auto (default), cpu, cuda …"),
-    ("checkpoint", Path | None, "--checkpoint", "FILE", "Private file to go on from after an interruption."),
-    (
-        "accept_no_amplification",
-        _FLAG,
-        "--accept-no-amplification",
-        None,
-        "Accept that an epoch costs a step over all rows.",
-    ),
-)
-_MEASURING: Sequence[Row] = (
-    ("holdout", _NUMBER, "--holdout", "0..1", "Share of the rows kept away from training, to measure on."),
-    ("evaluate_epsilon", _NUMBER, "--evaluate-epsilon", "X", "Measure on them privately, for this much."),
-    ("evaluate_openly", _FLAG, "--evaluate-openly", None, "Measure without noise: NOT a private figure."),
-    ("audit", _FLAG, "--audit", None, "Also say what epsilon is at least, by canaries in the training."),
-    ("canaries", int | None, "--canaries", "N", "Made-up rows for --audit; default: a 20th of the rows."),
-)
-
 
 def _speaks_training(verb: Callable[..., None]) -> Callable[..., None]:
-    return speaks(verb, {"Model": _LEARNING, "Measuring": _MEASURING, "Table": SOURCE_ROWS})
+    return speaks(verb, spec_panels(TrainingSettings, "train"))
 
 
 @_speaks_training
@@ -57,12 +25,8 @@ def train(
     source: SOURCE,
     ledger: Annotated[Path, typer.Option("--ledger", help="The ledger that pays.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the training may cost.")],
-    delta: Annotated[float | None, option("--delta", "X", "The same; by default the ledger's.")] = None,
     output: Annotated[Path | None, option("-o --output", "DIR", "Folder for the model.")] = None,
     *,
-    no_poisson: Annotated[
-        bool, typer.Option("--no-poisson", help="No Poisson samples; needs --accept-no-amplification.")
-    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier model in the folder.")] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Only say what it would cost and whether it fits.")
@@ -85,10 +49,8 @@ def train(
             source,
             ledger=ledger,
             epsilon=epsilon,
-            delta=delta,
             output=output,
             force=force,
-            poisson=not no_poisson,
             plan=plan,
             progress=progress,
             **settings,

@@ -36,7 +36,7 @@ DELTA = 1e-6
 RUNS, QUICK_RUNS = 5, 1
 STUDENT = {2: 12.706, 5: 2.776}  # 97.5 % quantiles, by the number of runs
 CLASSIFIERS = ("hist_gradient_boosting", "logistic_regression")
-METHODS = tuple(name for name in SYNTHESISERS if name != "lstm")  # that one is for series
+METHODS = tuple(name for name, entry in SYNTHESISERS.items() if not entry.series)
 EPSILONS = (0.1, 0.3, 3.0, 10.0)
 
 _SCHOOLS = (

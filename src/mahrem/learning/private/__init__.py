@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.learning.private._choices import NOISES, OPTIMISERS
     from mahrem.learning.private._embedding import nearest_others
     from mahrem.learning.private._example_gradients import ClippedSums, torch_of
     from mahrem.learning.private._functional_mechanism import FunctionalLinear, FunctionalLogistic
@@ -47,6 +48,8 @@ else:
 
 __all__ = [
     "NETWORKS",
+    "NOISES",
+    "OPTIMISERS",
     "ClippedSums",
     "Descent",
     "FunctionalLinear",

@@ -12,6 +12,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import GlobalSensitivity, Relation, listened, noised
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
+from mahrem.learning.private._choices import OPTIMISERS, SCHEDULES
 from mahrem.learning.private._example_gradients import ClippedSums, torch_of
 from mahrem.learning.private._mixing import made_up, refuse_mixing
 from mahrem.learning.private._secret_stream import SecretStream
@@ -52,8 +53,8 @@ class Descent:
         check.between(0, 1, momentum=self.momentum)
         check.at_least(0, decay=self.decay)
         check.between(0, 1, average=self.average)
-        check.one_of(("sgd", "adam"), optimiser=self.optimiser)
-        check.one_of(("constant", "cosine"), schedule=self.schedule)
+        check.one_of(OPTIMISERS, optimiser=self.optimiser)
+        check.one_of(SCHEDULES, schedule=self.schedule)
 
     def optimiser_of(self, parameters: list[Any]) -> Any:
         """Make the optimiser."""

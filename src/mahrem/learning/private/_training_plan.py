@@ -12,13 +12,12 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, warn_of_large_delta
 from mahrem.errors import InvalidParameter, PrivacyWarning, either
+from mahrem.learning.private._choices import NOISES
 from mahrem.learning.private._secret_stream import SecretStream
 from mahrem.learning.private._training_cost import gaussian_steps, least_gaussian, renyi_epsilon
 from mahrem.types import Floats, Integers
 
-__all__ = ["NOISES", "TrainingPlan", "declared_rows", "training_event"]
-
-NOISES = ("gaussian", "laplace")
+__all__ = ["TrainingPlan", "declared_rows", "training_event"]
 
 
 @dataclass(frozen=True, kw_only=True)

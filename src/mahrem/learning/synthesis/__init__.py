@@ -15,18 +15,16 @@ if TYPE_CHECKING:
     from mahrem.learning.synthesis._closest_records import closest_distances
     from mahrem.learning.synthesis._declare_domain import declare_domain
     from mahrem.learning.synthesis._drawings import CellsAsked
+    from mahrem.learning.synthesis._entries import SYNTHESISERS, SynthesisMethod
     from mahrem.learning.synthesis._generators import Examples, Generator
+    from mahrem.learning.synthesis._keywords import SynthesisKeywords
     from mahrem.learning.synthesis._likelihoods import Cells
     from mahrem.learning.synthesis._marginals import Marginals
     from mahrem.learning.synthesis._marginals_fit import MarginalsFit
     from mahrem.learning.synthesis._network_tables import NetworkTables
     from mahrem.learning.synthesis._recurrent import Recurrent
-    from mahrem.learning.synthesis._synthesisers import (
-        SYNTHESISERS,
-        FittedSynthesiser,
-        Synthesiser,
-        make_synthesiser,
-    )
+    from mahrem.learning.synthesis._settings import SynthesisSettings
+    from mahrem.learning.synthesis._synthesisers import FittedSynthesiser, Synthesiser, make_synthesiser
     from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain
     from mahrem.learning.synthesis._synthetic_images import NetworkImages, NetworkImagesFit
     from mahrem.learning.synthesis._synthetic_quality import SyntheticQuality, synthetic_quality
@@ -53,6 +51,9 @@ __all__ = [
     "NetworkImagesFit",
     "NetworkTables",
     "Recurrent",
+    "SynthesisKeywords",
+    "SynthesisMethod",
+    "SynthesisSettings",
     "Synthesiser",
     "SyntheticQuality",
     "SyntheticSchema",

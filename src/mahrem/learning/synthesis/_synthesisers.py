@@ -1,24 +1,21 @@
-"""The synthesisers of tables by name; each is loaded when somebody asks for it."""
+"""What a synthesiser is, before and after it is fitted; made by name when somebody asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
 
 import polars as pl
 
 from mahrem import check
 from mahrem.dp import Facts, Ledger
 from mahrem.errors import InvalidParameter
+from mahrem.learning.synthesis._entries import SYNTHESISERS
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading
 
-if TYPE_CHECKING:
-    from mahrem.learning.synthesis._generators import Generator
-
-__all__ = ["SYNTHESISERS", "FittedSynthesiser", "Synthesiser", "make_synthesiser"]
+__all__ = ["FittedSynthesiser", "Synthesiser", "make_synthesiser"]
 
 
 class FittedSynthesiser(Protocol):
@@ -71,47 +68,6 @@ class Synthesiser(Protocol):
         ...
 
 
-def _marginals(**settings: Any) -> Synthesiser:
-    from mahrem.learning.synthesis._marginals import Marginals
-
-    return Marginals(**settings)
-
-
-def _vae(**settings: Any) -> Synthesiser:
-    from mahrem.learning.synthesis._variational import Variational
-
-    return _network(Variational, settings)
-
-
-def _gan(**settings: Any) -> Synthesiser:
-    from mahrem.learning.synthesis._adversarial import Adversarial
-
-    return _network(Adversarial, settings)
-
-
-def _lstm(**settings: Any) -> Synthesiser:
-    from mahrem.learning.synthesis._recurrent import Recurrent
-
-    return _network(Recurrent, settings)
-
-
-def _network(kind: type[Generator], settings: Mapping[str, Any]) -> Synthesiser:
-    """Sort settings: those of the network and its training, and those of every synthesiser."""
-    from mahrem.learning.synthesis._network_tables import NetworkTables
-
-    own = {entry.name for entry in fields(kind)} & set(settings)
-    others = {name: value for name, value in settings.items() if name not in own}
-    return NetworkTables(generator=kind(**{name: settings[name] for name in own}), **others)
-
-
-SYNTHESISERS: Mapping[str, Callable[..., Synthesiser]] = {
-    "marginals": _marginals,
-    "vae": _vae,
-    "gan": _gan,
-    "lstm": _lstm,
-}
-
-
 def make_synthesiser(
     method: str,
     *,
@@ -135,9 +91,9 @@ def make_synthesiser(
         >>> make_synthesiser("marginals", epsilon=1.0, delta=1e-6, width=2).width
         2
     """
-    make = SYNTHESISERS[check.one_of(tuple(SYNTHESISERS), method=method)]
+    entry = SYNTHESISERS[check.one_of(tuple(SYNTHESISERS), method=method)]
     try:
-        return make(
+        return entry.make(
             epsilon=epsilon, delta=delta, target=target, schema=schema or SyntheticSchema(), **options
         )
     except TypeError:

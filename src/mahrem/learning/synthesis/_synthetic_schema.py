@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mahrem import check
 from mahrem.dp import Facts
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._declare_domain import declare_domain
+from mahrem.learning.synthesis._settings import SchemaSettings
 from mahrem.learning.synthesis._synthetic_constraints import (
     Constraint,
     SumOf,
@@ -22,7 +23,7 @@ __all__ = ["SyntheticSchema"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SyntheticSchema:
+class SyntheticSchema(SchemaSettings):
     """The declared schema of a synthetic table, beside the public facts of a ledger.
 
     Args:
@@ -39,12 +40,10 @@ class SyntheticSchema:
         'last'
     """
 
-    columns: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    dates: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    cells: Mapping[str, int | Sequence[float]] = field(default_factory=dict)
-    constraints: tuple[str, ...] = ()
+    @classmethod
+    def of(cls, settings: SchemaSettings) -> SyntheticSchema:
+        """Take what settings say about columns."""
+        return cls(**{entry.name: getattr(settings, entry.name) for entry in fields(SchemaSettings)})
 
     @property
     def rules(self) -> tuple[Constraint, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.attacks import AuditedBound, Examples, OneRunAudit, log_odds, true_chances
 from mahrem.dp import Ledger, Relation
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import NETWORKS, PrivateNetwork, PublicInputs, SecretStream
@@ -20,6 +19,7 @@ __all__ = ["Canaries", "canary_count"]
 LEAST, MOST, SHARE = 20, 1000, 20
 CELLS = 150_000_000  # rows times canaries: columns of their own cost memory
 LOUD = 30.0  # an input so large that the gradient of a canary is clipped, and lies in its own column
+SMALLEST = 1e-12  # a probability is never quite 0 or 1
 DENSE = ("dnn", "logistic")  # networks whose first layer takes columns
 
 
@@ -97,33 +97,36 @@ class Canaries:
         more = int(units.max(initial=0)) + 1 + np.arange(int(self.inside.sum()))
         return joined, named, np.concatenate([units, more])
 
-    def fit(self, model: Any, learnt: tuple[Floats, Any, Any], delta: float, **more: Any) -> AuditedBound:
-        """Train a model on a table with canaries, guess from it which were in, and cut off their columns."""
+    def fit(self, model: Any, rows: Floats, labels: Any, **more: Any) -> Floats:
+        """Train a model on a table with canaries, say how well it knows each, and cut off their columns.
+
+        An audit guesses from these scores which canaries were in.
+        """
         network = getattr(model, "network", None)
         if self.own:
             model.network = _widened(str(network), len(self.inside))
         try:
-            model.fit(learnt[0], learnt[1], **more)
-            bound = OneRunAudit()(self.scores(model), self.inside, delta=delta)
+            model.fit(rows, labels, **more)
+            scores = self.scores(model)
         finally:
             if self.own:
                 model.network = network
         if self.own:
             _narrow(model, len(self.inside))
-        return bound
+        return scores
 
     def scores(self, model: Any) -> Floats:
         """Say how well the model knows each canary, against a blank row or others of the same label."""
         rows = self._full()
         if self.labels is None:
             return np.asarray(-np.abs(model.predict(rows) - rows).mean(axis=1))
-        said = _knows(model, rows, self.labels)
+        scores = _knows(model, rows, self.labels)
         if self.own:
-            return said - _knows(model, np.zeros_like(rows), self.labels)
-        for one in set(self.labels.tolist()):
-            same = self.labels == one
-            said[same] -= said[same].mean()
-        return said
+            return scores - _knows(model, np.zeros_like(rows), self.labels)
+        for label in set(self.labels.tolist()):
+            same = self.labels == label
+            scores[same] -= scores[same].mean()
+        return scores
 
     def _full(self) -> Floats:
         if not self.own:
@@ -136,12 +139,14 @@ def _knows(model: Any, rows: Floats, labels: Any) -> Floats:
     if labels.dtype != object:
         outputs = model.outputs(rows)[:, 0] if hasattr(model, "outputs") else model.predict(rows)
         return np.asarray(outputs * np.where(labels == labels.max(), 1.0, -1.0), dtype=np.float64)
+    places = [list(model.classes_).index(label) for label in labels.tolist()]
     if getattr(model, "loss", None) == "svm":
         scores = np.asarray(model.decision_function(rows))
         wide = np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
-        places = [list(model.classes_).index(one) for one in labels.tolist()]
         return np.asarray(wide[np.arange(len(wide)), places])
-    return log_odds(true_chances(model, Examples(rows, labels), model.classes_))
+    chances = np.asarray(model.predict_proba(rows), dtype=np.float64)[np.arange(len(rows)), places]
+    kept = np.clip(np.nan_to_num(chances), SMALLEST, 1 - SMALLEST)
+    return np.asarray(np.log(kept) - np.log1p(-kept))
 
 
 def _widened(network: str, count: int) -> Callable[..., Any]:

@@ -13,33 +13,33 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private import SecretStream, limited_units
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Measure"]
+__all__ = ["HeldOutMeasure"]
 
 FINE = 1000  # steps of an error, from none to the whole range
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class HeldOutMeasure:
     """Which share of the people is kept away from training, and how what is measured on them goes out.
 
     Args:
-        holdout: The share; 0 measures nothing.
+        share: The share; 0 measures nothing.
         epsilon: What a private figure may cost.
         openly: Give figures without noise; they are not private.
     """
 
-    holdout: float = 0.0
+    share: float = 0.0
     epsilon: float | None = None
     openly: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= check.finite(holdout=self.holdout) < 1:
-            raise InvalidParameter(f"holdout={self.holdout!r} must be at least 0 and below 1")
+        if not 0 <= check.finite(holdout=self.share) < 1:
+            raise InvalidParameter(f"holdout={self.share!r} must be at least 0 and below 1")
         if self.epsilon is not None:
             check.above_zero(evaluate_epsilon=self.epsilon)
-        if (self.holdout > 0) != ((self.epsilon is not None) or self.openly):
+        if (self.share > 0) != ((self.epsilon is not None) or self.openly):
             raise InvalidParameter(
-                f"holdout={self.holdout:g} goes with evaluate_epsilon (a private figure) or evaluate_openly "
+                f"holdout={self.share:g} goes with evaluate_epsilon (a private figure) or evaluate_openly "
                 f"(not private), and they with it"
             )
         if self.epsilon is not None and self.openly:
@@ -56,11 +56,11 @@ class Measure:
 
     def held_out(self, stream: SecretStream, rows: int, units: Integers | None) -> Mask:
         """Choose the rows to measure on, by people where people are protected."""
-        if not self.holdout:
+        if not self.share:
             return np.zeros(rows, dtype=bool)
         count = rows if units is None else int(units.max(initial=0)) + 1
         chosen = np.zeros(count, dtype=bool)
-        chosen[stream.chosen(HOLDOUT_STEP, count, self.holdout)] = True
+        chosen[stream.chosen(HOLDOUT_STEP, count, self.share)] = True
         return chosen if units is None else chosen[units]
 
     def __call__(
@@ -82,7 +82,7 @@ class Measure:
             return {"metric": name, "value": shown, "rows": len(errors), "private": False, "note": OPEN}
         noise = self._noise(ledger)
         paid = Repeated(noise.event, 2)
-        ledger.spend(paid, what=f"measure: {name} on {self.holdout:g} held out", epsilon=self.epsilon)
+        ledger.spend(paid, what=f"measure: {name} on {self.share:g} held out", epsilon=self.epsilon)
         # Row by row, so that a row moves the sum by FINE at most; what is no number is all wrong.
         whole = np.rint(FINE * np.nan_to_num(errors, nan=1.0).clip(0, 1)).astype(np.int64)
         wrong = noise([int(whole.sum())])[0] / FINE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mahrem.dp import Ledger, assert_dp
-from mahrem.pipeline._model_score import Measure
+from mahrem.learning.training import HeldOutMeasure
 from mahrem.types import Floats
 
 
@@ -21,7 +21,7 @@ class First:
 
 def measured(errors: Floats) -> Any:
     ledger = Ledger.temporary(epsilon=1)
-    score = Measure(holdout=0.5, epsilon=1.0)
+    score = HeldOutMeasure(share=0.5, epsilon=1.0)
     return score(First(), errors[:, None], np.zeros(len(errors)), None, ledger, (0.0, 1.0))["value"]
 
 
