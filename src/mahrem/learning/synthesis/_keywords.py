@@ -15,15 +15,15 @@ class SynthesisKeywords(TypedDict, total=False):
     Attributes:
         columns: Which columns; all the ledger knows.
         missing: Columns that may be empty; else such rows count as declared, or are left out.
-        kinds: What a number is, whole or number; repeatable.
-        dates: First and last day of a column of dates; repeatable.
+        kinds: What a number is, whole or number.
+        dates: First and last day of a column of dates.
         cells: Cells of a number, or the edges between them.
-        constraints: Rules every row keeps: 'a <= b' or 'total = a + b'; repeatable.
+        constraints: Rules every row keeps: 'a <= b' or 'total = a + b'.
         method: marginals, vae, gan, lstm (for series); default marginals.
         target: Column to predict: what goes with it is kept best.
-        options: A setting of the method's own; repeatable.
+        options: A setting of the method's own.
         rows: Rows to make; as many as there seem to be.
-        given: A condition every row meets; repeatable.
+        given: A condition every row meets.
         format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
         language: Of the report: en, de, tr; default en.
         html: Draw report.html.
