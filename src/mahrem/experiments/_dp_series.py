@@ -22,9 +22,9 @@ from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
 from mahrem.experiments._row import Row
 from mahrem.learning.private import new_stream
 from mahrem.learning.synthesis import (
-    Cells,
+    CellLikelihood,
     CellsAsked,
-    Examples,
+    GeneratorExamples,
     Recurrent,
     SyntheticSchema,
     make_synthesiser,
@@ -95,8 +95,8 @@ def _open_lstm(days: Floats, *, steps: int) -> Floats:
     places = np.eye(cells, dtype=np.float32)[codes]
     network = Recurrent(**{**OPTIONS["lstm"], "steps": steps}, clip=10.0)
     plan = network.plan(len(days), delta=DELTA, relation=Relation.ADD_REMOVE, noise_multiplier=1e-6)
-    examples = Examples(places.reshape(len(days), -1), np.zeros(0))
-    train = network.prepared(examples, Cells(list(places.mean(axis=0))), plan, new_stream(1))
+    examples = GeneratorExamples(places.reshape(len(days), -1), np.zeros(0))
+    train = network.prepared(examples, CellLikelihood(list(places.mean(axis=0))), plan, new_stream(1))
     draws = np.random.default_rng(1)
     drawn, _ = train().cells(CellsAsked([cells] * len(HOURS), MADE, MADE), draws)
     columns = zip(domain.columns, drawn.T, strict=True)

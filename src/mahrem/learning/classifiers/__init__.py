@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.learning.classifiers._classifiers import CLASSIFIERS, Fitted, need_learning, train
-    from mahrem.learning.classifiers._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
-    from mahrem.learning.classifiers._evaluate import (
-        DEFAULT_CLASSIFIERS,
-        Anonymise,
-        Protocol,
-        Published,
-        evaluate,
-        target_codes,
+    from mahrem.learning.classifiers._classifiers import (
+        CLASSIFIERS,
+        FittedClassifier,
+        need_learning,
+        train_classifier,
     )
-    from mahrem.learning.classifiers._features import Encoder, Features, fit_encoder
-    from mahrem.learning.classifiers._scores import FIGURES, Score, Scores, judged
+    from mahrem.learning.classifiers._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+    from mahrem.learning.classifiers._evaluate import Anonymise, PublishedRows, evaluate, target_codes
+    from mahrem.learning.classifiers._evaluation_settings import (
+        DEFAULT_CLASSIFIERS,
+        EvaluationProtocol,
+        EvaluationSettings,
+    )
+    from mahrem.learning.classifiers._features import EncodedFeatures, Encoder, fit_encoder
+    from mahrem.learning.classifiers._scores import FIGURES, Score, Scores, answer_figures
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -35,17 +38,18 @@ __all__ = [
     "DeclaredEncoder",
     "DeclaredNumbers",
     "DeclaredWords",
+    "EncodedFeatures",
     "Encoder",
-    "Features",
-    "Fitted",
-    "Protocol",
-    "Published",
+    "EvaluationProtocol",
+    "EvaluationSettings",
+    "FittedClassifier",
+    "PublishedRows",
     "Score",
     "Scores",
+    "answer_figures",
     "evaluate",
     "fit_encoder",
-    "judged",
     "need_learning",
     "target_codes",
-    "train",
+    "train_classifier",
 ]

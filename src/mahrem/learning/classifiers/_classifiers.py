@@ -13,7 +13,7 @@ from mahrem import check
 from mahrem.check import extra
 from mahrem.types import Floats, Integers
 
-__all__ = ["CLASSIFIERS", "Fitted", "need_learning", "train"]
+__all__ = ["CLASSIFIERS", "FittedClassifier", "need_learning", "train_classifier"]
 
 KERNEL_ROWS = 3_000  # above so many rows a support vector machine works on an approximation of its kernel
 KERNEL_PARTS = 300  # so many parts it has
@@ -33,7 +33,7 @@ class _Recipe:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedClassifier:
     """A trained classifier and the settings that were chosen for it."""
 
     model: Any
@@ -66,9 +66,9 @@ def need_learning() -> None:
         raise extra("learning", needed_for="training classifiers") from None
 
 
-def train(
+def train_classifier(
     name: str, features: Floats, amounts: int, target: Integers, *, seed: int, threads: int, tune: bool = True
-) -> Fitted:
+) -> FittedClassifier:
     """Train one classifier; its settings are chosen by cross-validation on the training rows alone.
 
     Args:
@@ -92,7 +92,7 @@ def train(
         model = _pipeline(recipe, len(features), amounts, seed, threads)
         settings = _chosen(recipe, model, features, target, seed) if tune else {}
         model.set_params(**settings).fit(features, target)
-    return Fitted(model, {key.removeprefix("model__"): value for key, value in settings.items()})
+    return FittedClassifier(model, {key.removeprefix("model__"): value for key, value in settings.items()})
 
 
 def _one_at_a_time() -> Any:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning.classifiers._classifiers import CLASSIFIERS, need_learning
-from mahrem.learning.classifiers._evaluate_splits import Anonymise, Judged, Published, Splits, Work
+from mahrem.learning.classifiers._classifiers import need_learning
+from mahrem.learning.classifiers._evaluate_splits import (
+    Anonymise,
+    EvaluatedTable,
+    PublishedRows,
+    Splits,
+    SplitScore,
+)
+from mahrem.learning.classifiers._evaluation_settings import EvaluationSettings
 from mahrem.learning.classifiers._features import kinds_of
 from mahrem.learning.classifiers._scores import FIGURES, Score, Scores
-from mahrem.table import Hierarchy, Kind
+from mahrem.table import Kind
 from mahrem.types import Integers
 
-__all__ = ["DEFAULT_CLASSIFIERS", "Anonymise", "Protocol", "Published", "evaluate", "target_codes"]
+__all__ = ["Anonymise", "PublishedRows", "evaluate", "target_codes"]
 
-Protocol = Literal["untouched", "published"]
-DEFAULT_CLASSIFIERS: tuple[str, ...] = ("hist_gradient_boosting", "logistic_regression")
 MOST_CLASSES = 50
 
 
@@ -31,18 +34,9 @@ def evaluate(
     target: str,
     anonymise: Anonymise | None = None,
     quasi: Sequence[str] = (),
-    classifiers: Sequence[str] = DEFAULT_CLASSIFIERS,
-    protocol: Protocol = "untouched",
-    splits: int = 5,
-    test: float = 0.3,
-    seed: int = 0,
-    tune: bool = True,
     kinds: Mapping[str, Kind] | None = None,
     orders: Mapping[str, Sequence[str]] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    threads: int | None = None,
-    jobs: int = 1,
-    limits: Mapping[str, int] | None = None,
+    settings: EvaluationSettings | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Scores:
     """Measure how well classifiers predict a target when they learn from anonymised rows.
@@ -58,18 +52,9 @@ def evaluate(
         target: The column to predict; rows without it are left out.
         anonymise: Makes published rows of numbered rows; None trains on the original.
         quasi: Columns that ``anonymise`` rewrites as cells.
-        classifiers: Names of :data:`CLASSIFIERS`.
-        protocol: ``untouched`` or ``published``.
-        splits: Repeated stratified splits.
-        test: Share of the rows that are tested.
-        seed: Of splits and classifiers; the same seed gives the same splits whatever the anonymiser.
-        tune: Choose settings by cross-validation inside the training rows.
         kinds: What the columns are; by default judged by all values of the original.
         orders: Orders of ordinal columns.
-        hierarchies: Trees of columns that show nodes, where ``anonymise`` does not give them.
-        threads: Cores one training may use; by default at most two, with several jobs one.
-        jobs: Splits that are worked on at once, each in a process of its own.
-        limits: For slow classifiers, how many of the training rows they see at most, drawn at random.
+        settings: Classifiers, splits and how they are trained.
         progress: Called with a sentence before each training; with several jobs after each split.
 
     Guarantees:
@@ -85,28 +70,25 @@ def evaluate(
 
     Example:
         >>> rows = pl.DataFrame({"age": list(range(40)), "old": ["n"] * 20 + ["y"] * 20})
-        >>> evaluate(rows, target="old", classifiers=["gaussian_nb"], splits=2)["gaussian_nb"].mean("auc")
+        >>> quick = EvaluationSettings(classifiers=["gaussian_nb"], splits=2)
+        >>> evaluate(rows, target="old", settings=quick)["gaussian_nb"].mean("auc")
         1.0
     """
     need_learning()
-    check.one_of(get_args(Protocol), protocol=protocol)
-    check.at_least(1, splits=check.whole(splits=splits))
-    names = list(dict.fromkeys(check.one_of(tuple(CLASSIFIERS), classifier=name) for name in classifiers))
-    if not names:
-        raise InvalidParameter("classifiers=[] must name at least one classifier")
+    chosen = settings or EvaluationSettings()
     codes = target_codes(original, target, quasi)
     given = kinds or kinds_of(original, [name for name in original.columns if name != target])
     given = {name: kind for name, kind in given.items() if name != target}
-    work = Work(original, codes, given, frozenset(quasi if anonymise else ()), orders, hierarchies)
-    check.at_least(1, jobs=check.whole(jobs=jobs))
-    cores = threads or (min(2, os.cpu_count() or 1) if jobs == 1 else 1)
+    table = EvaluatedTable(original, codes, given, frozenset(quasi if anonymise else ()), orders)
     everyone = np.flatnonzero(codes >= 0)
-    together = None if anonymise is None or protocol == "untouched" else anonymise(everyone)
-    plan = Splits(work, anonymise, together, tuple(names), seed, cores, tune, limits or {})
-    pool = everyone if together is None else together.rows
-    found = list(plan.judged(pool, splits, check.between(0.01, 0.99, test=test), jobs, progress))
-    scores = {name: _score(name, [one.by_name[name] for one in found], found[-1].ratio) for name in names}
-    return Scores(target=target, protocol=protocol, splits=splits, by_classifier=scores)
+    together = None if anonymise is None or chosen.protocol == "untouched" else anonymise(everyone)
+    splits = Splits(table, anonymise, together, chosen)
+    scored = list(splits.scores(everyone if together is None else together.rows, progress))
+    by_classifier = {
+        name: _score(name, [split.by_name[name] for split in scored], scored[-1].ratio)
+        for name in chosen.names
+    }
+    return Scores(target=target, protocol=chosen.protocol, splits=chosen.splits, by_classifier=by_classifier)
 
 
 def target_codes(original: pl.DataFrame, target: str, quasi: Sequence[str] = ()) -> Integers:
@@ -134,11 +116,11 @@ def target_codes(original: pl.DataFrame, target: str, quasi: Sequence[str] = ())
     return codes
 
 
-def _score(name: str, found: Sequence[Judged], ratio: float) -> Score:
+def _score(name: str, scored: Sequence[SplitScore], ratio: float) -> Score:
     return Score(
         classifier=name,
-        figures={figure: np.array([one.figures[figure] for one in found]) for figure in FIGURES},
-        settings=tuple(one.settings for one in found),
+        figures={figure: np.array([split.figures[figure] for split in scored]) for figure in FIGURES},
+        settings=tuple(split.settings for split in scored),
         ratio=ratio,
-        seconds=sum(one.seconds for one in found),
+        seconds=sum(split.seconds for split in scored),
     )

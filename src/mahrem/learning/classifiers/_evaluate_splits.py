@@ -12,17 +12,18 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput
-from mahrem.learning.classifiers._classifiers import train
-from mahrem.learning.classifiers._features import Features, fit_encoder
-from mahrem.learning.classifiers._scores import judged
+from mahrem.learning.classifiers._classifiers import train_classifier
+from mahrem.learning.classifiers._evaluation_settings import EvaluationSettings
+from mahrem.learning.classifiers._features import EncodedFeatures, fit_encoder
+from mahrem.learning.classifiers._scores import answer_figures
 from mahrem.table import Hierarchy, Kind, write_labels
 from mahrem.types import Floats, Integers
 
-__all__ = ["Anonymise", "Judged", "Published", "Splits", "Work"]
+__all__ = ["Anonymise", "EvaluatedTable", "PublishedRows", "SplitScore", "Splits"]
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedRows:
     """What an anonymiser made of some rows: the rows it shows, and which of the given ones they are."""
 
     frame: pl.DataFrame = field(repr=False)  # (m rows) quasi-identifiers as cells, other columns as they are
@@ -30,11 +31,11 @@ class Published:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)  # whose nodes the cells show
 
 
-Anonymise = Callable[[Integers], Published]  # called with numbers of rows of the original
+Anonymise = Callable[[Integers], PublishedRows]  # called with numbers of rows of the original
 
 
 @dataclass(frozen=True)
-class Work:
+class EvaluatedTable:
     """The table, and how its columns are read."""
 
     original: pl.DataFrame
@@ -42,13 +43,12 @@ class Work:
     kinds: Mapping[str, Kind]
     quasi: frozenset[str]
     orders: Mapping[str, Sequence[str]] | None
-    hierarchies: Mapping[str, Hierarchy] | None
 
     def untouched(self, rows: Integers) -> pl.DataFrame:
         """Give rows as they are, words written as cells."""
         return self._as_cells(self.original[rows], frozenset())
 
-    def shown(self, published: Published) -> pl.DataFrame:
+    def shown(self, published: PublishedRows) -> pl.DataFrame:
         """Give published rows, words of other columns written as cells."""
         check.columns_exist(self.kinds, published.frame.columns)
         if published.frame.height != len(published.rows):
@@ -69,15 +69,13 @@ class Work:
 
     def encoded(
         self, train: pl.DataFrame, test: pl.DataFrame, trees: Mapping[str, Hierarchy]
-    ) -> tuple[Features, Features]:
-        encode = fit_encoder(
-            train, self.kinds, orders=self.orders, hierarchies={**(self.hierarchies or {}), **trees}
-        )
+    ) -> tuple[EncodedFeatures, EncodedFeatures]:
+        encode = fit_encoder(train, self.kinds, orders=self.orders, hierarchies=trees)
         return encode(train), encode(test)
 
 
 @dataclass(frozen=True)
-class Round:
+class EncodedSplit:
     """One split, ready for every classifier."""
 
     train: Floats
@@ -88,22 +86,27 @@ class Round:
     classes: int
 
 
-def _round(
-    work: Work, features: tuple[Features, Features], learnt: Integers, asked: Integers, *, widths: bool
-) -> Round:
+def _split_of(
+    table: EvaluatedTable,
+    features: tuple[EncodedFeatures, EncodedFeatures],
+    learnt: Integers,
+    asked: Integers,
+    *,
+    widths: bool,
+) -> EncodedSplit:
     stacked = [
         np.hstack([part.amounts, *([part.widths] if widths else []), part.shares]) for part in features
     ]
-    if len(np.unique(work.codes[learnt])) < 2:
+    if len(np.unique(table.codes[learnt])) < 2:
         raise InvalidInput("published rows show fewer than two values of the target: nothing can be learnt")
     amounts = features[0].amounts.shape[1] * (1 + widths)
-    return Round(
-        stacked[0], stacked[1], amounts, work.codes[learnt], work.codes[asked], int(work.codes.max()) + 1
+    return EncodedSplit(
+        stacked[0], stacked[1], amounts, table.codes[learnt], table.codes[asked], int(table.codes.max()) + 1
     )
 
 
 @dataclass(frozen=True)
-class Judged:
+class SplitScore:
     """One classifier in one split."""
 
     figures: Mapping[str, float]
@@ -112,10 +115,10 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Found:
+class SplitScores:
     """All classifiers in one split."""
 
-    by_name: Mapping[str, Judged]
+    by_name: Mapping[str, SplitScore]
     ratio: float  # test rows over training rows
 
 
@@ -123,37 +126,29 @@ class Found:
 class Splits:
     """What is done in every split; splits do not know each other, so they can be done in any process."""
 
-    work: Work
+    table: EvaluatedTable
     anonymise: Anonymise | None
-    together: Published | None  # all rows anonymised at once: the published protocol
-    names: tuple[str, ...]
-    seed: int
-    threads: int
-    tune: bool
-    limits: Mapping[str, int]
+    together: PublishedRows | None  # all rows anonymised at once: the published protocol
+    settings: EvaluationSettings
 
-    def judged(
-        self, pool: Integers, splits: int, test: float, jobs: int, progress: Callable[[str], None] | None
-    ) -> Iterator[Found]:
+    def scores(self, pool: Integers, progress: Callable[[str], None] | None) -> Iterator[SplitScores]:
         """Draw the splits and judge every classifier in each."""
         from sklearn.model_selection import StratifiedShuffleSplit
 
-        draw = StratifiedShuffleSplit(splits, test_size=test, random_state=self.seed)
-        parts = enumerate(draw.split(pool, self.work.codes[pool]))
-        if jobs == 1:
+        chosen = self.settings
+        draw = StratifiedShuffleSplit(chosen.splits, test_size=chosen.test, random_state=chosen.seed)
+        parts = enumerate(draw.split(pool, self.table.codes[pool]))
+        if chosen.jobs == 1:
             for number, (learnt, asked) in parts:
-                yield self._split(number, pool, learnt, asked, splits, progress)
+                yield self._split(number, pool, learnt, asked, progress)
             return
         from joblib import Parallel, delayed
 
-        calls = (
-            delayed(self._split)(number, pool, learnt, asked, splits, None)
-            for number, (learnt, asked) in parts
-        )
-        for number, one in enumerate(Parallel(n_jobs=jobs, return_as="generator")(calls)):
+        calls = (delayed(self._split)(number, pool, learnt, asked, None) for number, (learnt, asked) in parts)
+        for number, scores in enumerate(Parallel(n_jobs=chosen.jobs, return_as="generator")(calls)):
             if progress is not None:
-                progress(f"split {number + 1} of {splits}")
-            yield one
+                progress(f"split {number + 1} of {chosen.splits}")
+            yield scores
 
     def _split(
         self,
@@ -161,43 +156,44 @@ class Splits:
         pool: Integers,
         learnt: Integers,
         asked: Integers,
-        splits: int,
         progress: Callable[[str], None] | None,
-    ) -> Found:
-        one = self._round(pool, learnt, asked)
-        found = {}
-        for name in self.names:
+    ) -> SplitScores:
+        split = self._encoded(pool, learnt, asked)
+        scores = {}
+        for name in self.settings.names:
             if progress is not None:
-                progress(f"{name}: split {number + 1} of {splits}")
-            found[name] = self._judge(name, one, number)
-        return Found(found, len(one.test) / len(one.train))
+                progress(f"{name}: split {number + 1} of {self.settings.splits}")
+            scores[name] = self._score(name, split, number)
+        return SplitScores(scores, len(split.test) / len(split.train))
 
-    def _round(self, pool: Integers, learnt: Integers, asked: Integers) -> Round:
-        work = self.work
+    def _encoded(self, pool: Integers, learnt: Integers, asked: Integers) -> EncodedSplit:
+        table = self.table
         if self.together is not None:
-            cells = work.shown(self.together)
-            features = work.encoded(cells[learnt], cells[asked], self.together.hierarchies)
-            return _round(work, features, pool[learnt], pool[asked], widths=True)
-        made = None if self.anonymise is None else self.anonymise(pool[learnt])
-        rows = pool[learnt] if made is None else made.rows
-        shown = work.untouched(rows) if made is None else work.shown(made)
-        features = work.encoded(shown, work.untouched(pool[asked]), made.hierarchies if made else {})
-        return _round(work, features, rows, pool[asked], widths=False)
+            cells = table.shown(self.together)
+            features = table.encoded(cells[learnt], cells[asked], self.together.hierarchies)
+            return _split_of(table, features, pool[learnt], pool[asked], widths=True)
+        published = None if self.anonymise is None else self.anonymise(pool[learnt])
+        rows = pool[learnt] if published is None else published.rows
+        shown = table.untouched(rows) if published is None else table.shown(published)
+        trees = {} if published is None else published.hierarchies
+        features = table.encoded(shown, table.untouched(pool[asked]), trees)
+        return _split_of(table, features, rows, pool[asked], widths=False)
 
-    def _judge(self, name: str, one: Round, number: int) -> Judged:
-        began = time.perf_counter()
-        rows = np.arange(len(one.train))
-        if name in self.limits:
-            drawn = np.random.default_rng(self.seed + number).permutation(rows)[: self.limits[name]]
+    def _score(self, name: str, split: EncodedSplit, number: int) -> SplitScore:
+        began, chosen = time.perf_counter(), self.settings
+        rows = np.arange(len(split.train))
+        if name in chosen.limits:
+            drawn = np.random.default_rng(chosen.seed + number).permutation(rows)[: chosen.limits[name]]
             rows = np.sort(drawn)
-        fitted = train(
+        fitted = train_classifier(
             name,
-            one.train[rows],
-            one.amounts,
-            one.train_target[rows],
-            seed=self.seed + number,
-            threads=self.threads,
-            tune=self.tune,
+            split.train[rows],
+            split.amounts,
+            split.train_target[rows],
+            seed=chosen.seed + number,
+            threads=chosen.cores,
+            tune=chosen.tune,
         )
-        figures = judged(one.test_target, fitted.predict(one.test), fitted.scores(one.test, one.classes))
-        return Judged(figures, fitted.settings, time.perf_counter() - began)
+        scores = fitted.scores(split.test, split.classes)
+        figures = answer_figures(split.test_target, fitted.predict(split.test), scores)
+        return SplitScore(figures, fitted.settings, time.perf_counter() - began)

@@ -21,7 +21,7 @@ from mahrem.metrics import Cover, cover_words
 from mahrem.table import Hierarchy, Kind, infer_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["Encoder", "Features", "fit_encoder"]
+__all__ = ["EncodedFeatures", "Encoder", "fit_encoder"]
 
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
 MOST = 60  # values of a column that get a place of their own
@@ -29,16 +29,16 @@ LETTERS = 120  # beginnings of a code that get a place of their own
 
 
 @dataclass(frozen=True)
-class Features:
+class EncodedFeatures:
     """Rows as numbers: ``amounts`` need scaling, ``shares`` lie in [0, 1]."""
 
     amounts: Floats = field(repr=False)  # (n, a) middles of intervals
     shares: Floats = field(repr=False)  # (n, s) which values a cell may stand for, and what is missing
     widths: Floats = field(repr=False)  # (n, a) widths of intervals
 
-    def take(self, rows: Integers) -> Features:
+    def take(self, rows: Integers) -> EncodedFeatures:
         """Give some of the rows."""
-        return Features(self.amounts[rows], self.shares[rows], self.widths[rows])
+        return EncodedFeatures(self.amounts[rows], self.shares[rows], self.widths[rows])
 
 
 class _Column(Protocol):
@@ -141,11 +141,11 @@ class Encoder:
 
     columns: Mapping[str, _Column] = field(repr=False)
 
-    def __call__(self, frame: pl.DataFrame) -> Features:
+    def __call__(self, frame: pl.DataFrame) -> EncodedFeatures:
         """Turn rows, published or untouched, into features; distinct cells are read once."""
         blocks = [self._column(frame[name], column) for name, column in self.columns.items()]
         amounts, shares, widths = (np.hstack([block[part] for block in blocks]) for part in range(3))
-        return Features(amounts, shares, widths)
+        return EncodedFeatures(amounts, shares, widths)
 
     def _column(self, series: pl.Series, column: _Column) -> tuple[Floats, Floats, Floats]:
         distinct, where = distinct_cells(series)
@@ -163,7 +163,7 @@ def fit_encoder(
     """Learn how columns become features, from the published rows a classifier will be trained on.
 
     Args:
-        frame: Published rows: cells as text, numbers and dates as they are.
+        frame: PublishedRows rows: cells as text, numbers and dates as they are.
         kinds: What each column is; columns not named are left out.
         orders: Orders of ordinal columns, lowest first.
         hierarchies: Trees of columns that show nodes.

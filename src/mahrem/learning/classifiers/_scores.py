@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem.types import Floats, Integers
 
-__all__ = ["FIGURES", "Score", "Scores", "judged"]
+__all__ = ["FIGURES", "Score", "Scores", "answer_figures"]
 
 FIGURES = ("accuracy", "precision", "recall", "macro_f1", "auc")
 CERTAINTY = 0.95
@@ -89,7 +89,7 @@ class Scores:
         }
 
 
-def judged(truth: Integers, predicted: Integers, scores: Floats) -> dict[str, float]:
+def answer_figures(truth: Integers, predicted: Integers, scores: Floats) -> dict[str, float]:
     """Compare what a classifier said with what is true.
 
     Precision, recall and F1 are means over the classes that occur or were said; AUC is the mean over the
@@ -97,7 +97,7 @@ def judged(truth: Integers, predicted: Integers, scores: Floats) -> dict[str, fl
 
     Example:
         >>> truth, said = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-        >>> found = judged(truth, said, np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]]))
+        >>> found = answer_figures(truth, said, np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]]))
         >>> found["accuracy"], found["auc"], round(found["macro_f1"], 4)
         (0.75, 1.0, 0.7333)
     """

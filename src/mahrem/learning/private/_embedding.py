@@ -49,7 +49,7 @@ def shared_network(network: Any) -> Any:
     """Use one network for every row of a group: ``(B, size, ...)`` to ``(B, size, code)``, of length 1."""
     torch = torch_of()
 
-    class Shared(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class SharedNetwork(torch.nn.Module):  # type: ignore[misc, name-defined]
         """The network, several times with the same weights."""
 
         def __init__(self) -> None:
@@ -60,7 +60,7 @@ def shared_network(network: Any) -> Any:
             codes = torch.stack([self.network(groups[:, place]) for place in range(groups.shape[1])], dim=1)
             return codes / (codes.square().sum(dim=-1, keepdim=True) + SMALL).sqrt()
 
-    return Shared()
+    return SharedNetwork()
 
 
 def group_losses(kind: str, margin: float) -> Callable[[Any, Any], Any]:

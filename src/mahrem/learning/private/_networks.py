@@ -86,7 +86,7 @@ def lstm(shape: Sequence[int], outputs: int, *, hidden: int = 32) -> nn.Module:
     except ImportError:
         raise extra("train", needed_for="private LSTM layers") from None
 
-    class Reader(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class SeriesReader(torch.nn.Module):  # type: ignore[misc, name-defined]
         """Reads a series and answers from its last state."""
 
         def __init__(self) -> None:
@@ -97,7 +97,7 @@ def lstm(shape: Sequence[int], outputs: int, *, hidden: int = 32) -> nn.Module:
         def forward(self, rows: Any) -> Any:
             return self.answer(self.series(rows)[0][:, -1])
 
-    made: nn.Module = Reader()
+    made: nn.Module = SeriesReader()
     return made
 
 

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import (
-    GaussianNoise,
-    GlobalSensitivity,
-    IntegerNoise,
-    Relation,
-    Tape,
-    gaussian_multiplier,
-    listening,
-    noised,
-    promise_event,
-)
+from mahrem.dp import GaussianNoise, IntegerNoise, Relation, Tape, gaussian_multiplier, listening
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._convex import LOGISTIC, MarginLoss, Objective, minimise
+from mahrem.learning.private._convex import Objective, minimise
 from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
 from mahrem.learning.private._objective_analysis import objective_delta
-from mahrem.learning.private._private_margin import PrivateMargin, refuse_long_rows
+from mahrem.learning.private._private_margin import MarginProblem, PrivateMargin, release_at_once
 from mahrem.types import Floats
 
 __all__ = [
@@ -39,96 +28,56 @@ CURVATURE = 0.2  # share of the rest that the smallest regularisation may take
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectivePlan:
-    """The public numbers of objective perturbation; :meth:`make` finds them for a promise.
+    """The noise of objective perturbation; :meth:`of` finds it for a problem.
+
+    With ``delta`` 0 the noise has a gamma-distributed norm, which needs none.
 
     Attributes:
-        epsilon: The promise.
-        delta: The same.
-        width: Entries of a row.
-        norm: Largest norm of a row.
-        loss: The loss of a margin.
-        relation: Which tables are neighbours.
+        problem: The promise and the other public numbers.
         scale: Standard deviation of each entry of the linear term; with ``delta`` 0, the scale of its norm.
-        regularisation: Weight of the squared norm, halved.
-        tolerance: The gradient at the released minimum has at most this norm.
+        regularisation: Weight of the squared norm, halved; by default what balances the noise for
+            coefficients of norm ``radius``.
         release: Noise on the minimum, for what an approximate minimum gives away.
     """
 
-    epsilon: float
-    delta: float
-    width: int
-    norm: float
-    loss: MarginLoss
-    relation: Relation
+    problem: MarginProblem
     scale: float
     regularisation: float
-    tolerance: float
     release: IntegerNoise
 
     @property
     def distance(self) -> float:
         """Largest distance of two approximate minima of the same objective."""
-        return 2 * self.tolerance / self.regularisation
+        return 2 * self.problem.tolerance / self.regularisation
 
     @classmethod
-    def make(
-        cls,
-        *,
-        epsilon: float,
-        delta: float,
-        width: int,
-        norm: float = 1.0,
-        loss: MarginLoss = LOGISTIC,
-        relation: Relation = Relation.ADD_REMOVE,
-        regularisation: float | None = None,
-        radius: float = 20.0,
-        tolerance: float = 1e-5,
-    ) -> ObjectivePlan:
-        """Find the noise for a promise.
-
-        Args:
-            epsilon: The promise, all parts together.
-            delta: The same; 0 takes noise with a gamma-distributed norm, which needs none.
-            width: Entries of a row.
-            norm: Largest norm of a row.
-            loss: The loss of a margin.
-            relation: Which tables are neighbours.
-            regularisation: Weight of the squared norm; by default what balances the noise for coefficients of
-                norm ``radius``, which needs no look at the data.
-            radius: A guess of the coefficients' norm, for rows of norm 1.
-            tolerance: Largest norm of the gradient at what is released.
-        """
-        for name, value in (("radius", radius), ("tolerance", tolerance)):
-            check.above_zero(**{name: value})
+    def of(cls, problem: MarginProblem) -> ObjectivePlan:
+        """Find the noise for a problem."""
+        epsilon, delta, width, norm = problem.epsilon, problem.delta, problem.width, problem.norm
         main = epsilon * (1 - RELEASE), delta * (1 - RELEASE)
-        smooth = loss.most_curve * norm**2
+        smooth = problem.loss.most_curve * norm**2
         least = smooth / math.expm1(main[0] * CURVATURE)
-        weight = least if regularisation is None else check.finite(regularisation=regularisation)
+        weight = least
+        if problem.regularisation is not None:
+            weight = check.finite(regularisation=problem.regularisation)
         if weight <= 0 or math.log1p(smooth / weight) >= main[0]:
             raise InvalidParameter(
                 f"regularisation={weight:g} is too small for epsilon={epsilon:g}; at least "
                 f"{least:.4g} leaves enough of it for the noise"
             )
-        scale = _scale(*main, smooth / weight, norm, relation)
-        if regularisation is None:
+        scale = _scale(*main, smooth / weight, norm, problem.relation)
+        if problem.regularisation is None:
             expected = scale * (math.sqrt(width) if delta > 0 else width)
-            weight = max(weight, expected * norm / radius)
-            scale = _scale(*main, smooth / weight, norm, relation)
+            weight = max(weight, expected * norm / problem.radius)
+            scale = _scale(*main, smooth / weight, norm, problem.relation)
         release = grid_noise(
-            2 * tolerance / weight, width, relation, epsilon=epsilon * RELEASE, delta=delta * RELEASE
+            2 * problem.tolerance / weight,
+            width,
+            problem.relation,
+            epsilon=epsilon * RELEASE,
+            delta=delta * RELEASE,
         )
-        return cls(
-            epsilon=epsilon,
-            delta=delta,
-            width=width,
-            norm=norm,
-            loss=loss,
-            relation=relation,
-            scale=scale,
-            regularisation=weight,
-            tolerance=tolerance,
-            release=release,
-        )
+        return cls(problem=problem, scale=scale, regularisation=weight, release=release)
 
 
 def _scale(epsilon: float, delta: float, curvature: float, norm: float, relation: Relation) -> float:
@@ -146,13 +95,13 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
     """Fit one linear classifier of two classes by objective perturbation.
 
     Args:
-        rows: ``(n, width)`` of norm at most ``plan.norm``.
+        rows: ``(n, width)`` of norm at most ``problem.norm``.
         signs: ``(n,)`` -1 or 1; rows of zeros add nothing.
         plan: The public numbers.
 
     Guarantees:
-        - ``(plan.epsilon, plan.delta)``-DP under ``plan.relation``; approximate minima and rounding in the
-          solver are covered by the check of the gradient and the noise on what is released.
+        - ``(epsilon, delta)``-DP under ``relation``, all of the problem; approximate minima and rounding in
+          the solver are covered by the check of the gradient and the noise on what is released.
         - A minimum that is not reached is refused (:class:`~mahrem.errors.Infeasible`).
 
     References:
@@ -160,30 +109,28 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
         differentially private convex optimization, 2019; Redberg, Koskela, Wang, 2023.
 
     Example:
-        >>> plan = ObjectivePlan.make(epsilon=1.0, delta=1e-6, width=2)
+        >>> plan = ObjectivePlan.of(MarginProblem(epsilon=1.0, delta=1e-6, width=2))
         >>> rows = np.tile([[0.6, 0.8], [0.6, -0.8]], (500, 1))
         >>> objective_perturbation(rows, np.sign(rows[:, 1]), plan).shape
         (2,)
     """
-    if rows.shape[1] != plan.width:
-        raise InvalidParameter(f"rows must have {plan.width} entries")
-    refuse_long_rows(rows, plan.norm)
+    problem = plan.problem
+    if rows.shape[1] != problem.width:
+        raise InvalidParameter(f"rows must have {problem.width} entries")
+    problem.refuse_long_rows(rows)
 
     def draw() -> Floats:
         with listening(Tape()):  # one mechanism: its parts are no steps of their own
-            if plan.delta == 0:
-                linear = gamma_vector(plan.width, plan.scale)
+            if problem.delta == 0:
+                linear = gamma_vector(problem.width, plan.scale)
             else:
                 noise = GaussianNoise(sigma=plan.scale)
-                linear = np.array([noise(0.0) for _ in range(plan.width)])
-            objective = Objective(rows, signs, plan.loss, plan.regularisation, linear)
-            found = minimise(objective, tolerance=plan.tolerance)
+                linear = np.array([noise(0.0) for _ in range(problem.width)])
+            objective = Objective(rows, signs, problem.loss, plan.regularisation, linear)
+            found = minimise(objective, tolerance=problem.tolerance)
             return grid_release(found.point, plan.release, plan.distance)
 
-    # Nothing is compared before the noise: of two neighbours the same minimum comes from different noise.
-    nothing = GlobalSensitivity(relation=plan.relation, l1=0, l2_squared=0, linf=0, single=False)
-    event = promise_event(plan.epsilon, plan.delta)
-    return noised("objective-perturbation", (), nothing, event, draw)
+    return release_at_once("objective-perturbation", problem, draw)
 
 
 @dataclass(kw_only=True)
@@ -211,20 +158,21 @@ class ObjectivePerturbation(PrivateMargin):
     def _title(self) -> str:
         return f"objective perturbation ({self.loss})"
 
-    def _plan_one(self, **public: Any) -> ObjectivePlan:
-        return ObjectivePlan.make(**public)
+    def _plan_one(self, problem: MarginProblem) -> ObjectivePlan:
+        return ObjectivePlan.of(problem)
 
     def _fit_one(self, rows: Floats, signs: Floats, plan: ObjectivePlan) -> Floats:
         return objective_perturbation(rows, signs, plan)
 
     def _way(self, plan: ObjectivePlan) -> str:
-        kind = "Gaussian, deviation" if plan.delta else "gamma norm, scale"
+        kind = "Gaussian, deviation" if plan.problem.delta else "gamma norm, scale"
         exact = (
             "The noise is drawn exactly (OpenDP), and rounding in the solver is part of the tolerance."
-            if plan.delta
+            if plan.problem.delta
             else "Idealised: the linear term is drawn in floating point from a secret key."
         )
         return (
             f"a random linear term ({kind} {plan.scale:.4g}), regularisation {plan.regularisation:.4g}, "
-            f"gradient at most {plan.tolerance:g} at the minimum, integer noise on what is released. {exact}"
+            f"gradient at most {plan.problem.tolerance:g} at the minimum, integer noise on what is released. "
+            f"{exact}"
         )

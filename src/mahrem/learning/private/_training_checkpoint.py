@@ -23,13 +23,13 @@ from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._secret_stream import SecretStream, stream_from
 from mahrem.learning.private._training_plan import TrainingPlan
 
-__all__ = ["Checkpoint", "Paid", "checkpoint_stream", "data_digest", "pay_or_resume"]
+__all__ = ["Checkpoint", "PaidTraining", "checkpoint_stream", "data_digest", "pay_or_resume"]
 
 FORMAT = "mahrem-training-1"
 
 
 @dataclass(frozen=True)
-class Paid:
+class PaidTraining:
     """A training that was paid for: with which stream it runs, and from which state it goes on."""
 
     stream: SecretStream
@@ -50,7 +50,7 @@ class Checkpoint:
     path: Path
     settings: Mapping[str, Any]
 
-    def save(self, paid: Paid, plan: TrainingPlan, state: dict[str, Any], digest: str) -> None:
+    def save(self, paid: PaidTraining, plan: TrainingPlan, state: dict[str, Any], digest: str) -> None:
         """Write it whole or not at all, for its owner alone."""
         torch = torch_of()
         content = {
@@ -110,7 +110,7 @@ def pay_or_resume(
     stream: SecretStream,
     checkpoint: Checkpoint | None,
     arrays: tuple[Any, ...],
-) -> Paid:
+) -> PaidTraining:
     """Pay for all planned steps before the first one, or go on with a training that was paid for.
 
     Raises:
@@ -121,7 +121,7 @@ def pay_or_resume(
     if checkpoint is None or not checkpoint.path.exists():
         said = f"{what} (run {secrets.token_hex(4)})"
         record = ledger.spend(plan.event, what=said, delta=plan.delta)
-        return Paid(stream, record.sequence, said)
+        return PaidTraining(stream, record.sequence, said)
     content = checkpoint.load()
     name = checkpoint.path.name
     if TrainingPlan.from_dict(content["plan"]) != plan or content["settings"] != dict(checkpoint.settings):
@@ -138,7 +138,7 @@ def pay_or_resume(
         raise InvalidParameter(
             f"checkpoint={name!r} was made with other rows; the same noise on them would give people away"
         )
-    return Paid(found, spend["sequence"], spend["what"], content["state"])
+    return PaidTraining(found, spend["sequence"], spend["what"], content["state"])
 
 
 def checkpoint_stream(path: str | Path) -> SecretStream | None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from mahrem.learning.synthesis._declare_domain import declare_domain
     from mahrem.learning.synthesis._drawings import CellsAsked
     from mahrem.learning.synthesis._entries import SYNTHESISERS, SynthesisMethod
-    from mahrem.learning.synthesis._generators import Examples, Generator
+    from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
     from mahrem.learning.synthesis._keywords import SynthesisKeywords
-    from mahrem.learning.synthesis._likelihoods import Cells
+    from mahrem.learning.synthesis._likelihoods import CellLikelihood
     from mahrem.learning.synthesis._marginals import Marginals
     from mahrem.learning.synthesis._marginals_fit import MarginalsFit
     from mahrem.learning.synthesis._network_tables import NetworkTables
@@ -38,13 +38,13 @@ __all__ = [
     "COMPARED_ROWS",
     "SYNTHESISERS",
     "Adversarial",
-    "Cells",
+    "CellLikelihood",
     "CellsAsked",
     "DeclaredColumn",
     "DeclaredDomain",
-    "Examples",
     "FittedSynthesiser",
     "Generator",
+    "GeneratorExamples",
     "Marginals",
     "MarginalsFit",
     "NetworkImages",

@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 from mahrem import check
 from mahrem.learning.private import PrivateSteps, SecretStream, TrainingPlan, choose_device, torch_of
 from mahrem.learning.synthesis._drawings import CodedDrawing
-from mahrem.learning.synthesis._generators import Examples, Generator, dense, layer_sizes, maker, normals
+from mahrem.learning.synthesis._generators import (
+    Generator,
+    GeneratorExamples,
+    dense,
+    layer_sizes,
+    maker,
+    normals,
+)
 from mahrem.learning.synthesis._likelihoods import Likelihood
 
 __all__ = ["Adversarial"]
@@ -54,7 +61,7 @@ class Adversarial(Generator):
         layer_sizes(judge=self.judge)
 
     def prepared(
-        self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
+        self, examples: GeneratorExamples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
     ) -> Callable[[], CodedDrawing]:
         torch = torch_of()
         labels = len(examples.shares)
@@ -107,7 +114,7 @@ def _pairs(settings: Adversarial, likelihood: Likelihood, labels: int, follower:
 class _Follower:
     """The generator and its own optimiser; not part of what is trained privately."""
 
-    def __init__(self, settings: Adversarial, likelihood: Likelihood, examples: Examples) -> None:
+    def __init__(self, settings: Adversarial, likelihood: Likelihood, examples: GeneratorExamples) -> None:
         torch = torch_of()
         self.settings, self.likelihood = settings, likelihood
         labels = len(examples.shares)

@@ -13,7 +13,15 @@ import numpy.typing as npt
 from mahrem.learning.private import torch_of
 from mahrem.types import Floats, Integers
 
-__all__ = ["CHUNK", "CellsAsked", "CodedDrawing", "Drawing", "admitted_chances", "drawn_cells", "resampled"]
+__all__ = [
+    "CHUNK",
+    "CellsAsked",
+    "CodedDrawing",
+    "NetworkDrawing",
+    "admitted_chances",
+    "drawn_cells",
+    "resampled",
+]
 
 CHUNK = 4096  # rows that a network makes at a time
 
@@ -44,7 +52,7 @@ class CellsAsked:
         return ones
 
 
-class Drawing(ABC):
+class NetworkDrawing(ABC):
     """A trained network that rows are drawn from; asking it costs nothing."""
 
     @abstractmethod
@@ -53,7 +61,7 @@ class Drawing(ABC):
 
 
 @dataclass(frozen=True)
-class CodedDrawing(Drawing):
+class CodedDrawing(NetworkDrawing):
     """A network that turns random codes, and labels, into outputs.
 
     Attributes:

@@ -18,7 +18,7 @@ from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.learning.synthesis._tree_sampling import spread_draw
 from mahrem.types import Floats, Integers
 
-__all__ = ["BATCH", "Admitted", "DrawnTable", "Given", "ModelledTable"]
+__all__ = ["BATCH", "DrawnTable", "Given", "GroupConditions", "ModelledTable"]
 
 BATCH = 1 << 16
 Given: TypeAlias = Mapping[str, Any]
@@ -51,7 +51,7 @@ class ModelledTable:
 
 
 @dataclass(frozen=True)
-class Admitted:
+class GroupConditions:
     """Conditions in terms of groups.
 
     Attributes:
@@ -65,7 +65,7 @@ class Admitted:
     within: Mapping[str, tuple[float, float]]
 
     @classmethod
-    def of(cls, table: ModelledTable, given: Given) -> Admitted:
+    def of(cls, table: ModelledTable, given: Given) -> GroupConditions:
         """Read conditions; refuses unknown columns and values, and what nothing declared meets."""
         table.schema.refuse_given(table.domain, given)
         cells, kept, within = [], {}, {}
@@ -138,7 +138,7 @@ class DrawnTable(ABC):
         """Draw a synthetic table part by part, so that memory does not grow with it."""
         count = self.rows_ if rows is None else int(check.at_least(1, rows=check.whole(rows=rows)))
         rng = np.random.default_rng(seed)
-        admitted = Admitted.of(self.about, given or {})
+        admitted = GroupConditions.of(self.about, given or {})
         draw = self.drawer(admitted)
         rules, domain = self.about.schema.rules, self.domain.narrowed(admitted.within)
         while count > 0:
@@ -154,10 +154,10 @@ class DrawnTable(ABC):
         """Say what the model is made of beside groups."""
 
     @abstractmethod
-    def drawer(self, admitted: Admitted) -> DrawGroups:
+    def drawer(self, admitted: GroupConditions) -> DrawGroups:
         """Give what draws ``(rows, columns)`` groups under conditions."""
 
-    def _written(self, groups: Integers, rng: np.random.Generator, admitted: Admitted) -> pl.DataFrame:
+    def _written(self, groups: Integers, rng: np.random.Generator, admitted: GroupConditions) -> pl.DataFrame:
         """Turn groups into values; totals are zero here and added up later."""
         found: dict[str, pl.Series] = {}
         for place, name in enumerate(self.about.modelled):

@@ -16,13 +16,13 @@ from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import Descent, PrivateSteps, SecretStream, TrainingPlan, torch_of
-from mahrem.learning.synthesis._drawings import Drawing
+from mahrem.learning.synthesis._drawings import NetworkDrawing
 from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers
 
 __all__ = [
-    "Examples",
     "Generator",
+    "GeneratorExamples",
     "dense",
     "layer_sizes",
     "maker",
@@ -31,7 +31,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Examples:
+class GeneratorExamples:
     """What a generating network learns from.
 
     Attributes:
@@ -112,15 +112,15 @@ class Generator(ABC):
 
     @abstractmethod
     def prepared(
-        self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
-    ) -> Callable[[], Drawing]:
+        self, examples: GeneratorExamples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
+    ) -> Callable[[], NetworkDrawing]:
         """Make the networks and refuse what cannot be trained; what comes back trains them."""
 
     def private_steps(
         self,
         model: Any,
         losses: Callable[[Any, Any], Any],
-        examples: Examples,
+        examples: GeneratorExamples,
         targets: Any,
         plan: TrainingPlan,
         stream: SecretStream,

@@ -11,7 +11,7 @@ import numpy as np
 from mahrem.learning.private import torch_of
 from mahrem.types import Floats
 
-__all__ = ["Cells", "Likelihood", "Pixels"]
+__all__ = ["CellLikelihood", "Likelihood", "PixelLikelihood"]
 
 DARK = -2.0  # images are taken to be dark at first
 TINY = 1e-7  # keeps logarithms of random numbers finite
@@ -45,7 +45,7 @@ class Likelihood(Protocol):
 
 
 @dataclass(frozen=True)
-class Pixels:
+class PixelLikelihood:
     """Each pixel is a shade from 0 to 1, as likely as a coin of that chance (Bernoulli).
 
     Attributes:
@@ -70,7 +70,7 @@ class Pixels:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellLikelihood:
     """Each column is one of so many cells; columns are independent given what the network was fed.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.learning.synthesis._clique_tree import CliqueTree
-from mahrem.learning.synthesis._drawn_tables import Admitted, DrawGroups, DrawnTable
+from mahrem.learning.synthesis._drawn_tables import DrawGroups, DrawnTable, GroupConditions
 from mahrem.learning.synthesis._marginal_plan import MarginalPlan
 from mahrem.learning.synthesis._tree_sampling import tree_sample
 from mahrem.types import Floats
@@ -34,7 +34,7 @@ class MarginalsFit(DrawnTable):
             },
         }
 
-    def drawer(self, admitted: Admitted) -> DrawGroups:
+    def drawer(self, admitted: GroupConditions) -> DrawGroups:
         potentials = list(self.potentials)
         for place, kept in admitted.kept.items():
             home = self.tree.home((place,))

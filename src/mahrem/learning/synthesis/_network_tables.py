@@ -12,10 +12,10 @@ import numpy.typing as npt
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import SecretStream, choose_device, new_stream
-from mahrem.learning.synthesis._drawings import CHUNK, CellsAsked, Drawing
-from mahrem.learning.synthesis._drawn_tables import Admitted, DrawGroups, DrawnTable, ModelledTable
-from mahrem.learning.synthesis._generators import Examples, Generator
-from mahrem.learning.synthesis._likelihoods import Cells
+from mahrem.learning.synthesis._drawings import CHUNK, CellsAsked, NetworkDrawing
+from mahrem.learning.synthesis._drawn_tables import DrawGroups, DrawnTable, GroupConditions, ModelledTable
+from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
+from mahrem.learning.synthesis._likelihoods import CellLikelihood
 from mahrem.learning.synthesis._marginal_plan import refuse_too_little
 from mahrem.learning.synthesis._network_plan import NetworkPlan, plan_network
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
@@ -135,8 +135,8 @@ class NetworkTablesFit(DrawnTable):
 
     plan: NetworkPlan = field(repr=False)
     kind: str
-    drawing: Drawing = field(repr=False)
-    likelihood: Cells = field(repr=False)
+    drawing: NetworkDrawing = field(repr=False)
+    likelihood: CellLikelihood = field(repr=False)
     order: tuple[int, ...]
     label: int | None
     shares: Floats = field(repr=False)
@@ -154,7 +154,7 @@ class NetworkTablesFit(DrawnTable):
             "deviation": {"columns": self.plan.one_way.scale, "cliques": None},
         }
 
-    def drawer(self, admitted: Admitted) -> DrawGroups:
+    def drawer(self, admitted: GroupConditions) -> DrawGroups:
         def draw(rows: int, rng: np.random.Generator) -> Integers:
             parts = [min(CHUNK, rows - start) for start in range(0, rows, CHUNK)]
             return np.concatenate([self._part(part, rng, admitted.kept) for part in parts])
@@ -188,17 +188,17 @@ class _Layout:
     weights: Sequence[Floats]
 
     @property
-    def likelihood(self) -> Cells:
-        return Cells([self.weights[place] for place in self.order])
+    def likelihood(self) -> CellLikelihood:
+        return CellLikelihood([self.weights[place] for place in self.order])
 
     @property
     def shares(self) -> Floats:
         return np.zeros(0) if self.label is None else self.weights[self.label]
 
-    def examples(self, codes: Integers, units: Integers | None) -> Examples:
+    def examples(self, codes: Integers, units: Integers | None) -> GeneratorExamples:
         fed = self.order if self.label is None else (*self.order, self.label)
         ones = _ones(codes[:, list(fed)], [len(self.weights[place]) for place in fed])
-        return Examples(ones, self.shares, units)
+        return GeneratorExamples(ones, self.shares, units)
 
 
 def _ones(codes: Integers, sizes: list[int]) -> npt.NDArray[np.float32]:

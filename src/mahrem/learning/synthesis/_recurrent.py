@@ -12,9 +12,15 @@ import numpy as np
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import SecretStream, TrainingPlan, torch_of
-from mahrem.learning.synthesis._drawings import CellsAsked, Drawing, admitted_chances, drawn_cells, resampled
-from mahrem.learning.synthesis._generators import Examples, Generator, layer_sizes
-from mahrem.learning.synthesis._likelihoods import Cells, Likelihood
+from mahrem.learning.synthesis._drawings import (
+    CellsAsked,
+    NetworkDrawing,
+    admitted_chances,
+    drawn_cells,
+    resampled,
+)
+from mahrem.learning.synthesis._generators import Generator, GeneratorExamples, layer_sizes
+from mahrem.learning.synthesis._likelihoods import CellLikelihood, Likelihood
 from mahrem.types import Integers
 
 __all__ = ["Recurrent"]
@@ -48,9 +54,9 @@ class Recurrent(Generator):
             raise InvalidParameter(f"hidden={self.hidden!r}: lstm takes one size")
 
     def prepared(
-        self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
-    ) -> Callable[[], Drawing]:
-        if not isinstance(likelihood, Cells):
+        self, examples: GeneratorExamples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
+    ) -> Callable[[], NetworkDrawing]:
+        if not isinstance(likelihood, CellLikelihood):
             raise InvalidParameter("lstm makes series of numbers or words from a table, not pictures")
         torch = torch_of()
         width, labels = likelihood.width, len(examples.shares)
@@ -60,14 +66,14 @@ class Recurrent(Generator):
         targets = torch.from_numpy(examples.rows)[:, :width]
         steps = self.private_steps(model, likelihood.losses, examples, targets, plan, stream)
 
-        def train() -> Drawing:
+        def train() -> NetworkDrawing:
             return _SeriesDrawing(steps.run().cpu(), labels)
 
         return train
 
 
 @dataclass(frozen=True)
-class _SeriesDrawing(Drawing):
+class _SeriesDrawing(NetworkDrawing):
     """Draws series: each step is drawn before the next is asked for."""
 
     network: Any
@@ -104,7 +110,7 @@ class _SeriesDrawing(Drawing):
         return drawn, taken
 
 
-def _reader(hidden: int, likelihood: Cells, labels: int) -> Any:
+def _reader(hidden: int, likelihood: CellLikelihood, labels: int) -> Any:
     """Make the network: what it is fed at a step is the cell before, as place and level, time and label."""
     torch = torch_of()
     try:
@@ -114,7 +120,7 @@ def _reader(hidden: int, likelihood: Cells, labels: int) -> Any:
     sizes = likelihood.sizes
     most, length = max(sizes), len(sizes)
 
-    class Reader(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class SeriesMaker(torch.nn.Module):  # type: ignore[misc, name-defined]
         """Gives the outputs of all steps of series; a step sees those before it."""
 
         def __init__(self) -> None:
@@ -140,7 +146,7 @@ def _reader(hidden: int, likelihood: Cells, labels: int) -> Any:
             many = before.shape[:2]
             return torch.cat([before, clock.expand(*many, -1), label[:, None].expand(*many, -1)], dim=2)
 
-    return Reader()
+    return SeriesMaker()
 
 
 def _clock(length: int) -> Any:

@@ -15,9 +15,9 @@ from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import SecretStream, TrainingPlan, declared_rows, new_stream, quiet_floats
 from mahrem.learning.synthesis._drawings import CHUNK, CodedDrawing
-from mahrem.learning.synthesis._generators import Examples, Generator
+from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
 from mahrem.learning.synthesis._image_sheet import image_sheet
-from mahrem.learning.synthesis._likelihoods import Pixels
+from mahrem.learning.synthesis._likelihoods import PixelLikelihood
 from mahrem.types import Floats, Integers
 
 __all__ = ["NetworkImages", "NetworkImagesFit"]
@@ -100,7 +100,7 @@ class NetworkImages:
     ) -> Callable[[], NetworkImagesFit]:
         """Make the network and refuse what cannot work; what comes back trains it **without paying**."""
         examples, shape = self._examples(images, labels)
-        train = self.generator.prepared(examples, Pixels(math.prod(shape)), plan, stream)
+        train = self.generator.prepared(examples, PixelLikelihood(math.prod(shape)), plan, stream)
 
         def trained() -> NetworkImagesFit:
             return NetworkImagesFit(
@@ -113,7 +113,7 @@ class NetworkImages:
 
         return trained
 
-    def _examples(self, images: object, labels: object) -> tuple[Examples, tuple[int, ...]]:
+    def _examples(self, images: object, labels: object) -> tuple[GeneratorExamples, tuple[int, ...]]:
         shades = quiet_floats(images)
         said = np.asarray(labels)
         if shades.ndim < 2 or said.shape != (len(shades),):
@@ -124,7 +124,7 @@ class NetworkImages:
         flat = np.nan_to_num(shades.reshape(len(shades), -1), nan=0.0).clip(0, 1)
         rows = np.concatenate([flat, codes.astype(np.float32)], axis=1)[codes.any(axis=1)]
         even = np.full(len(self.classes), 1 / len(self.classes))
-        return Examples(np.ascontiguousarray(rows), even), shades.shape[1:]
+        return GeneratorExamples(np.ascontiguousarray(rows), even), shades.shape[1:]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,16 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning.classifiers import CLASSIFIERS, DEFAULT_CLASSIFIERS, judged, need_learning, train
+from mahrem.learning.classifiers import (
+    CLASSIFIERS,
+    DEFAULT_CLASSIFIERS,
+    answer_figures,
+    need_learning,
+    train_classifier,
+)
 from mahrem.learning.synthesis._closest_records import closest_distances
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
-from mahrem.learning.synthesis._synthetic_sides import Side, refuse_shared
+from mahrem.learning.synthesis._synthetic_sides import ComparedTable, refuse_shared
 from mahrem.types import Floats, Integers
 
 __all__ = ["SyntheticQuality", "synthetic_quality"]
@@ -97,9 +103,9 @@ def synthetic_quality(
         >>> synthetic_quality(all_ages, young, domain).one_way["age"]["synthetic"]
         0.5
     """
-    sides = {"real": Side(domain, real), "synthetic": Side(domain, synthetic)}
+    sides = {"real": ComparedTable(domain, real), "synthetic": ComparedTable(domain, synthetic)}
     if holdout is not None:
-        sides["holdout"] = Side(domain, holdout)
+        sides["holdout"] = ComparedTable(domain, holdout)
         refuse_shared(sides["real"], sides["holdout"])
     groups = _grouped(sides, domain)
     others = [name for name in sides if name != "real"]
@@ -116,7 +122,7 @@ def synthetic_quality(
     )
 
 
-def _grouped(sides: Mapping[str, Side], domain: DeclaredDomain) -> dict[str, list[Integers]]:
+def _grouped(sides: Mapping[str, ComparedTable], domain: DeclaredDomain) -> dict[str, list[Integers]]:
     """Gather the cells of numbers into tenths of the real rows; what is missing stays apart."""
     found: dict[str, list[Integers]] = {name: [] for name in sides}
     for place, column in enumerate(domain.columns):
@@ -191,7 +197,7 @@ _KINDS: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "max": np.max}
 
 
 def _correlations(
-    sides: Mapping[str, Side], others: Sequence[str], domain: DeclaredDomain
+    sides: Mapping[str, ComparedTable], others: Sequence[str], domain: DeclaredDomain
 ) -> dict[str, float]:
     """Compare Pearson correlations of numbers, missing ones at their mean."""
     names = [column.name for column in domain.columns if column.kind != "category"]
@@ -210,7 +216,9 @@ def _correlations(
     return {f"{other}_{kind}": float(of(apart[other])) for other in others for kind, of in _KINDS.items()}
 
 
-def _propensity(real: Side, other: Side, rng: np.random.Generator, threads: int) -> dict[str, float]:
+def _propensity(
+    real: ComparedTable, other: ComparedTable, rng: np.random.Generator, threads: int
+) -> dict[str, float]:
     """Ask a classifier which rows are real: pMSE from 0 (cannot tell) to 0.25, and the AUC."""
     need_learning()
     size = min(JUDGED_ROWS, len(real.codes), len(other.codes))
@@ -221,7 +229,7 @@ def _propensity(real: Side, other: Side, rng: np.random.Generator, threads: int)
     features, truth = np.vstack(parts), np.repeat([0, 1], size)
     order = rng.permutation(2 * size)
     learnt, asked = order[:size], order[size:]
-    fitted = train(
+    fitted = train_classifier(
         "hist_gradient_boosting",
         features[learnt],
         amounts,
@@ -231,12 +239,12 @@ def _propensity(real: Side, other: Side, rng: np.random.Generator, threads: int)
         tune=False,
     )
     scores = fitted.scores(features[asked], 2)
-    figures = judged(truth[asked], fitted.predict(features[asked]), scores)
+    figures = answer_figures(truth[asked], fitted.predict(features[asked]), scores)
     return {"pmse": float(((scores[:, 1] - 0.5) ** 2).mean()), "auc": figures["auc"]}
 
 
 def _learning(
-    sides: Mapping[str, Side], target: str, classifiers: Sequence[str], seed: int, threads: int
+    sides: Mapping[str, ComparedTable], target: str, classifiers: Sequence[str], seed: int, threads: int
 ) -> dict[str, dict[str, float]]:
     """Train on synthetic and on real rows, test both on the same real rows."""
     need_learning()
@@ -261,15 +269,19 @@ def _learning(
             if len(np.unique(labels)) < 2:
                 continue
             features, amounts = rows[side]
-            fitted = train(name, features[chosen], amounts, labels, seed=seed, threads=threads, tune=False)
+            fitted = train_classifier(
+                name, features[chosen], amounts, labels, seed=seed, threads=threads, tune=False
+            )
             tested = rows[where][0][asked]
-            said = judged(codes[where][asked], fitted.predict(tested), fitted.scores(tested, column.values))
+            said = answer_figures(
+                codes[where][asked], fitted.predict(tested), fitted.scores(tested, column.values)
+            )
             figures |= {f"{side}_accuracy": said["accuracy"], f"{side}_auc": said["auc"]}
         found[name] = figures
     return found
 
 
-def _closest(sides: Mapping[str, Side], rng: np.random.Generator) -> dict[str, float]:
+def _closest(sides: Mapping[str, ComparedTable], rng: np.random.Generator) -> dict[str, float]:
     """Compare how near synthetic rows lie to training rows and to as many rows of a hold-out."""
     if "holdout" not in sides:
         return {}

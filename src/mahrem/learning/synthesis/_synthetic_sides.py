@@ -8,13 +8,13 @@ from mahrem.errors import InvalidInput
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
-__all__ = ["COMPARED_ROWS", "Side", "refuse_overlap", "refuse_shared"]
+__all__ = ["COMPARED_ROWS", "ComparedTable", "refuse_overlap", "refuse_shared"]
 
 COMPARED_ROWS = 20  # at least, of each table
 OVERLAP = 0.05  # more rows of a hold-out in the training table than chance explains
 
 
-class Side:
+class ComparedTable:
     """One table, read by the declared domain."""
 
     def __init__(self, domain: DeclaredDomain, table: object) -> None:
@@ -47,10 +47,10 @@ class Side:
 
 def refuse_overlap(real: object, holdout: object, domain: DeclaredDomain) -> None:
     """Refuse a hold-out that shares more rows with the training table than chance explains."""
-    refuse_shared(Side(domain, real), Side(domain, holdout))
+    refuse_shared(ComparedTable(domain, real), ComparedTable(domain, holdout))
 
 
-def refuse_shared(real: Side, holdout: Side) -> None:
+def refuse_shared(real: ComparedTable, holdout: ComparedTable) -> None:
     """Compare how many rows of the hold-out are in the training table with how many rows there are twins."""
     known, times = np.unique(real.codes, axis=0, return_counts=True)
     twins = float(times[times > 1].sum() / times.sum())

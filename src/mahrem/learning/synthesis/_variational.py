@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 from mahrem import check
 from mahrem.learning.private import SecretStream, TrainingPlan, torch_of
 from mahrem.learning.synthesis._drawings import CodedDrawing
-from mahrem.learning.synthesis._generators import Examples, Generator, dense, layer_sizes, maker, normals
+from mahrem.learning.synthesis._generators import (
+    Generator,
+    GeneratorExamples,
+    dense,
+    layer_sizes,
+    maker,
+    normals,
+)
 from mahrem.learning.synthesis._likelihoods import Likelihood
 
 __all__ = ["Variational"]
@@ -39,7 +46,7 @@ class Variational(Generator):
         check.at_least(0, weight=check.finite(weight=self.weight))
 
     def prepared(
-        self, examples: Examples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
+        self, examples: GeneratorExamples, likelihood: Likelihood, plan: TrainingPlan, stream: SecretStream
     ) -> Callable[[], CodedDrawing]:
         torch = torch_of()
         width, labels = likelihood.width, len(examples.shares)

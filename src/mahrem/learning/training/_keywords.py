@@ -13,7 +13,7 @@ class TrainingKeywords(TypedDict, total=False):
     """How to learn from a table with differential privacy.
 
     Attributes:
-        delta: The delta of the promise; by default the ledger's, a tenth of it where noise does not go on gradients.
+        delta: Delta of the promise; default: the ledger's, a tenth of it where noise is not on gradients.
         target: The column to learn: declared values make classes, bounds make a number.
         model: dnn, logistic, cnn, lstm, autoencoder, svm, linear; default dnn.
         how: Where the noise goes: gradients, objective, output, functional; default gradients.

@@ -15,7 +15,8 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers import (
     CLASSIFIERS,
     DEFAULT_CLASSIFIERS,
-    Published,
+    EvaluationSettings,
+    PublishedRows,
     Scores,
     evaluate,
     target_codes,
@@ -27,7 +28,7 @@ from mahrem.release import Policy
 from mahrem.table import Kind, Leaves, read_kind
 from mahrem.types import Integers
 
-__all__ = ["Learnt", "correlations"]
+__all__ = ["LearningMeasure", "correlations"]
 
 SHOWN = ("accuracy", "macro_f1", "auc")
 LOSSES = ("entropy_loss", "entropy_loss_cells", "gcp")
@@ -35,7 +36,7 @@ ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearningMeasure:
     """Measures each case of one comparison against a target."""
 
     frame: pl.DataFrame = field(repr=False)  # the rows that are published, before; typed
@@ -49,7 +50,7 @@ class Learnt:
     @classmethod
     def of(
         cls, prepared: Prepared, policy: Policy, target: str, classifiers: Sequence[str] | None, splits: int
-    ) -> Learnt:
+    ) -> LearningMeasure:
         """Look at the target and at what the features are."""
         check.at_least(1, splits=check.whole(splits=splits))
         names = DEFAULT_CLASSIFIERS if classifiers is None else tuple(dict.fromkeys(classifiers))
@@ -113,19 +114,20 @@ class Learnt:
         own = replace(
             policy, kind=self.policy.kind, cells="text" if policy.cells == "pairs" else policy.cells
         )
-        return {**self._entropy(made), **self._figures(self._scores(own))}
+        return {**self.entropy(made), **self._figures(self._scores(own))}
 
-    def _entropy(self, made: Draft) -> dict[str, float]:
+    def entropy(self, made: Draft) -> dict[str, float]:
+        """Measure what the draft loses of the target, by both rulers."""
         prepared = made.prepared
         part = prepared.taking_part
         axes = [replace(axis, positions=axis.positions[:part]) for axis in prepared.axes]
         texts = {axis.name: made.cells[axis.name].text for axis in axes}
         rows = ~prepared.suppress
-        found = measure_entropy(axes, texts, made.labels[rows], self.codes[rows])
-        return {"entropy_loss": found.entropy_loss, "entropy_loss_cells": found.entropy_loss_cells}
+        lost = measure_entropy(axes, texts, made.labels[rows], self.codes[rows])
+        return {"entropy_loss": lost.entropy_loss, "entropy_loss_cells": lost.entropy_loss_cells}
 
     def _scores(self, policy: Policy | None) -> Scores:
-        def anonymise(rows: Integers) -> Published:
+        def anonymise(rows: Integers) -> PublishedRows:
             assert policy is not None  # noqa: S101 - for the type checker
             made = draft(prepare(self.frame[rows], policy), policy)
             shown = made.labels >= 0
@@ -135,26 +137,25 @@ class Learnt:
                 if isinstance(axis.domain, Leaves)
             }
             table: pl.DataFrame = made.table()
-            return Published(table.filter(pl.Series(shown)), rows[made.prepared.keep][shown], trees)
+            return PublishedRows(table.filter(pl.Series(shown)), rows[made.prepared.keep][shown], trees)
 
         return evaluate(
             self.frame,
             target=self.target,
             anonymise=None if policy is None else anonymise,
             quasi=self.policy.quasi,
-            classifiers=self.classifiers,
-            splits=self.splits,
             kinds=self.kinds,
             orders=self.policy.order,
+            settings=EvaluationSettings(classifiers=self.classifiers, splits=self.splits),
         )
 
     def _figures(self, scores: Scores) -> dict[str, float]:
-        found = {}
+        figures = {}
         for name in self.classifiers:
             for figure in SHOWN:
-                found[f"{figure}_{name}"] = scores[name].mean(figure)
-                found[f"{figure}_std_{name}"] = scores[name].std(figure)
-        return found
+                figures[f"{figure}_{name}"] = scores[name].mean(figure)
+                figures[f"{figure}_std_{name}"] = scores[name].std(figure)
+        return figures
 
 
 def correlations(
