@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     )
     from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
     from mahrem.learning.private._private_siamese import PrivateSiamese
-    from mahrem.learning.private._private_steps import Descent, PrivateSteps, choose_device, limited_units
+    from mahrem.learning.private._private_steps import (
+        Descent,
+        PrivateSteps,
+        StepExamples,
+        choose_device,
+        limited_units,
+    )
     from mahrem.learning.private._public_inputs import (
         PublicInputs,
         declared_features,
@@ -70,6 +76,7 @@ __all__ = [
     "PublicInputs",
     "PublicRows",
     "SecretStream",
+    "StepExamples",
     "TrainingPlan",
     "checkpoint_stream",
     "choose_device",

@@ -69,8 +69,8 @@ def output_perturbation(rows: Floats, signs: Floats, plan: OutputPlan) -> Floats
 
     Guarantees:
         - ``(epsilon, delta)``-DP under ``relation``, all of the problem: with a strongly convex objective
-          a row moves the minimum by at most ``norm / regularisation`` (twice that where it is exchanged), and an
-          approximate one by ``2 tolerance / regularisation`` more.
+          a row moves the minimum by at most ``norm / regularisation`` (twice that where it is exchanged), and
+          an approximate one by ``2 tolerance / regularisation`` more.
         - A minimum that is not reached is refused.
 
     References:

@@ -15,7 +15,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._networks import network_maker, network_outputs
-from mahrem.learning.private._private_steps import Descent, PrivateSteps
+from mahrem.learning.private._private_steps import Descent, PrivateSteps, StepExamples
 from mahrem.learning.private._public_inputs import (
     PublicInputs,
     declared_features,
@@ -247,11 +247,9 @@ class PrivateNetwork(Estimator, ABC):
             self._module(inputs.shape[1:], stream),
             plan,
             self._losses,
-            torch.from_numpy(inputs),
-            torch.from_numpy(targets),
+            StepExamples(torch.from_numpy(inputs), torch.from_numpy(targets), units),
             stream=stream,
             descent=self.descent,
-            units=units,
             device=self.device,
             microbatch=self.microbatch,
         )

@@ -14,12 +14,11 @@ from mahrem.dp import Ledger
 from mahrem.learning.private._embedding import Embedding, group_losses, shared_network
 from mahrem.learning.private._example_gradients import ClippedSums, torch_of
 from mahrem.learning.private._private_networks import LabelledNetwork
-from mahrem.learning.private._private_steps import PrivateSteps
+from mahrem.learning.private._private_steps import PrivateSteps, StepExamples
 from mahrem.learning.private._secret_stream import SecretStream
 from mahrem.learning.private._slots import Slots
 from mahrem.learning.private._training_checkpoint import Checkpoint
 from mahrem.learning.private._training_plan import TrainingPlan
-from mahrem.types import Integers
 
 __all__ = ["PrivateSiamese"]
 
@@ -100,18 +99,28 @@ class PrivateSiamese(LabelledNetwork, Embedding):
 class _GroupSteps(PrivateSteps):
     """Private steps whose examples are groups of rows, drawn anew for each step."""
 
-    def __init__(self, *given: Any, slots: Slots, units: Integers | None, **more: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        plan: TrainingPlan,
+        losses: Any,
+        examples: StepExamples,
+        *,
+        slots: Slots,
+        **more: Any,
+    ) -> None:
         self.slots = slots
-        super().__init__(*given, units=units, **more)
+        super().__init__(model, plan, losses, examples, **more)
+        units = examples.units
         self._labels = self.targets.cpu().numpy()
         numbers = np.arange(len(self._labels)) if units is None else np.unique(units, return_inverse=True)[1]
         self._rows = np.argsort(numbers, kind="stable")  # rows of a person side by side
         self._first = np.searchsorted(numbers[self._rows], np.arange(self.units))
         self._count = np.bincount(numbers, minlength=self.units)
 
-    def _tried(self, losses: Any, inputs: Any, targets: Any, engine: str) -> ClippedSums:
+    def _tried(self, losses: Any, inputs: Any, targets: Any) -> ClippedSums:
         groups = inputs.new_zeros((0, self.slots.size, *inputs.shape[1:]))
-        return super()._tried(losses, groups, targets.new_zeros((0, self.slots.size)), engine)
+        return super()._tried(losses, groups, targets.new_zeros((0, self.slots.size)))
 
     def _batch(self) -> Any:
         chosen = self.plan.sample(self.stream, self.step, self.units)

@@ -22,7 +22,7 @@ from mahrem.types import Integers
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["Descent", "PrivateSteps", "choose_device", "limited_units"]
+__all__ = ["Descent", "PrivateSteps", "StepExamples", "choose_device", "limited_units"]
 
 TRIED = 8  # made-up examples
 LATTICE = 1 << 20  # what a neighbour test sees: sums in units of clip / LATTICE
@@ -85,6 +85,28 @@ def choose_device(device: str = "auto") -> Any:
     return found
 
 
+@dataclass(frozen=True)
+class StepExamples:
+    """What is trained on.
+
+    Attributes:
+        inputs: ``(n, ...)`` tensor.
+        targets: ``(n, ...)`` tensor.
+        units: ``(n,)`` whose row it is; None protects single rows.
+    """
+
+    inputs: Tensor
+    targets: Tensor
+    units: Integers | None = None
+
+    def __post_init__(self) -> None:
+        rows = {len(part) for part in (self.inputs, self.targets, self.units) if part is not None}
+        if len(rows) != 1:
+            raise InvalidInput(
+                f"inputs={len(self.inputs)}, targets={len(self.targets)}: every row needs both"
+            )
+
+
 class PrivateSteps:
     """A private training that can be taken step by step, stopped and taken up again.
 
@@ -92,14 +114,11 @@ class PrivateSteps:
         model: The network; it is trained in place.
         plan: Sampler, clipping, noise and cost.
         losses: Takes outputs and targets and gives one loss per example.
-        inputs: ``(n, ...)`` tensor.
-        targets: ``(n, ...)`` tensor.
+        examples: Inputs, targets and whose they are.
         stream: Where batches and noise come from.
         descent: What is done with noisy gradients.
-        units: ``(n,)`` whose row it is; None protects single rows.
         device: Where to compute.
         microbatch: So many examples at a time; bounds memory, changes nothing else.
-        engine: See :class:`~mahrem.learning.private.ClippedSums`.
 
     Guarantees:
         - Between neighbours the sum of a step moves by at most the plan's clip (twice that under
@@ -115,33 +134,27 @@ class PrivateSteps:
         model: nn.Module,
         plan: TrainingPlan,
         losses: Callable[[Any, Any], Tensor],
-        inputs: Tensor,
-        targets: Tensor,
+        examples: StepExamples,
         *,
         stream: SecretStream,
         descent: Descent | None = None,
-        units: Integers | None = None,
         device: str = "auto",
         microbatch: int = 256,
-        engine: str = "auto",
     ) -> None:
-        if len(inputs) != len(targets) or (units is not None and len(units) != len(inputs)):
-            raise InvalidInput(f"inputs={len(inputs)}, targets={len(targets)}: every row needs both")
+        inputs, targets = examples.inputs, examples.targets
         self.plan, self.stream, self.descent = plan, stream, descent or Descent()
         self.microbatch = int(check.at_least(1, microbatch=check.whole(microbatch=microbatch)))
         self.device = choose_device(device)
         self.model = model.to(self.device).train()
-        self.sums = self._tried(losses, inputs, targets, engine)
+        self.sums = self._tried(losses, inputs, targets)
         self.parameters: list[Any] = self.sums.parameters
         self.optimiser = self.descent.optimiser_of(self.parameters)
         self.average = [one.detach().clone() for one in self.parameters] if self.descent.average else None
         self.inputs, self.targets = inputs.to(self.device), targets.to(self.device)
-        self.unit_of_row, self.units = limited_units(units, len(inputs), plan.rows_per_person)
+        self.unit_of_row, self.units = limited_units(examples.units, len(inputs), plan.rows_per_person)
         self.step = 0
 
-    def _tried(
-        self, losses: Callable[[Any, Any], Tensor], inputs: Tensor, targets: Tensor, engine: str
-    ) -> ClippedSums:
+    def _tried(self, losses: Callable[[Any, Any], Tensor], inputs: Tensor, targets: Tensor) -> ClippedSums:
         """Make the sums, and try the model out on made-up examples: nobody pays for one that cannot run."""
         torch = torch_of()
         blank = torch.zeros((TRIED, *targets.shape[1:]), dtype=targets.dtype, device=self.device)
@@ -153,7 +166,7 @@ class PrivateSteps:
         try:
             refuse_mixing(self.model, example, of_outputs)
             norm = "l2" if self.plan.noise == "gaussian" else "l1"
-            sums = ClippedSums(self.model, losses, norm=norm, engine=engine)
+            sums = ClippedSums(self.model, losses, norm=norm)
             sums.try_out(made_up(example, TRIED), blank)
         except MahremError:
             raise

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import Descent, PrivateSteps, SecretStream, TrainingPlan, torch_of
+from mahrem.learning.private import Descent, PrivateSteps, SecretStream, StepExamples, TrainingPlan, torch_of
 from mahrem.learning.synthesis._drawings import NetworkDrawing
 from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers
@@ -130,11 +130,9 @@ class Generator(ABC):
             model,
             plan,
             losses,
-            torch_of().from_numpy(examples.rows),
-            targets,
+            StepExamples(torch_of().from_numpy(examples.rows), targets, examples.units),
             stream=stream,
             descent=self.descent(),
-            units=examples.units,
             device=self.device,
             microbatch=self.microbatch,
         )

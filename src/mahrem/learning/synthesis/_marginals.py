@@ -42,7 +42,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         - Sampling looks at the noisy model only, and costs nothing.
 
     References:
-        See :func:`~mahrem.learning.grow_cliques` and :func:`~mahrem.learning.fit_tree`.
+        See ``grow_cliques`` and ``fit_tree`` of this room.
 
     Example:
         >>> import numpy as np
