@@ -20,7 +20,9 @@ __all__ = ["synthesize"]
 
 
 def _speaks_synthesis(verb: Callable[..., None]) -> Callable[..., None]:
-    return speaks(verb, spec_panels(SynthesisSettings, "synthesize"))
+    panels = spec_panels(SynthesisSettings, "synthesize")
+    panels["Output"].append(("force", bool | None, "--force", None, "Replace an earlier release there."))
+    return speaks(verb, panels)
 
 
 @_speaks_synthesis
@@ -31,7 +33,6 @@ def synthesize(
     output: Annotated[Path, option("-o --output", "DIR", "Release folder to make.")],
     delta: Annotated[float, typer.Option("--delta", help="The same; far below 1/rows.")] = 1e-6,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: dict[str, Any],
@@ -51,7 +52,6 @@ def synthesize(
             epsilon=epsilon,
             delta=delta,
             output=output,
-            force=force,
             progress=progress,
             **typed_settings(SynthesisSettings, settings),
         )

@@ -21,14 +21,7 @@ from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import input_fingerprint, keep_record, staged_release
-from mahrem.table import (
-    FORMATS,
-    Reading,
-    open_source,
-    restore_formulas,
-    restored_cells,
-    write_parts,
-)
+from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
 
 __all__ = ["SyntheticRelease", "SyntheticRun"]
 

@@ -13,15 +13,7 @@ import polars as pl
 
 from mahrem.arrays import Bits, pack_bits
 from mahrem.errors import ColumnNotFound, InvalidInput
-from mahrem.table import (
-    Exact,
-    Hierarchy,
-    Members,
-    Prefix,
-    as_polars,
-    read_cell,
-    read_ranges,
-)
+from mahrem.table import Exact, Hierarchy, Members, Prefix, as_polars, read_cell, read_ranges
 from mahrem.types import Codes, Integers, Mask
 
 __all__ = ["Items", "as_cells", "covered_bits", "learn_items", "number_classes"]

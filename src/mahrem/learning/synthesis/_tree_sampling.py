@@ -29,7 +29,7 @@ def tree_sample(
           as expected, give or take one row.
 
     Example:
-        >>> from mahrem.learning._clique_tree import Clique
+        >>> from mahrem.learning.synthesis._clique_tree import Clique
         >>> tree = CliqueTree((2,), (Clique((0,), -1),))
         >>> drawn = tree_sample(tree, [np.array([0.25, 0.75])], 8, np.random.default_rng(0))
         >>> int(drawn.sum())
