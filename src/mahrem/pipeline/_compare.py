@@ -111,7 +111,7 @@ def compare(
     cases = list(_cases(chosen, _ks(ks, said, prepared.taking_part), strategies or (said.strategy,), seeds))
     learnt = _learnt(prepared, said, predicted, classifiers, splits)
     folder = None if output is None else Path(output)
-    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.said)
+    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.depends_on)
     run = _Run(prepared, said, learnt)
     original = _original(learnt, kept, step)
     rows: list[Mapping[str, Any]] = []

@@ -84,7 +84,7 @@ class LearningMeasure:
         )
 
     @property
-    def said(self) -> list[Any]:
+    def depends_on(self) -> list[Any]:
         """What a kept row depends on besides table and policy."""
         values = zlib.crc32(self.codes.tobytes())
         for name in self.kinds:
@@ -171,6 +171,6 @@ def correlations(
         accuracy = np.array([row[key] for row in good])
         for loss in LOSSES:
             both = correlation(np.array([row[loss] for row in good], np.float64), accuracy)
-            said = {"pearson": both.pearson, "spearman": both.spearman, "points": both.points}
-            found.setdefault(name, {})[loss] = said
+            figures = {"pearson": both.pearson, "spearman": both.spearman, "points": both.points}
+            found.setdefault(name, {})[loss] = figures
     return found

@@ -55,12 +55,12 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON: mean, deviation and interval of every figure."""
-        said: dict[str, Any] = {"classifier": self.classifier, "splits": len(self.figures["accuracy"])}
+        shown: dict[str, Any] = {"classifier": self.classifier, "splits": len(self.figures["accuracy"])}
         for figure in FIGURES:
-            said[figure] = self.mean(figure)
-            said[f"{figure}_std"] = self.std(figure)
-            said[f"{figure}_interval"] = self.interval(figure)
-        return {**said, "seconds": self.seconds}
+            shown[figure] = self.mean(figure)
+            shown[f"{figure}_std"] = self.std(figure)
+            shown[f"{figure}_interval"] = self.interval(figure)
+        return {**shown, "seconds": self.seconds}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +103,11 @@ def answer_figures(truth: Integers, predicted: Integers, scores: Floats) -> dict
     """
     classes = scores.shape[1]
     table = np.bincount(truth * classes + predicted, minlength=classes * classes).reshape(classes, classes)
-    hit, said, real = np.diag(table).astype(np.float64), table.sum(axis=0), table.sum(axis=1)
-    there = (said > 0) | (real > 0)
-    precision = np.divide(hit, said, out=np.zeros(classes), where=said > 0)
+    hit, answered, real = np.diag(table).astype(np.float64), table.sum(axis=0), table.sum(axis=1)
+    there = (answered > 0) | (real > 0)
+    precision = np.divide(hit, answered, out=np.zeros(classes), where=answered > 0)
     recall = np.divide(hit, real, out=np.zeros(classes), where=real > 0)
-    f1 = np.divide(2 * hit, said + real, out=np.zeros(classes), where=there)
+    f1 = np.divide(2 * hit, answered + real, out=np.zeros(classes), where=there)
     asked = [1] if classes == 2 else [place for place in range(classes) if 0 < real[place] < len(truth)]
     areas = [_area(truth == place, scores[:, place]) for place in asked]
     return {

@@ -172,7 +172,7 @@ class PrivateNetwork(Estimator, ABC):
     def plan(self, ledger: Ledger) -> TrainingPlan:
         """Make the plan from settings and the ledger's public facts; nothing is spent."""
         rows = declared_rows(self.rows if self.rows is not None else ledger.facts.rows)
-        said = 0.0 if self.noise == "laplace" else ledger.delta
+        usual = 0.0 if self.noise == "laplace" else ledger.delta
         return TrainingPlan.make(
             rows=rows,
             batch=min(self.batch, rows),
@@ -180,7 +180,7 @@ class PrivateNetwork(Estimator, ABC):
             clip=self.clip,
             noise_multiplier=self.noise_multiplier,
             epsilon=self.epsilon,
-            delta=said if self.delta is None else self.delta,
+            delta=usual if self.delta is None else self.delta,
             noise=self.noise,
             relation=ledger.relation,
             rows_per_person=ledger.unit.rows,

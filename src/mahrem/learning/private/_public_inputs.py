@@ -86,10 +86,10 @@ class PublicInputs:
         return {"features": list(self.features), "columns": known, "low": self.low}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> PublicInputs:
+    def from_dict(cls, plain: Mapping[str, Any]) -> PublicInputs:
         """Read what :meth:`as_dict` gave."""
-        columns = {name: PublicColumn(**known) for name, known in said["columns"].items()}
-        return cls(facts=Facts(columns=columns), features=tuple(said["features"]), low=said["low"])
+        columns = {name: PublicColumn(**known) for name, known in plain["columns"].items()}
+        return cls(facts=Facts(columns=columns), features=tuple(plain["features"]), low=plain["low"])
 
 
 def read_rows(

@@ -99,6 +99,6 @@ def new_stream(seed: int | None = None) -> SecretStream:
     return SecretStream(hashlib.sha256(f"mahrem test seed {seed}".encode()).digest(), seeded=True)
 
 
-def stream_from(said: Any) -> SecretStream:
+def stream_from(kept: Any) -> SecretStream:
     """Read what a checkpoint kept of a stream."""
-    return SecretStream(bytes.fromhex(said["key"]), bool(said["seeded"]))
+    return SecretStream(bytes.fromhex(kept["key"]), bool(kept["seeded"]))

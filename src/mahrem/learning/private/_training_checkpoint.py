@@ -119,9 +119,9 @@ def pay_or_resume(
         InvalidParameter: If the checkpoint belongs to another plan, other settings or other rows.
     """
     if checkpoint is None or not checkpoint.path.exists():
-        said = f"{what} (run {secrets.token_hex(4)})"
-        record = ledger.spend(plan.event, what=said, delta=plan.delta)
-        return PaidTraining(stream, record.sequence, said)
+        title = f"{what} (run {secrets.token_hex(4)})"
+        record = ledger.spend(plan.event, what=title, delta=plan.delta)
+        return PaidTraining(stream, record.sequence, title)
     content = checkpoint.load()
     name = checkpoint.path.name
     if TrainingPlan.from_dict(content["plan"]) != plan or content["settings"] != dict(checkpoint.settings):

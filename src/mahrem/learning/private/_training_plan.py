@@ -128,7 +128,7 @@ class TrainingPlan:
             raise InvalidParameter(
                 f"noise_multiplier={noise_multiplier!r}, epsilon={epsilon!r}: give one of the two"
             )
-        said: dict[str, Any] = {
+        numbers: dict[str, Any] = {
             "rows": rows,
             "batch": float(batch),
             "steps": steps,
@@ -141,7 +141,7 @@ class TrainingPlan:
         }
         if noise_multiplier is None and epsilon is not None:
             check.above_zero(epsilon=epsilon)
-            trial = cls(**said, noise_multiplier=1.0)
+            trial = cls(**numbers, noise_multiplier=1.0)
             times, rate = trial.uses(trial.steps)
             if noise == "laplace":
                 noise_multiplier = trial.moves / math.log1p(math.expm1(epsilon / times) / rate) * (1 + 1e-12)
@@ -149,8 +149,8 @@ class TrainingPlan:
                 noise_multiplier = least_gaussian(rate, times, epsilon, delta, kind)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)  # the trial has said it
-                return cls(**said, noise_multiplier=noise_multiplier)
-        return cls(**said | {"noise_multiplier": noise_multiplier})
+                return cls(**numbers, noise_multiplier=noise_multiplier)
+        return cls(**numbers | {"noise_multiplier": noise_multiplier})
 
     @property
     def rate(self) -> float:
@@ -249,11 +249,11 @@ class TrainingPlan:
         return {**asdict(self), "relation": str(self.relation), "epsilon": self.epsilon}
 
     @classmethod
-    def from_dict(cls, said: dict[str, Any]) -> Self:
+    def from_dict(cls, numbers: dict[str, Any]) -> Self:
         """Read what :meth:`as_dict` gave."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # it was said when the plan was made
-            return cls(**{name: value for name, value in said.items() if name != "epsilon"})
+            return cls(**{name: value for name, value in numbers.items() if name != "epsilon"})
 
 
 def training_event(plan: TrainingPlan, steps: int) -> Event:

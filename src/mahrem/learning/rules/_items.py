@@ -122,8 +122,8 @@ def _number(column: pl.Series, first: int) -> tuple[list[str], Codes]:
         return values, np.fromiter(map(number.get, shown, repeat(-1)), np.int32, len(shown))
     known = column.unique()
     known = known.filter(known.is_not_null() & ~known.is_in(SAYS_NOTHING)).sort()
-    said = column.set(column.is_in(SAYS_NOTHING).fill_null(value=False), None)
-    ranks = said.cast(pl.Enum(known)).to_physical().cast(pl.Int32) + first
+    speaking = column.set(column.is_in(SAYS_NOTHING).fill_null(value=False), None)
+    ranks = speaking.cast(pl.Enum(known)).to_physical().cast(pl.Int32) + first
     return known.to_list(), ranks.fill_null(-1).to_numpy()
 
 

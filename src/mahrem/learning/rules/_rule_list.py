@@ -38,13 +38,13 @@ class Rule:
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
-        said: dict[str, Any] = {
+        plain: dict[str, Any] = {
             "if": [list(pair) for pair in self.left],
             "then": self.right,
             "support": self.support,
             "confidence": self.confidence,
         }
-        return said if self.counts is None else {**said, "counts": list(self.counts)}
+        return plain if self.counts is None else {**plain, "counts": list(self.counts)}
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class RuleList:
     def decide(self, first: Integers) -> Integers:
         """Give the class, as a number, that the first matching rules say."""
         place = {label: number for number, label in enumerate(self.classes)}
-        said = [place[rule.right] for rule in self.rules]
-        decided: Integers = np.array([*said, place[self.default]], np.int64)[first]
+        answers = [place[rule.right] for rule in self.rules]
+        decided: Integers = np.array([*answers, place[self.default]], np.int64)[first]
         return decided
 
     def shares(self) -> Floats:
@@ -129,11 +129,11 @@ class RuleList:
                 [0, 1], a class or a column that is not listed, the same rule twice.
         """
         try:
-            said = json.loads(text)
-            rules = tuple(_read_rule(entry) for entry in said["rules"])
-            rest = None if said["rest"] is None else tuple(int(count) for count in said["rest"])
-            columns, classes = (tuple(map(str, said[name])) for name in ("columns", "classes"))
-            read = cls(columns, classes, rules, str(said["default"]), said["rows"], rest)
+            content = json.loads(text)
+            rules = tuple(_read_rule(entry) for entry in content["rules"])
+            rest = None if content["rest"] is None else tuple(int(count) for count in content["rest"])
+            columns, classes = (tuple(map(str, content[name])) for name in ("columns", "classes"))
+            read = cls(columns, classes, rules, str(content["default"]), content["rows"], rest)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise InvalidInput(
                 f"rules={len(text)} characters must be a list of rules as JSON ({type(error).__name__})"

@@ -59,7 +59,7 @@ def declare_domain(
     for name in columns:
         known, gaps = facts.columns.get(name), name in missing
         if name in dates:
-            low, high = (day_number(name, said) for said in dates[name])
+            low, high = (day_number(name, day) for day in dates[name])
             if not low < high:
                 raise InvalidParameter(f"dates={name!r}: the first day must lie before the last")
             edges = _edges(low, high, cells.get(name), fine, whole=True, name=name)
@@ -75,22 +75,22 @@ def declare_domain(
     return DeclaredDomain(columns=tuple(made), facts=facts)
 
 
-def _number_kind(said: str) -> Literal["whole", "number"]:
-    return "whole" if check.one_of(("whole", "number"), kind=said) == "whole" else "number"
+def _number_kind(kind: str) -> Literal["whole", "number"]:
+    return "whole" if check.one_of(("whole", "number"), kind=kind) == "whole" else "number"
 
 
 def _edges(
-    low: float, high: float, said: int | Sequence[float] | None, fine: int, *, whole: bool, name: str
+    low: float, high: float, wanted: int | Sequence[float] | None, fine: int, *, whole: bool, name: str
 ) -> tuple[float, ...]:
     if whole and not (low.is_integer() and high.is_integer()):
         raise InvalidParameter(f"kind='whole': column={name!r} needs whole numbers as bounds")
-    if said is None or isinstance(said, int):
-        count = int(check.between(1, MOST_CELLS, cells=check.whole(cells=fine if said is None else said)))
-        if whole and high - low + 1 <= (SINGLE_CELLS if said is None else count):
+    if wanted is None or isinstance(wanted, int):
+        count = int(check.between(1, MOST_CELLS, cells=check.whole(cells=fine if wanted is None else wanted)))
+        if whole and high - low + 1 <= (SINGLE_CELLS if wanted is None else count):
             return tuple(np.arange(low, high + 1).tolist())
         inner = np.linspace(low, high, count + 1)[1:-1]
     else:
-        inner = np.asarray([check.finite(edge=edge) for edge in said], dtype=np.float64)
+        inner = np.asarray([check.finite(edge=edge) for edge in wanted], dtype=np.float64)
         if len(inner) > MOST_CELLS or (np.diff(inner) <= 0).any() or ((inner < low) | (inner > high)).any():
             raise InvalidParameter(f"cells={name!r}: edges must rise and lie between the bounds")
         inner = inner[(inner > low) & (inner < high)]

@@ -140,8 +140,8 @@ class Generator(ABC):
 
 def layer_sizes(**named: int | Sequence[int]) -> tuple[int, ...]:
     """Read the sizes of layers; one number is one layer."""
-    ((name, said),) = named.items()
-    sizes = said if isinstance(said, list | tuple) else (said,)
+    ((name, given),) = named.items()
+    sizes = given if isinstance(given, list | tuple) else (given,)
     return tuple(int(check.at_least(1, **{name: check.whole(**{name: one})})) for one in sizes)
 
 

@@ -69,14 +69,14 @@ class NetworkTables(TableSynthesiser[NetworkPlan, "NetworkTablesFit"]):
 
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> NetworkPlan:
         choose_device(self.generator.device)
-        said: dict[str, Any] = {"relation": ledger.relation, "unit": ledger.unit, "rows": rows}
+        public: dict[str, Any] = {"relation": ledger.relation, "unit": ledger.unit, "rows": rows}
         columns = len(domain.columns)
         if self.target is not None and columns < 2:
             raise InvalidParameter(f"target={self.target!r} needs a column beside it, made for each value")
         cells = min(column.cells for column in domain.columns)
-        refuse_too_little(self.epsilon, self.delta, columns=columns, cells=cells, **said)
+        refuse_too_little(self.epsilon, self.delta, columns=columns, cells=cells, **public)
         plan = plan_network(
-            self.generator, epsilon=float(self.epsilon), delta=float(self.delta), columns=columns, **said
+            self.generator, epsilon=float(self.epsilon), delta=float(self.delta), columns=columns, **public
         )
         self._rehearse(domain, plan, people=ledger.unit.subject is not None)
         return plan

@@ -91,17 +91,17 @@ class _SeriesDrawing(NetworkDrawing):
         That is a particle filter: taken again are whole beginnings, which part ways at the next step.
         """
         torch, network, sizes, kept = torch_of(), self.network, asked.sizes, asked.kept
-        most, said = max(sizes), torch.from_numpy(asked.labels_as_ones(self.labels))
-        drawn = np.zeros((len(said), len(sizes)), dtype=np.int64)
-        taken, before, state = np.arange(len(said)), torch.zeros(len(said), 1, most + 1), None
+        most, labels = max(sizes), torch.from_numpy(asked.labels_as_ones(self.labels))
+        drawn = np.zeros((len(labels), len(sizes)), dtype=np.int64)
+        taken, before, state = np.arange(len(labels)), torch.zeros(len(labels), 1, most + 1), None
         for step, (size, start) in enumerate(zip(sizes, network.start.split(list(sizes)), strict=True)):
-            fed = network.fed(before, network.clock[step : step + 1], said)
+            fed = network.fed(before, network.clock[step : step + 1], labels)
             states, state = network.series(fed, state)
             outputs = (network.answer(states)[:, 0, :size] + start).double().numpy()
             if step in kept:
                 outputs, likely = admitted_chances(outputs, kept[step])
-                again = resampled(likely, len(said), rng)
-                outputs, drawn, taken, said = outputs[again], drawn[again], taken[again], said[again]
+                again = resampled(likely, len(labels), rng)
+                outputs, drawn, taken, labels = outputs[again], drawn[again], taken[again], labels[again]
                 state = tuple(one[:, again] for one in state)
             chosen = drawn_cells(outputs, rng)
             drawn[:, step] = chosen

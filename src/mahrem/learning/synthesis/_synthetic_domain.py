@@ -128,14 +128,14 @@ class DeclaredColumn:
             found = found.cast(self.dtype)
         return found.to_frame().select(pl.when(pl.Series(~gone)).then(pl.col(self.name))).to_series()
 
-    def admitted(self, said: Any) -> tuple[Floats, tuple[float, float] | None]:
+    def admitted(self, given: Any) -> tuple[Floats, tuple[float, float] | None]:
         """Read a condition: a value, a list of values, or for numbers a pair ``(low, high)``, both inside.
 
         Gives the share of each cell that meets it, and the range it narrows numbers to.
         """
         overlap = np.zeros(self.cells)
         if self.kind == "category":
-            wanted = said if isinstance(said, list | tuple | set | frozenset) else [said]
+            wanted = given if isinstance(given, list | tuple | set | frozenset) else [given]
             for value in wanted:
                 if value is None and self.gaps:
                     overlap[-1] = 1.0
@@ -144,10 +144,10 @@ class DeclaredColumn:
                 else:
                     raise InvalidParameter(f"given={self.name!r}: a value is not declared for this column")
             return overlap, None
-        if said is None and self.gaps:
+        if given is None and self.gaps:
             overlap[-1] = 1.0
             return overlap, None
-        pair = said if isinstance(said, list | tuple) and len(said) == 2 else (said, said)
+        pair = given if isinstance(given, list | tuple) and len(given) == 2 else (given, given)
         low, high = (self._number(one) for one in pair)
         first, last = self.ranges()
         if not low <= high:
@@ -163,10 +163,10 @@ class DeclaredColumn:
         overlap[: self.values] = part
         return overlap, (low, high)
 
-    def _number(self, said: Any) -> float:
+    def _number(self, given: Any) -> float:
         if self.kind == "date":
-            return day_number(self.name, str(said))
-        return check.finite(given=said)
+            return day_number(self.name, str(given))
+        return check.finite(given=given)
 
     def bound(self, end: Literal[0, -1]) -> Any:
         """Give the lower (0) or upper (-1) bound as a value of the column."""
@@ -283,9 +283,9 @@ def _days(cells: pl.Series) -> Floats:
     return days.cast(pl.Int32).cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(np.float64)
 
 
-def day_number(name: str, said: str) -> float:
+def day_number(name: str, given: str) -> float:
     """Read a day as days since 1970."""
     try:
-        return float((dt.date.fromisoformat(str(said)) - _EPOCH).days)
+        return float((dt.date.fromisoformat(str(given)) - _EPOCH).days)
     except ValueError:
-        raise InvalidParameter(f"dates={name!r}: {said!r} is no day like 2020-12-31") from None
+        raise InvalidParameter(f"dates={name!r}: {given!r} is no day like 2020-12-31") from None

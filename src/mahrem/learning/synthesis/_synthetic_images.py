@@ -115,12 +115,12 @@ class NetworkImages:
 
     def _examples(self, images: object, labels: object) -> tuple[GeneratorExamples, tuple[int, ...]]:
         shades = quiet_floats(images)
-        said = np.asarray(labels)
-        if shades.ndim < 2 or said.shape != (len(shades),):
+        given = np.asarray(labels)
+        if shades.ndim < 2 or given.shape != (len(shades),):
             raise InvalidInput(
-                f"images of shape {shades.shape}, labels of shape {said.shape}: every image needs one label"
+                f"images of shape {shades.shape}, labels of shape {given.shape}: every image needs one label"
             )
-        codes = np.stack([said == one for one in self.classes], axis=1)
+        codes = np.stack([given == one for one in self.classes], axis=1)
         flat = np.nan_to_num(shades.reshape(len(shades), -1), nan=0.0).clip(0, 1)
         rows = np.concatenate([flat, codes.astype(np.float32)], axis=1)[codes.any(axis=1)]
         even = np.full(len(self.classes), 1 / len(self.classes))

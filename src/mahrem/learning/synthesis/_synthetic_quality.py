@@ -273,10 +273,10 @@ def _learning(
                 name, features[chosen], amounts, labels, seed=seed, threads=threads, tune=False
             )
             tested = rows[where][0][asked]
-            said = answer_figures(
+            scores = answer_figures(
                 codes[where][asked], fitted.predict(tested), fitted.scores(tested, column.values)
             )
-            figures |= {f"{side}_accuracy": said["accuracy"], f"{side}_auc": said["auc"]}
+            figures |= {f"{side}_accuracy": scores["accuracy"], f"{side}_auc": scores["auc"]}
         found[name] = figures
     return found
 

@@ -85,10 +85,10 @@ class SyntheticSchema(SchemaSettings):
             given: Conditions, by column.
         """
         within = {}
-        for name, said in given.items():
+        for name, condition in given.items():
             if name in self.totals:
                 raise InvalidParameter(f"given={name!r} is a total; put the condition on its parts")
-            met, narrowed = domain[name].admitted(said)
+            met, narrowed = domain[name].admitted(condition)
             if not met.any():
                 raise InvalidParameter(f"given={name!r}: nothing that is declared for this column meets it")
             if narrowed is not None:
@@ -97,7 +97,7 @@ class SyntheticSchema(SchemaSettings):
 
     def as_dict(self) -> dict[str, Any]:
         """Give what is not the default as plain data."""
-        said = {
+        plain = {
             "columns": list(self.columns),
             "missing": list(self.missing),
             "kinds": dict(self.kinds),
@@ -107,4 +107,4 @@ class SyntheticSchema(SchemaSettings):
             },
             "constraints": list(self.constraints),
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in plain.items() if value}

@@ -59,13 +59,13 @@ def rehearse(make: Callable[[], Any], rows: Any, classes: Sequence[Any]) -> None
     places = np.arange(count)
     few = np.asarray(rows)[places % len(rows)]
     try:
-        said = make().fit(few, np.asarray(classes)[places % len(classes)]).predict(few)
+        answers = make().fit(few, np.asarray(classes)[places % len(classes)]).predict(few)
     except Exception as error:
         raise InvalidParameter(
             f"teacher: it fails on {count} public rows with made-up labels ({type(error).__name__}: {error})"
         ) from error
-    if np.shape(said) != (count,):
-        raise InvalidParameter(f"teacher: its answers for {count} rows have shape {np.shape(said)}")
+    if np.shape(answers) != (count,):
+        raise InvalidParameter(f"teacher: its answers for {count} rows have shape {np.shape(answers)}")
 
 
 def train_parts(
@@ -143,9 +143,9 @@ def count_votes(teachers: Sequence[Any], rows: Any, classes: Sequence[Any]) -> I
     """
     votes = np.zeros((len(rows), len(classes)), dtype=np.int64)
     for teacher in teachers:
-        said = _answer(teacher, "predict", rows)
-        if said is not None and said.shape == (len(rows),):
-            votes += said[:, None] == np.asarray(classes)[None, :]
+        answers = _answer(teacher, "predict", rows)
+        if answers is not None and answers.shape == (len(rows),):
+            votes += answers[:, None] == np.asarray(classes)[None, :]
     return votes
 
 
@@ -156,11 +156,15 @@ def shares_of(teacher: Any, rows: Any, classes: Sequence[Any]) -> Floats:
     fit, says nothing: zeros.
     """
     found = np.zeros((len(rows), len(classes)))
-    said = _answer(teacher, "predict_proba", rows)
+    answers = _answer(teacher, "predict_proba", rows)
     known = np.asarray(getattr(teacher, "classes_", classes))
-    if said is None or said.shape != (len(rows), len(known)) or not np.issubdtype(said.dtype, np.number):
+    if (
+        answers is None
+        or answers.shape != (len(rows), len(known))
+        or not np.issubdtype(answers.dtype, np.number)
+    ):
         return found
-    clean = np.clip(np.nan_to_num(said.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
+    clean = np.clip(np.nan_to_num(answers.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
     for place, one in enumerate(np.asarray(classes)):
         found[:, place] = clean[:, known == one].sum(axis=1)
     return np.asarray(found / np.maximum(found.sum(axis=1, keepdims=True), 1.0))

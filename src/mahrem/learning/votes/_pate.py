@@ -149,10 +149,10 @@ class Pate(Estimator):
             f"teachers on disjoint parts. Public rows are not protected. Exact noise on whole votes (OpenDP)."
         )
         if self.data_dependent_ is not None:
-            said = self.data_dependent_
+            cost = self.data_dependent_
             self.guarantee_ += (
                 f" Data-dependent, and no promise: at this table the answers alone reveal epsilon="
-                f"{said.epsilon:.4g} at most ({said.confidence:.0%} sure); publishing that is paid for above."
+                f"{cost.epsilon:.4g} at most ({cost.confidence:.0%} sure); publishing that is paid for above."
             )
         return self
 
@@ -196,11 +196,11 @@ class Pate(Estimator):
     def _published(self, votes: Integers, book: Ledger) -> PublishedCost | None:
         if self.sanitise is None or not isinstance(self.votes, GaussianVotes):
             return None
-        said = self.sanitise(votes, self.votes.sigma, book.relation, book.delta)
+        cost = self.sanitise(votes, self.votes.sigma, book.relation, book.delta)
         known = epsilon_of(
             self.votes.event(len(votes)), book.delta, book.relation
         )  # never more than promised
-        return replace(said, epsilon=min(said.epsilon, known))
+        return replace(cost, epsilon=min(cost.epsilon, known))
 
     def _public(self, public: Any) -> Any:
         if public is None or len(public) == 0:
@@ -223,8 +223,8 @@ class Pate(Estimator):
             )
         self.model_ = self.student().fit(known, labels)
         for _ in range(self.semi):
-            said = np.asarray(self.model_.predict_proba(rows))
-            sure = said.max(axis=1) >= self.sure
+            chances = np.asarray(self.model_.predict_proba(rows))
+            sure = chances.max(axis=1) >= self.sure
             own = np.asarray(self.model_.predict(rows))[sure]
             self.model_ = self.student().fit(
                 np.concatenate([known, rows[sure]]), np.concatenate([labels, own])

@@ -169,5 +169,5 @@ class RoundedScores:
                 f"was computed"
             )
         self.answered += len(X)
-        said = np.asarray(self.model.predict_proba(X), dtype=np.float64)
-        return np.asarray(np.round(said, self.decimals), dtype=np.float64)
+        chances = np.asarray(self.model.predict_proba(X), dtype=np.float64)
+        return np.asarray(np.round(chances, self.decimals), dtype=np.float64)
