@@ -19,7 +19,7 @@ from mahrem.attacks import Examples, FewShadows, Lira, LossThreshold, ModelFindi
 from mahrem.datasets import find
 from mahrem.dp import Facts, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
-from mahrem.learning import PlainNetwork, PublicInputs
+from mahrem.learning.private import PlainNetwork, PublicInputs
 
 SIZE = 5000
 

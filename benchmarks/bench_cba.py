@@ -38,7 +38,7 @@ from mahrem.federated import (
     learn_exact,
     split_rows,
 )
-from mahrem.learning import (
+from mahrem.learning.rules import (
     CbaSettings,
     SupervisedBins,
     as_cells,

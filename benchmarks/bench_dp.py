@@ -108,7 +108,7 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
     from opacus import PrivacyEngine
     from torch.nn.functional import cross_entropy
 
-    from mahrem.learning import NETWORKS, PrivateSteps, TrainingPlan, new_stream
+    from mahrem.learning.private import NETWORKS, PrivateSteps, StepExamples, TrainingPlan, new_stream
 
     rows = 10_000
     images, labels = torch.rand(rows, 1, 28, 28), torch.randint(0, 10, (rows,))
@@ -119,7 +119,9 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
         return cross_entropy(outputs, targets, reduction="none")
 
     model = NETWORKS["cnn"]((1, 28, 28), 10)
-    private = PrivateSteps(model, plan, losses, images, labels, stream=new_stream(), device="cpu")
+    private = PrivateSteps(
+        model, plan, losses, StepExamples(images, labels), stream=new_stream(), device="cpu"
+    )
     plain = NETWORKS["cnn"]((1, 28, 28), 10)
     descent = torch.optim.SGD(plain.parameters(), lr=0.1)
     with warnings.catch_warnings():

@@ -26,6 +26,8 @@ def constants(tree: ast.AST) -> Iterator[ast.Constant]:
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "either":
             continue
+        if isinstance(node, ast.keyword) and node.arg == "spelling":  # how a setting is spelled as an option
+            continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node
         yield from constants(node)

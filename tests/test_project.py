@@ -17,13 +17,19 @@ import mahrem
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ROOMS = sorted(module.name for module in pkgutil.iter_modules(mahrem.__path__) if module.ispkg)
+INNER_ROOMS = sorted(
+    f"{room}.{module.name}"
+    for room in ROOMS
+    for module in pkgutil.iter_modules([str(Path(mahrem.__path__[0]) / room)])
+    if module.ispkg
+)
 
 
 def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[<>=\[ ]", text)[0].lower().replace("_", "-") for text in requirements}
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@pytest.mark.parametrize("room", [*ROOMS, *INNER_ROOMS])
 def test_every_room_says_what_it_offers_and_offers_it(room: str) -> None:
     module = importlib.import_module(f"mahrem.{room}")
     assert module.__doc__

@@ -304,7 +304,7 @@ def test_a_run_without_a_server_fails_with_its_state(run: Runs) -> None:
 
 def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
     from mahrem.federated import Disguise
-    from mahrem.learning import Rule, RuleList
+    from mahrem.learning.rules import Rule, RuleList
 
     made = ["init", "study", "--target", "class", "--columns", "sky,day", "--how", "one-shot"]
     code, _, err = run(*made, *pairs("a", "b"), "--sum", "masked")

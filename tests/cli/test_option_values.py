@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from mahrem.cli._options import _settings
-from mahrem.cli._typed import listed, number, pair, pairs, sizes, value
 from mahrem.errors import InvalidParameter
+from mahrem.typed import listed, number, pair, pairs, sizes, value
 
 
 @pytest.mark.parametrize(

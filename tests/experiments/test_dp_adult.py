@@ -13,7 +13,7 @@ from mahrem.experiments._adult_facts import ADULT_FACTS
 from mahrem.experiments._dp_adult import CLASSES, DELTA, METHODS, TABLES, _accuracy
 from mahrem.experiments._dp_last_layer import _filters
 from mahrem.experiments._row import published_rows
-from mahrem.learning import frozen_features
+from mahrem.learning.private import frozen_features
 
 pytest.importorskip("torch")
 

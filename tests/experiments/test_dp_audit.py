@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 from mahrem.dp import Ledger
 from mahrem.experiments import PAPERS, reproduce
 from mahrem.experiments._dp_audit import TABLES, _Broken, _private, _Size
-from mahrem.learning import new_stream
+from mahrem.learning.private import new_stream
 
 
 def test_its_tables_can_be_asked_for() -> None:

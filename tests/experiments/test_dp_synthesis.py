@@ -7,8 +7,8 @@ import pytest
 from mahrem.experiments import PAPERS
 from mahrem.experiments._adult_facts import ADULT_TARGET
 from mahrem.experiments._dp_synthesis import SYNTHESIS_FACTS, TABLES, _files, synthetic_adult
-from mahrem.learning._synthetic_quality import _learning
-from mahrem.learning._synthetic_sides import Side
+from mahrem.learning.synthesis._synthetic_quality import _learning
+from mahrem.learning.synthesis._synthetic_sides import ComparedTable
 
 
 def test_its_tables_can_be_asked_for_and_all_columns_are_declared() -> None:
@@ -26,6 +26,6 @@ def test_made_up_rows_at_epsilon_one_teach_at_least_eighty_percent() -> None:
     fitted = synthetic_adult("marginals", 1.0)
     assert fitted.cost_ == (1.0, 1e-6)
     tables = {"real": test, "synthetic": fitted.sample(train.height, seed=1), "holdout": test}
-    sides = {name: Side(fitted.domain, table) for name, table in tables.items()}
+    sides = {name: ComparedTable(fitted.domain, table) for name, table in tables.items()}
     found = _learning(sides, ADULT_TARGET, ["logistic_regression"], 0, 1)["logistic_regression"]
     assert found["synthetic_accuracy"] > 0.80

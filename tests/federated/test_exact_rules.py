@@ -26,7 +26,7 @@ from mahrem.federated import (
     learn_exact,
     split_rows,
 )
-from mahrem.learning import CbaSettings, RuleList, as_cells, cba, class_rules
+from mahrem.learning.rules import CbaSettings, RuleList, as_cells, cba, class_rules
 
 
 def people(rows: int, seed: int, columns: int = 4, classes: int = 3) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated import Plan, RunFolder, simulate, split_table
-from mahrem.learning import RuleList, cba
+from mahrem.learning.rules import RuleList, cba
 
 LOOSE = Plan(sum="plain", support=0.05, confidence=0.4)
 

@@ -35,7 +35,7 @@ from mahrem.federated._flower import (
     reply_statement,
 )
 from mahrem.federated._flower_rules import noisy_rules
-from mahrem.learning import cba
+from mahrem.learning.rules import cba
 
 PLAN = Plan(sum="plain")
 SCHEMA = Schema(columns=("a",), target="y")

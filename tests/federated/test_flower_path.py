@@ -31,7 +31,7 @@ from mahrem.federated import (
 )
 from mahrem.federated._certificates import read_private_key, sign_bytes
 from mahrem.federated._flower_rules import disguised_rules, noisy_rules
-from mahrem.learning import RuleList, cba
+from mahrem.learning.rules import RuleList, cba
 
 NAMES = ("north", "south", "west", "east")
 COLUMNS = ("sky", "wind")

@@ -45,7 +45,7 @@ from mahrem.federated._certificates import make_server_certificate, read_private
 from mahrem.federated._flower_link import NODE_PATHS
 from mahrem.federated._flower_rules import RuleClient
 from mahrem.federated._member import Member
-from mahrem.learning import RuleList, cba
+from mahrem.learning.rules import RuleList, cba
 
 PLAN = Plan(sum="masked", support=0.1, confidence=0.4, longest=2)
 SCHEMA = Schema(columns=("sky", "wind"), target="class")

@@ -24,7 +24,7 @@ from mahrem.federated import (
     perturb_rules,
     split_rows,
 )
-from mahrem.learning import CbaSettings, Rule, RuleList, as_cells, cba
+from mahrem.learning.rules import CbaSettings, Rule, RuleList, as_cells, cba
 
 BLUE, GREY = (("sky", "blue"),), (("sky", "grey"),)
 

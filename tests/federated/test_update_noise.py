@@ -35,7 +35,7 @@ from mahrem.federated import (
 from mahrem.federated._learning_run import LearningRun
 from mahrem.federated._private_training import clipped_gradients, train_privately
 from mahrem.federated._stack import Stack, cross_entropy_slope
-from mahrem.learning import TrainingPlan, new_stream
+from mahrem.learning.private import TrainingPlan, new_stream
 from silo_learning import accuracy, learnt, people, silos
 
 NOISY = Protections(clip=0.5, noise=8.0)

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.learning import (
+from mahrem.learning.rules import (
     CBA,
     MINERS,
     CbaSettings,
@@ -143,7 +143,7 @@ def test_cba_is_cba_written_out_slowly_with_every_miner_and_cover(
 @given(labelled())
 def test_rules_that_are_outdone_are_never_kept(drawn: tuple[pl.DataFrame, list[str]]) -> None:
     from mahrem.arrays import cover_first, eclat_sets, pack_bits
-    from mahrem.learning import learn_items, number_classes
+    from mahrem.learning.rules import learn_items, number_classes
 
     cells, target = drawn
     items, codes = learn_items(cells)

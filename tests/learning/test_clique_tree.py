@@ -11,18 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning import (
-    Clique,
-    CliqueTree,
+from mahrem.learning.synthesis._clique_growth import (
+    SCALE,
     Growth,
-    Measured,
-    coarse_groups,
-    fit_tree,
     grow_cliques,
-    tree_sample,
+    marginal_counts,
+    whole_shares,
 )
-from mahrem.learning._clique_growth import SCALE, marginal_counts, whole_shares
-from mahrem.learning._tree_sampling import spread_draw
+from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
+from mahrem.learning.synthesis._coarse_groups import coarse_groups
+from mahrem.learning.synthesis._tree_sampling import spread_draw, tree_sample
 from mahrem.types import Floats
 
 # a -> (a, b) -> (a, b, c), and d hangs on b

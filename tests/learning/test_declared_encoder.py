@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.table import Hierarchy
 
 AGE = DeclaredNumbers(lower=0, upper=100, cuts=(20, 50))

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 from sklearn import metrics as judge
 
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
-from mahrem.learning import CLASSIFIERS, FIGURES, Published, evaluate, train
-from mahrem.learning._scores import judged
+from mahrem.learning.classifiers import (
+    CLASSIFIERS,
+    FIGURES,
+    EvaluationSettings,
+    PublishedRows,
+    answer_figures,
+    evaluate,
+    train_classifier,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +32,14 @@ def people() -> pl.DataFrame:
 
 
 def coarse(people: pl.DataFrame, asked: list[np.ndarray] | None = None) -> Any:
-    def anonymise(rows: np.ndarray) -> Published:
+    def anonymise(rows: np.ndarray) -> PublishedRows:
         if asked is not None:
             asked.append(rows)
         low = (pl.col("age") // 10 * 10).cast(pl.String)
         shown = people[rows].with_columns(
             age="[" + low + ", " + (pl.col("age") // 10 * 10 + 9).cast(pl.String) + "]"
         )
-        return Published(shown, rows)
+        return PublishedRows(shown, rows)
 
     return anonymise
 
@@ -44,9 +51,7 @@ def test_every_classifier_learns_from_anonymised_rows(people: pl.DataFrame, name
         target="rich",
         quasi=["age"],
         anonymise=coarse(people),
-        classifiers=[name],
-        splits=2,
-        tune=False,
+        settings=EvaluationSettings(classifiers=[name], splits=2, tune=False),
     )[name]
     assert score.mean("auc") > 0.75
     assert set(score.as_dict()) >= {*FIGURES, "accuracy_std", "accuracy_interval"}
@@ -56,7 +61,9 @@ def test_a_limit_is_what_a_classifier_sees_at_most(people: pl.DataFrame) -> None
     def settings(limit: int) -> float:
         names = ["knn", "gaussian_nb"]
         scores = evaluate(
-            people, target="rich", classifiers=names, splits=1, tune=False, limits={"knn": limit}
+            people,
+            target="rich",
+            settings=EvaluationSettings(classifiers=names, splits=1, tune=False, limits={"knn": limit}),
         )
         others.add(scores["gaussian_nb"].mean("auc"))
         return scores["knn"].mean("auc")
@@ -76,11 +83,8 @@ def test_several_jobs_give_the_same_figures(people: pl.DataFrame) -> None:
             target="rich",
             quasi=["age"],
             anonymise=coarse(people),
-            classifiers=["extra_trees"],
-            splits=3,
-            tune=False,
-            jobs=jobs,
             progress=said.append,
+            settings=EvaluationSettings(classifiers=["extra_trees"], splits=3, tune=False, jobs=jobs),
         )
         return scores["extra_trees"].figures["auc"].tolist()
 
@@ -95,11 +99,9 @@ def test_the_same_seed_gives_the_same_figures_and_another_does_not(people: pl.Da
         scores = evaluate(
             people,
             target="rich",
-            classifiers=["random_forest"],
-            splits=1,
-            seed=seed,
-            tune=False,
-            threads=threads,
+            settings=EvaluationSettings(
+                classifiers=["random_forest"], splits=1, seed=seed, tune=False, threads=threads
+            ),
         )
         return scores["random_forest"].figures["auc"].tolist()
 
@@ -114,9 +116,7 @@ def test_untouched_anonymises_training_rows_only(people: pl.DataFrame) -> None:
         target="rich",
         quasi=["age"],
         anonymise=coarse(people, asked),
-        classifiers=["gaussian_nb"],
-        splits=3,
-        test=0.25,
+        settings=EvaluationSettings(classifiers=["gaussian_nb"], splits=3, test=0.25),
     )
     assert [len(rows) for rows in asked] == [120, 120, 120]
 
@@ -128,32 +128,37 @@ def test_published_anonymises_all_rows_once(people: pl.DataFrame) -> None:
         target="rich",
         quasi=["age"],
         anonymise=coarse(people, asked),
-        classifiers=["gaussian_nb"],
-        splits=3,
-        protocol="published",
+        settings=EvaluationSettings(classifiers=["gaussian_nb"], splits=3, protocol="published"),
     )
     assert [len(rows) for rows in asked] == [160]
     assert scores.protocol == "published"
 
 
 def test_rows_an_anonymiser_hides_are_not_learnt_from(people: pl.DataFrame) -> None:
-    def hides(rows: np.ndarray) -> Published:
-        return Published(people[rows[::2]], rows[::2])
+    def hides(rows: np.ndarray) -> PublishedRows:
+        return PublishedRows(people[rows[::2]], rows[::2])
 
-    score = evaluate(people, target="rich", anonymise=hides, classifiers=["gaussian_nb"], splits=2)[
-        "gaussian_nb"
-    ]
+    score = evaluate(
+        people,
+        target="rich",
+        anonymise=hides,
+        settings=EvaluationSettings(classifiers=["gaussian_nb"], splits=2),
+    )["gaussian_nb"]
     assert score.ratio == pytest.approx(48 / 56)
 
 
 def test_tuning_chooses_from_the_grid(people: pl.DataFrame) -> None:
-    chosen = evaluate(people, target="rich", classifiers=["knn"], splits=2)["knn"].settings
+    chosen = evaluate(people, target="rich", settings=EvaluationSettings(classifiers=["knn"], splits=2))[
+        "knn"
+    ].settings
     assert all(setting["n_neighbors"] in CLASSIFIERS["knn"].grid["n_neighbors"] for setting in chosen)
 
 
 def test_a_row_without_target_is_left_out(people: pl.DataFrame) -> None:
     holes = people.with_columns(rich=pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("rich"))
-    score = evaluate(holes, target="rich", classifiers=["gaussian_nb"], splits=1, test=0.2)["gaussian_nb"]
+    score = evaluate(
+        holes, target="rich", settings=EvaluationSettings(classifiers=["gaussian_nb"], splits=1, test=0.2)
+    )["gaussian_nb"]
     assert score.ratio == 30 / 120
     assert score.interval("accuracy") is None
 
@@ -161,7 +166,6 @@ def test_a_row_without_target_is_left_out(people: pl.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"quasi": ["rich"]}, "quasi-identifier"),
         ({"classifiers": []}, "classifiers"),
         ({"classifiers": ["oracle"]}, "oracle"),
         ({"protocol": "none"}, "protocol"),
@@ -169,9 +173,14 @@ def test_a_row_without_target_is_left_out(people: pl.DataFrame) -> None:
         ({"test": 1.5}, "test"),
     ],
 )
-def test_a_wrong_setting_is_refused(people: pl.DataFrame, wrong: dict[str, Any], named: str) -> None:
+def test_a_wrong_setting_is_refused(wrong: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidParameter, match=named):
-        evaluate(people, **{"target": "rich", "classifiers": ["gaussian_nb"], **wrong})
+        EvaluationSettings(**{"classifiers": ["gaussian_nb"], **wrong})
+
+
+def test_a_target_that_would_be_rewritten_is_refused(people: pl.DataFrame) -> None:
+    with pytest.raises(InvalidParameter, match="quasi-identifier"):
+        evaluate(people, target="rich", quasi=["rich"])
 
 
 @pytest.mark.parametrize(
@@ -191,7 +200,7 @@ def test_a_target_that_cannot_be_learnt_is_refused(
 
 def test_an_anonymiser_that_loses_count_is_refused(people: pl.DataFrame) -> None:
     with pytest.raises(InvalidInput, match="as many"):
-        evaluate(people, target="rich", anonymise=lambda rows: Published(people[rows], rows[1:]))
+        evaluate(people, target="rich", anonymise=lambda rows: PublishedRows(people[rows], rows[1:]))
 
 
 def test_without_the_extra_it_is_said_how_to_get_it(
@@ -213,7 +222,7 @@ def test_large_tables_get_an_approximate_kernel() -> None:
     rng = np.random.default_rng(0)
     points = rng.normal(size=(3100, 2))
     ring = (np.hypot(*points.T) < 1).astype(np.int64)
-    fitted = train("svm", points, 2, ring, seed=0, threads=1, tune=False)
+    fitted = train_classifier("svm", points, 2, ring, seed=0, threads=1, tune=False)
     assert "parts" in fitted.model["model"].named_steps
     assert (fitted.predict(points) == ring).mean() > 0.95
 
@@ -226,7 +235,7 @@ def test_figures_are_what_scikit_learn_says(seed: int, classes: int) -> None:
     scores = rng.random((len(truth), classes)).round(1)
     scores = scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-9)
     said = rng.integers(classes, size=len(truth))
-    found = judged(truth, said, scores)
+    found = answer_figures(truth, said, scores)
     assert found["accuracy"] == pytest.approx(judge.accuracy_score(truth, said))
     for name, known in (("precision", judge.precision_score), ("recall", judge.recall_score)):
         assert found[name] == pytest.approx(known(truth, said, average="macro", zero_division=0))

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mahrem.errors import InvalidInput
-from mahrem.learning import fit_encoder
+from mahrem.learning.classifiers import fit_encoder
 from mahrem.table import Hierarchy, Kind
 
 SHOWN = pl.DataFrame(

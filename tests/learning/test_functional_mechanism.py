@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mahrem.dp import Ledger, Relation, assert_dp, rho_for
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import FunctionalLinear, FunctionalLogistic, PolynomialLastLayer, clip_rows
-from mahrem.learning._quadratic import (
+from mahrem.learning.private import FunctionalLinear, FunctionalLogistic, PolynomialLastLayer, clip_rows
+from mahrem.learning.private._quadratic import (
     BITS,
     QuadraticPlan,
     quadratic_sensitivity,

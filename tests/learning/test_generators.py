@@ -12,22 +12,22 @@ import pytest
 
 from mahrem.dp import Ledger, assert_dp, epsilon_of
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter, MissingExtra
-from mahrem.learning import (
+from mahrem.learning.private import TrainingPlan, new_stream
+from mahrem.learning.synthesis import (
     Adversarial,
+    CellLikelihood,
     Generator,
+    GeneratorExamples,
     NetworkImages,
     NetworkTables,
     SyntheticSchema,
-    TrainingPlan,
     Variational,
     make_synthesiser,
-    new_stream,
 )
-from mahrem.learning._adversarial import _pair_losses
-from mahrem.learning._drawings import CHUNK
-from mahrem.learning._drawn_tables import BATCH
-from mahrem.learning._generators import Examples
-from mahrem.learning._likelihoods import Cells, Pixels
+from mahrem.learning.synthesis._adversarial import _pair_losses
+from mahrem.learning.synthesis._drawings import CHUNK
+from mahrem.learning.synthesis._drawn_tables import BATCH
+from mahrem.learning.synthesis._likelihoods import PixelLikelihood
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("dp_accounting")
@@ -71,16 +71,16 @@ def fitted(table: pl.DataFrame, generator: Generator, *, epsilon: float = 1.0, *
     return Repeated(epsilon=epsilon, delta=DELTA, generator=generator, **settings).fit(table, ledger=ledger)
 
 
-def examples(rows: int, width: int = 6, labels: int = 2) -> Examples:
+def examples(rows: int, width: int = 6, labels: int = 2) -> GeneratorExamples:
     rng = np.random.default_rng(3)
     ones = np.eye(labels, dtype=np.float32)[rng.integers(0, labels, rows)]
-    return Examples(
+    return GeneratorExamples(
         np.concatenate([rng.random((rows, width), dtype=np.float32), ones], axis=1),
         np.full(labels, 1 / labels),
     )
 
 
-def steps_of(kind: str, clip: float, given: Examples) -> Any:
+def steps_of(kind: str, clip: float, given: GeneratorExamples) -> Any:
     """Give the private steps of a generator: what sees rows."""
     found: list[Any] = []
     generator = SMALL[kind]
@@ -91,7 +91,7 @@ def steps_of(kind: str, clip: float, given: Examples) -> Any:
             return found[0]
 
     plan = TrainingPlan(rows=40, batch=40, steps=1, clip=clip, noise_multiplier=1.0, delta=DELTA)
-    Heard(hidden=8, code=2).prepared(given, Pixels(6), plan, new_stream(1))
+    Heard(hidden=8, code=2).prepared(given, PixelLikelihood(6), plan, new_stream(1))
     return found[0]
 
 
@@ -274,7 +274,7 @@ def test_a_library_that_is_not_there_is_noticed_before_anything_is_spent(
 
 
 def test_cells_begin_with_the_shares_that_are_known() -> None:
-    likelihood = Cells([np.array([0.2, 0.8]), np.array([0.5, 0.5, 0.0])])
+    likelihood = CellLikelihood([np.array([0.2, 0.8]), np.array([0.5, 0.5, 0.0])])
     start = likelihood.start()[None].expand(40_000, -1)
     torch.manual_seed(1)
     drawn = likelihood.drawn(start, torch.rand(40_000, likelihood.draws))

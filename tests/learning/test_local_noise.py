@@ -11,7 +11,7 @@ from scipy import stats
 
 from mahrem.dp import Gaussian, Ledger, Pure, Repeated, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning import LocalNoise, PolynomialLastLayer, PrivateClassifier, frozen_features
+from mahrem.learning.private import LocalNoise, PolynomialLastLayer, PrivateClassifier, frozen_features
 
 torch = pytest.importorskip("torch")
 

@@ -10,8 +10,8 @@ import pytest
 
 from mahrem.dp import Ledger, NotPrivate, assert_dp
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
-from mahrem.learning import Marginals, SyntheticSchema, make_synthesiser
-from mahrem.learning._marginal_plan import plan_marginals
+from mahrem.learning.synthesis import Marginals, SyntheticSchema, make_synthesiser
+from mahrem.learning.synthesis._marginal_plan import plan_marginals
 
 FACTS: dict[str, Any] = {
     "age": {"lower": 0, "upper": 99},

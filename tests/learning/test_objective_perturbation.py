@@ -16,19 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-import mahrem.learning._private_linear as linear
+import mahrem.learning.private._private_linear as linear
 from mahrem.dp import Ledger, Relation, assert_dp, composed_cost, gaussian_delta, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
-from mahrem.learning import (
-    ObjectivePerturbation,
-    ObjectivePlan,
-    clip_rows,
-    objective_delta,
-    objective_perturbation,
-    objective_rdp,
-)
-from mahrem.learning._convex import LOGISTIC, HuberHinge, MarginLoss, Objective, minimise
-from mahrem.learning._objective_perturbation import RELEASE
+from mahrem.learning.private import ObjectivePerturbation, clip_rows
+from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss, Objective, minimise
+from mahrem.learning.private._objective_analysis import objective_delta, objective_rdp
+from mahrem.learning.private._objective_perturbation import RELEASE, ObjectivePlan, objective_perturbation
+from mahrem.learning.private._private_margin import MarginProblem
 from mahrem.types import Floats
 
 HINGE = HuberHinge()
@@ -77,18 +72,18 @@ def test_the_renyi_divergence_is_the_integral_it_bounds(order: float) -> None:
 
 
 def test_the_noise_is_what_the_formula_says() -> None:
-    plan = ObjectivePlan.make(epsilon=1.0, delta=1e-9, width=50, norm=2.0, regularisation=40.0)
+    plan = ObjectivePlan.of(MarginProblem(epsilon=1.0, delta=1e-9, width=50, norm=2.0, regularisation=40.0))
     rest = (1 - RELEASE) - math.log1p(0.25 * 4 / 40)  # a logistic loss bends by a quarter of the squared norm
     assert plan.scale == pytest.approx(2.0 * gaussian_multiplier(rest, 1e-9 * (1 - RELEASE)), rel=1e-9)
-    assert plan.distance == 2 * plan.tolerance / 40
-    pure = ObjectivePlan.make(epsilon=1.0, delta=0.0, width=50, norm=2.0, regularisation=40.0)
+    assert plan.distance == 2 * plan.problem.tolerance / 40
+    pure = ObjectivePlan.of(MarginProblem(epsilon=1.0, delta=0.0, width=50, norm=2.0, regularisation=40.0))
     assert pure.scale == pytest.approx(2.0 / rest, rel=1e-9)
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_a_plan_keeps_its_promise(relation: Relation) -> None:
     for epsilon in (0.1, 1.0, 8.0):
-        plan = ObjectivePlan.make(epsilon=epsilon, delta=1e-6, width=9, relation=relation)
+        plan = ObjectivePlan.of(MarginProblem(epsilon=epsilon, delta=1e-6, width=9, relation=relation))
         curvature = 0.25 / plan.regularisation
         found = objective_delta(epsilon * (1 - RELEASE), plan.scale, curvature, relation)
         assert found <= 1e-6 * (1 - RELEASE)
@@ -160,11 +155,11 @@ def exceeds(plan: ObjectivePlan, epsilon: float) -> bool:
         for which in (more, rows)
     ]
     slack = (1 + math.exp(epsilon)) * math.sqrt(math.log(2e6) / (2 * RUNS))
-    return bool(high[0] > math.exp(epsilon) * high[1] + plan.delta + slack)
+    return bool(high[0] > math.exp(epsilon) * high[1] + plan.problem.delta + slack)
 
 
 def test_counting_runs_finds_no_breach_and_would_find_one() -> None:
-    plan = ObjectivePlan.make(epsilon=0.5, delta=1e-3, width=1, regularisation=5.0)
+    plan = ObjectivePlan.of(MarginProblem(epsilon=0.5, delta=1e-3, width=1, regularisation=5.0))
     assert not exceeds(plan, 0.5)
     assert exceeds(replace(plan, scale=plan.scale / 50), 0.5)
 
@@ -252,7 +247,7 @@ def test_several_classes_share_the_budget() -> None:
     ledger = Ledger.temporary(epsilon=6, delta=1e-6)
     model = ObjectivePerturbation(epsilon=6, delta=1e-6, classes=(0, 1, 2)).fit(inputs, labels, ledger=ledger)
     assert model.coef_.shape == (3, 4)
-    assert model.plan_.epsilon == 2.0
+    assert model.plan_.problem.epsilon == 2.0
     assert np.mean(model.predict(inputs) == labels) > 0.9
     assert model.predict_proba(inputs).sum(axis=1) == pytest.approx(1.0)
 

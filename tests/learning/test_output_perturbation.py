@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from scipy import stats
 
 from mahrem.dp import Ledger, Relation, assert_dp, rho_for
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning import OutputPerturbation, OutputPlan, clip_rows, output_perturbation
-from mahrem.learning._convex import LOGISTIC, Objective, minimise
-from mahrem.learning._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private import OutputPerturbation, clip_rows
+from mahrem.learning.private._convex import LOGISTIC, Objective, minimise
+from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
+from mahrem.learning.private._output_perturbation import OutputPlan, output_perturbation
+from mahrem.learning.private._private_margin import MarginProblem
 from mahrem.types import Floats
 
 ALARM = 1e-7
@@ -27,7 +30,8 @@ def table(n: int, width: int, seed: int) -> tuple[Floats, Floats]:
 
 
 def test_the_noise_is_what_the_formula_says() -> None:
-    plan = OutputPlan.make(epsilon=1.0, delta=1e-6, width=4, regularisation=10.0, tolerance=1e-9)
+    problem = MarginProblem(epsilon=1.0, delta=1e-6, width=4, regularisation=10.0, tolerance=1e-9)
+    plan = OutputPlan.of(problem)
     assert plan.distance == pytest.approx(0.1, rel=1e-6)
     assert plan.noise is not None
     step = 2.0 ** math.floor(
@@ -35,8 +39,10 @@ def test_the_noise_is_what_the_formula_says() -> None:
     )  # 1024 steps for each of two, the root of the width
     sigma = plan.distance / math.sqrt(2 * rho_for(1.0, 1e-6))
     assert plan.noise.scale * step == pytest.approx(sigma, rel=2e-3)
-    both = OutputPlan.make(
-        epsilon=1.0, delta=1e-6, width=4, regularisation=10.0, tolerance=1e-9, relation=Relation.REPLACE
+    both = OutputPlan.of(
+        MarginProblem(
+            epsilon=1.0, delta=1e-6, width=4, regularisation=10.0, tolerance=1e-9, relation=Relation.REPLACE
+        )
     )
     assert both.distance == pytest.approx(0.2, rel=1e-6)
 
@@ -47,14 +53,16 @@ def test_minima_of_neighbours_are_no_further_apart_than_claimed(
     seed: int, relation: Relation, weight: float
 ) -> None:
     rows, signs = table(15, 3, seed)
-    plan = OutputPlan.make(epsilon=1, delta=1e-6, width=3, regularisation=weight, relation=relation)
+    plan = OutputPlan.of(
+        MarginProblem(epsilon=1, delta=1e-6, width=3, regularisation=weight, relation=relation)
+    )
     other, other_signs = rows.copy(), signs.copy()
     if relation is Relation.ADD_REMOVE:
         other, other_signs = rows[:-1], signs[:-1]
     else:
         other[-1], other_signs[-1] = -rows[-1], signs[-1]
     found = [
-        minimise(Objective(*one, LOGISTIC, weight, np.zeros(3)), tolerance=plan.tolerance).point
+        minimise(Objective(*one, LOGISTIC, weight, np.zeros(3)), tolerance=plan.problem.tolerance).point
         for one in ((rows, signs), (other, other_signs))
     ]
     assert np.linalg.norm(found[0] - found[1]) <= plan.distance
@@ -119,12 +127,13 @@ def test_it_learns_what_there_is_to_learn(noise: str, delta: float) -> None:
     ],
 )
 def test_settings_that_do_not_fit_are_refused(said: dict[str, object], message: str) -> None:
-    given_: dict[str, object] = {"epsilon": 1.0, "delta": 1e-6, "width": 3, **said}
+    noise = str(said.pop("noise", "gaussian"))
+    numbers: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "width": 3, **said}
     with pytest.raises(InvalidParameter, match=message):
-        OutputPlan.make(**given_)  # type: ignore[arg-type]
+        OutputPlan.of(MarginProblem(**numbers), noise)
 
 
 def test_rows_beyond_the_norm_are_refused() -> None:
-    plan = OutputPlan.make(epsilon=1, delta=1e-6, width=2)
+    plan = OutputPlan.of(MarginProblem(epsilon=1, delta=1e-6, width=2))
     with pytest.raises(InvalidParameter, match="norm"):
         output_perturbation(np.array([[3.0, 0.0]]), np.ones(1), plan)

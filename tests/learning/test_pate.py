@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from mahrem.dp import DiscreteGaussian, Ledger, Relation, Repeated, assert_dp, epsilon_of
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter
-from mahrem.learning import (
+from mahrem.learning.votes import (
     ConfidentVotes,
     GaussianVotes,
     LaplaceVotes,
@@ -239,7 +239,7 @@ def test_votes_for_anything_undeclared_count_for_none() -> None:
 
 def test_a_network_can_be_the_teacher() -> None:
     pytest.importorskip("torch")
-    from mahrem.learning import PlainNetwork
+    from mahrem.learning.private import PlainNetwork
 
     def network() -> Any:
         return PlainNetwork(network="logistic", classes=("no", "yes"), epochs=40, learning_rate=0.1)

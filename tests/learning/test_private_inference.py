@@ -9,7 +9,7 @@ import pytest
 
 from mahrem.dp import Ledger, assert_dp
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning import PrivateVotes, RoundedScores, train_parts
+from mahrem.learning.votes import PrivateVotes, RoundedScores, train_parts
 from mahrem.types import Floats
 
 

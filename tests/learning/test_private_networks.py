@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
-from mahrem.learning import (  # noqa: E402
+from mahrem.learning.private import (  # noqa: E402
     Descent,
     PrivateAutoencoder,
     PrivateClassifier,
@@ -228,7 +228,7 @@ def test_a_killed_process_leaves_a_training_that_is_paid_for_and_goes_on(tmp_pat
     Ledger.create(home, data, epsilon=8, delta=1e-5, rows=ROWS, columns=FACTS)
     script = textwrap.dedent(f"""
         import os, signal, torch
-        from mahrem.learning import PrivateClassifier
+        from mahrem.learning.private import PrivateClassifier
         torch.set_num_threads(1)
         def progress(step, steps, epsilon):
             if step > 8:

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter  # noqa: E402
-from mahrem.learning import (  # noqa: E402
+from mahrem.learning.private import (  # noqa: E402
     Descent,
     PrivateClassifier,
     PrivateSearch,

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import NotPrivate, assert_dp  # noqa: E402 - after the extra was found
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning import Descent, PrivateSteps, TrainingPlan, new_stream  # noqa: E402
+from mahrem.learning.private import Descent, PrivateSteps, StepExamples, TrainingPlan, new_stream  # noqa: E402
 
 torch.set_num_threads(1)
 nn = torch.nn
@@ -41,9 +41,8 @@ def steps(
         torch.tensor(rows[:, :3], dtype=torch.float32),
         torch.tensor(rows[:, 3], dtype=torch.long),
     )
-    return PrivateSteps(
-        model, said, losses, inputs, targets, stream=new_stream(seed), units=units, device="cpu", **more
-    )
+    examples = StepExamples(inputs, targets, units)
+    return PrivateSteps(model, said, losses, examples, stream=new_stream(seed), device="cpu", **more)
 
 
 def weights(trained: Any) -> list[float]:
@@ -157,15 +156,7 @@ def test_two_runs_draw_different_noise() -> None:
 
 def test_rows_and_targets_must_belong_together() -> None:
     with pytest.raises(InvalidInput):
-        PrivateSteps(
-            nn.Linear(2, 2),
-            plan(),
-            losses,
-            torch.zeros(3, 2),
-            torch.zeros(2),
-            stream=new_stream(1),
-            device="cpu",
-        )
+        StepExamples(torch.zeros(3, 2), torch.zeros(2))
 
 
 @pytest.mark.parametrize(

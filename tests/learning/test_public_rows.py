@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as arrays
 
 from mahrem.dp import Facts, Ledger, PublicColumn
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.learning import ObjectivePerturbation, PublicRows, clip_rows
-from mahrem.learning._public_rows import given_rows
+from mahrem.learning.private import ObjectivePerturbation, PublicRows, clip_rows
+from mahrem.learning.private._public_rows import given_rows
 from mahrem.types import Floats
 
 FACTS = Facts(

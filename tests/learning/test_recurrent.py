@@ -14,11 +14,16 @@ pytest.importorskip("opacus")
 from gradients_by_hand import clipped_by_hand  # noqa: E402 - after the extras were found
 from mahrem.dp import Ledger, Relation, assert_dp  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning import ClippedSums, make_synthesiser, new_stream  # noqa: E402
-from mahrem.learning._drawings import CellsAsked  # noqa: E402
-from mahrem.learning._generators import Examples  # noqa: E402
-from mahrem.learning._likelihoods import Cells, Pixels  # noqa: E402
-from mahrem.learning._recurrent import Recurrent, _reader, _SeriesDrawing  # noqa: E402
+from mahrem.learning.private import ClippedSums, new_stream  # noqa: E402
+from mahrem.learning.synthesis import (  # noqa: E402
+    CellLikelihood,
+    CellsAsked,
+    GeneratorExamples,
+    Recurrent,
+    make_synthesiser,
+)
+from mahrem.learning.synthesis._likelihoods import PixelLikelihood  # noqa: E402
+from mahrem.learning.synthesis._recurrent import _reader, _SeriesDrawing  # noqa: E402
 
 torch.set_num_threads(1)
 STEPS, CELLS = 6, 4
@@ -40,14 +45,14 @@ def ones(series: Any) -> Any:
     return np.eye(CELLS, dtype=np.float32)[series].reshape(len(series), -1)
 
 
-def even() -> Cells:
-    return Cells([np.full(CELLS, 1 / CELLS)] * STEPS)
+def even() -> CellLikelihood:
+    return CellLikelihood([np.full(CELLS, 1 / CELLS)] * STEPS)
 
 
 def trained(rows: Any, generator: Recurrent = SMALL, *, public: int = 200, **said: Any) -> Any:
     settings = {"delta": 1e-5, "relation": Relation.ADD_REMOVE, "noise_multiplier": 1.0, **said}
     plan = generator.plan(public, **settings)
-    return generator.prepared(Examples(rows, np.zeros(0)), even(), plan, new_stream(1))()
+    return generator.prepared(GeneratorExamples(rows, np.zeros(0)), even(), plan, new_stream(1))()
 
 
 def drawn_from(drawing: Any, count: int, kept: dict[int, Any] | None = None) -> Any:
@@ -57,7 +62,9 @@ def drawn_from(drawing: Any, count: int, kept: dict[int, Any] | None = None) -> 
 
 @pytest.mark.parametrize("labels", [0, 2])
 def test_gradients_of_whole_series_equal_the_loop(labels: int) -> None:
-    likelihood = Cells([np.full(size, 1 / size) for size in (3, 4, 2)])  # steps need not have equal cells
+    likelihood = CellLikelihood(
+        [np.full(size, 1 / size) for size in (3, 4, 2)]
+    )  # steps need not have equal cells
     torch.manual_seed(1)
     model = _reader(5, likelihood, labels)
     rows = torch.zeros(7, 9 + labels)
@@ -169,4 +176,6 @@ def test_what_cannot_work_is_refused_before_anything_is_trained() -> None:
     rows = ones(walks(20))
     plan = SMALL.plan(20, delta=1e-5, relation=Relation.ADD_REMOVE, noise_multiplier=1.0)
     with pytest.raises(InvalidParameter, match="not pictures"):
-        SMALL.prepared(Examples(rows, np.zeros(0)), Pixels(rows.shape[1]), plan, new_stream(1))
+        SMALL.prepared(
+            GeneratorExamples(rows, np.zeros(0)), PixelLikelihood(rows.shape[1]), plan, new_stream(1)
+        )

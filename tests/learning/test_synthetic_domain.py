@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mahrem.dp import Facts, PublicColumn, Unit
 from mahrem.errors import InvalidParameter
-from mahrem.learning import SyntheticSchema, declare_domain
-from mahrem.learning._synthetic_constraints import keep_constraints, parse_constraint
+from mahrem.learning.synthesis import SyntheticSchema, declare_domain
+from mahrem.learning.synthesis._synthetic_constraints import keep_constraints, parse_constraint
 
 FACTS = Facts(
     columns={

@@ -14,7 +14,7 @@ from scipy import stats
 
 from mahrem.dp import Pure, Repeated
 from mahrem.errors import InvalidParameter, PrivacyWarning
-from mahrem.learning import TrainingPlan, new_stream
+from mahrem.learning.private import TrainingPlan, new_stream
 
 RELATIONS = {
     "add-remove": da.NeighboringRelation.ADD_OR_REMOVE_ONE,

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from mahrem.dp import Ledger, NotPrivate, Relation, assert_dp, epsilon_of
 from mahrem.errors import BudgetExceeded, InvalidParameter
-from mahrem.learning import GaussianVotes, LaplaceVotes, Pate, SanitisedCost, lead_costs, smooth_costs
+from mahrem.learning.votes import GaussianVotes, LaplaceVotes, Pate, SanitisedCost, lead_costs, smooth_costs
 
 CLEAR = np.array([[190, 10, 0], [200, 0, 0], [5, 180, 15], [120, 80, 0]] * 10)
 

@@ -17,7 +17,7 @@ import mahrem as mh  # noqa: E402
 from mahrem.attacks import OneRunAudit  # noqa: E402
 from mahrem.cli._app import _run  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
-from mahrem.learning import TrainingPlan  # noqa: E402
+from mahrem.learning.private import TrainingPlan  # noqa: E402
 
 torch.set_num_threads(1)
 ROWS = 600
@@ -32,7 +32,7 @@ def book(**said: Any) -> mh.Ledger:
     return ill_patients.book(**{"rows": ROWS, **said})
 
 
-def trained(ledger: mh.Ledger | None = None, **said: Any) -> mh.Trained:
+def trained(ledger: mh.Ledger | None = None, **said: Any) -> mh.TrainedModel:
     settings = {"target": "ill", "model": "logistic", "epsilon": 1, "audit": True, "canaries": 200, **FAST}
     return mh.train(table(), ledger=ledger or book(), **settings | said)
 

@@ -128,7 +128,7 @@ def test_figures_against_real_rows_lie_outside_the_release_and_say_so(
 def test_figures_can_tell_a_copy_and_a_bad_table() -> None:
     pytest.importorskip("sklearn")
     from mahrem.dp import Facts, PublicColumn
-    from mahrem.learning import declare_domain, synthetic_quality
+    from mahrem.learning.synthesis import declare_domain, synthetic_quality
 
     facts = Facts(columns={name: PublicColumn(**said) for name, said in FACTS.items()})
     domain = declare_domain(facts, list(FACTS))
@@ -253,7 +253,7 @@ def test_an_occupied_folder_is_refused_before_the_ledger_pays(
 def test_a_table_that_breaks_its_schema_is_never_written(
     book: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mahrem.learning import MarginalsFit
+    from mahrem.learning.synthesis import MarginalsFit
 
     def bad(*_: Any, **__: Any) -> Any:
         yield pl.DataFrame({"age": [500], "cost": [1.0], "sex": ["f"], "ill": ["no"]})

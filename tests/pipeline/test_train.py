@@ -203,10 +203,10 @@ def test_another_table_than_the_ledgers_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mahrem.learning import new_stream
-    from mahrem.pipeline import _train
+    from mahrem.learning.private import new_stream
+    from mahrem.learning.training import _fit
 
-    monkeypatch.setattr(_train, "new_stream", lambda: new_stream(4))
+    monkeypatch.setattr(_fit, "new_stream", lambda: new_stream(4))
 
     def pipeline(rows: pl.DataFrame) -> list[float]:
         found = mh.train(
@@ -237,7 +237,7 @@ def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A source that gives rows in another order every time it is asked."""
-    from mahrem.learning import PublicInputs, read_rows
+    from mahrem.learning.private import PublicInputs, read_rows
     from mahrem.table import open_source
 
     rng = np.random.default_rng(1)

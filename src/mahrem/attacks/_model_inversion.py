@@ -133,7 +133,7 @@ def _unit(rows: Floats) -> Floats:
 
 def _nearer(made: Floats, members: Floats, others: Floats, seed: int) -> Floats:
     """Say which found rows lie nearer to a member, of equally many members and others; a half is a tie."""
-    from mahrem.learning import closest_distances
+    from mahrem.learning.synthesis import closest_distances
 
     rng, size = np.random.default_rng(seed), min(len(members), len(others))
     if not size:

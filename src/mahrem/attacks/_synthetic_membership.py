@@ -10,7 +10,7 @@ from mahrem import check
 from mahrem.attacks._examples import Examples, refuse_mixed
 from mahrem.attacks._membership_finding import ModelFinding, membership_finding
 from mahrem.errors import InvalidInput
-from mahrem.learning import closest_distances
+from mahrem.learning.synthesis import closest_distances
 from mahrem.types import Floats
 
 __all__ = ["SyntheticMembership"]

@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     try:
         # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
-        command = typer.main.get_command(build_app(*(name for name in arguments[:1] if name in _COMMANDS)))
+        command = typer.main.get_command(build_app(*_needed(arguments)))
         with while_read(), options_spelled(), command.make_context("mahrem", list(arguments)) as context:
             command.invoke(context)
     except typer.Exit as error:
@@ -102,6 +102,11 @@ def _run(arguments: list[str]) -> int:
                 _complain(note)
         return code
     return 0
+
+
+def _needed(arguments: list[str]) -> list[str]:
+    """Give the commands that a line may be about: one for the version, none stands for all."""
+    return ["data"] if arguments == ["--version"] else [name for name in arguments[:1] if name in _COMMANDS]
 
 
 def _explain(error: BaseException) -> int:

@@ -13,8 +13,8 @@ from mahrem.cli._federate_options import DIR, FEDERATION, MANY, plan_from, speak
 from mahrem.cli._federate_run import reveal, run, simulate
 from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
 from mahrem.cli._print import print_json
-from mahrem.cli._typed import listed
 from mahrem.errors import InvalidParameter
+from mahrem.typed import listed
 
 __all__ = ["federate"]
 

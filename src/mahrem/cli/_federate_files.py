@@ -10,7 +10,7 @@ import typer
 from mahrem.cli._federate_options import DIR, MANY, take_reading
 from mahrem.cli._options import JSON, SOURCE, option, speaks_source
 from mahrem.cli._print import print_json
-from mahrem.cli._typed import listed, pairs
+from mahrem.typed import listed, pairs
 
 __all__ = ["key", "renew", "schema"]
 

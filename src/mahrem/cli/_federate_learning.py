@@ -9,8 +9,8 @@ import typer
 
 from mahrem.cli._options import Row
 from mahrem.cli._print import print_table
-from mahrem.cli._typed import value
 from mahrem.errors import InvalidParameter
+from mahrem.typed import value
 
 __all__ = [
     "LEARNING",

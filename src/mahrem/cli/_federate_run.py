@@ -23,8 +23,8 @@ from mahrem.cli._federate_options import (
 from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, print_shape, simulated_shape
 from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_source
 from mahrem.cli._print import print_json, print_table
-from mahrem.cli._typed import listed
 from mahrem.errors import InvalidParameter
+from mahrem.typed import listed
 
 __all__ = ["reveal", "run", "simulate"]
 

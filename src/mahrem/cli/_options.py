@@ -14,10 +14,10 @@ from typing import Annotated, Any
 import typer
 
 from mahrem import check
-from mahrem.cli._typed import listed, number, pairs, sizes, value
 from mahrem.partition import METHODS
 from mahrem.settings import Setting, settings_of
 from mahrem.table import FORMATS
+from mahrem.typed import listed, number, pairs, sizes, value
 from mahrem.words import LANGUAGES, load_catalogue
 
 __all__ = [

@@ -32,7 +32,7 @@ from mahrem.experiments._buyuktanir2022_runs import (
     traffic,
 )
 from mahrem.experiments._row import Row, published_rows
-from mahrem.learning import CbaSettings, cba
+from mahrem.learning.rules import CbaSettings, cba
 
 __all__ = ["TABLES", "rows_of"]
 

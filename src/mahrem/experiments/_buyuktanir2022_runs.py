@@ -20,7 +20,7 @@ from mahrem.federated import (
     learn_one_shot,
     split_rows,
 )
-from mahrem.learning import CbaSettings, RuleList, SupervisedBins, as_cells, cba
+from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers
 
 __all__ = ["ALL", "CENTRAL", "EXACT", "METHODS", "METRICS", "SENDERS", "SETS", "SHORTEST"]

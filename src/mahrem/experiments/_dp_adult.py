@@ -20,12 +20,7 @@ from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._row import Row, published_rows
-from mahrem.learning import (
-    FunctionalLogistic,
-    ObjectivePerturbation,
-    OutputPerturbation,
-    PublicRows,
-)
+from mahrem.learning.private import FunctionalLogistic, ObjectivePerturbation, OutputPerturbation, PublicRows
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]
@@ -45,7 +40,7 @@ Make = Callable[[float], Any]
 
 def _descent(epsilon: float) -> Any:
     """Make the network without a hidden layer, trained by noisy gradients."""
-    from mahrem.learning import Descent, PrivateClassifier
+    from mahrem.learning.private import Descent, PrivateClassifier
 
     return PrivateClassifier(
         network="logistic",

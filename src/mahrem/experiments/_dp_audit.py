@@ -24,6 +24,7 @@ from mahrem.attacks import (
     Lira,
     LossThreshold,
     ModelFinding,
+    OneRunAudit,
     binomial_tail,
 )
 from mahrem.datasets import find
@@ -31,17 +32,17 @@ from mahrem.dp import Facts, Ledger, assert_dp, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._dp_synthesis import ADULT_SCHEMA, SYNTHESIS_FACTS
 from mahrem.experiments._row import Row
-from mahrem.learning import (
+from mahrem.learning.private import (
     Descent,
     PlainNetwork,
     PrivateClassifier,
     PublicInputs,
     SecretStream,
     TrainingPlan,
-    make_synthesiser,
     new_stream,
 )
-from mahrem.pipeline import Canaries
+from mahrem.learning.synthesis import make_synthesiser
+from mahrem.learning.training import Canaries
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]
@@ -195,10 +196,10 @@ def _audited(size: _Size, kind: type[PrivateClassifier]) -> tuple[float, Audited
     model = kind(**_private(size, size.audited, network="logistic", options={}).get_params())
     stream = new_stream()
     canaries = Canaries.draw(stream, size.canaries, INPUTS, CLASSES, None, model=model)
-    learnt = canaries.added(*_adult(size.audited), None)
+    rows, labels, _ = canaries.added(*_adult(size.audited), None)
     ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, rows=size.audited)
-    bound = canaries.fit(model, learnt, DELTA, ledger=ledger, stream=stream)
-    return model.cost_[0], bound
+    scores = canaries.fit(model, rows, labels, ledger=ledger, stream=stream)
+    return model.cost_[0], OneRunAudit()(scores, canaries.inside, delta=DELTA)
 
 
 def _claims(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:

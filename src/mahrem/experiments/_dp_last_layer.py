@@ -19,7 +19,13 @@ from mahrem.dp import Ledger
 from mahrem.experiments._dp_mnist import DELTA, PAPER, ROWS, mnist
 from mahrem.experiments._dp_mnist import rows_of as network_rows
 from mahrem.experiments._row import Row
-from mahrem.learning import Descent, PolynomialLastLayer, PrivateClassifier, clip_rows, frozen_features
+from mahrem.learning.private import (
+    Descent,
+    PolynomialLastLayer,
+    PrivateClassifier,
+    clip_rows,
+    frozen_features,
+)
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]

@@ -17,7 +17,7 @@ import polars as pl
 from mahrem.datasets import find
 from mahrem.dp import Ledger
 from mahrem.experiments._row import Row
-from mahrem.learning import NETWORKS, Descent, PrivateRegressor
+from mahrem.learning.private import NETWORKS, Descent, PrivateRegressor
 from mahrem.types import Floats, Integers
 
 __all__ = ["TABLES", "rows_of"]

@@ -16,7 +16,7 @@ import numpy as np
 from mahrem.datasets import find
 from mahrem.dp import Ledger
 from mahrem.experiments._row import Row, published_rows
-from mahrem.learning import Descent, PrivateClassifier
+from mahrem.learning.private import Descent, PrivateClassifier
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "mnist", "rows_of"]

@@ -18,7 +18,7 @@ from mahrem.attacks import area_under_curve
 from mahrem.dp import Ledger
 from mahrem.experiments._dp_mnist import DELTA, mnist
 from mahrem.experiments._row import Row
-from mahrem.learning import Descent, PlainSiamese, PrivateSiamese, nearest_others
+from mahrem.learning.private import Descent, PlainSiamese, PrivateSiamese, nearest_others
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]

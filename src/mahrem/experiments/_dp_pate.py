@@ -20,14 +20,7 @@ from mahrem.check import extra
 from mahrem.dp import Ledger
 from mahrem.experiments._dp_mnist import MIDDLE, ROWS, SPREAD, mnist
 from mahrem.experiments._row import Row
-from mahrem.learning import (
-    ConfidentVotes,
-    GaussianVotes,
-    LaplaceVotes,
-    NoisyVotes,
-    Pate,
-    SanitisedCost,
-)
+from mahrem.learning.votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes, Pate, SanitisedCost
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "gradient_histograms", "rows_of"]

@@ -20,11 +20,15 @@ from mahrem.check import extra
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
 from mahrem.experiments._row import Row
-from mahrem.learning import SyntheticSchema, make_synthesiser, new_stream
-from mahrem.learning._drawings import CellsAsked
-from mahrem.learning._generators import Examples
-from mahrem.learning._likelihoods import Cells
-from mahrem.learning._recurrent import Recurrent
+from mahrem.learning.private import new_stream
+from mahrem.learning.synthesis import (
+    CellLikelihood,
+    CellsAsked,
+    GeneratorExamples,
+    Recurrent,
+    SyntheticSchema,
+    make_synthesiser,
+)
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "rows_of"]
@@ -91,8 +95,8 @@ def _open_lstm(days: Floats, *, steps: int) -> Floats:
     places = np.eye(cells, dtype=np.float32)[codes]
     network = Recurrent(**{**OPTIONS["lstm"], "steps": steps}, clip=10.0)
     plan = network.plan(len(days), delta=DELTA, relation=Relation.ADD_REMOVE, noise_multiplier=1e-6)
-    examples = Examples(places.reshape(len(days), -1), np.zeros(0))
-    train = network.prepared(examples, Cells(list(places.mean(axis=0))), plan, new_stream(1))
+    examples = GeneratorExamples(places.reshape(len(days), -1), np.zeros(0))
+    train = network.prepared(examples, CellLikelihood(list(places.mean(axis=0))), plan, new_stream(1))
     draws = np.random.default_rng(1)
     drawn, _ = train().cells(CellsAsked([cells] * len(HOURS), MADE, MADE), draws)
     columns = zip(domain.columns, drawn.T, strict=True)

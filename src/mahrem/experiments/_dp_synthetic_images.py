@@ -17,16 +17,8 @@ import numpy as np
 from mahrem.dp import Ledger
 from mahrem.experiments._dp_mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
 from mahrem.experiments._row import Row
-from mahrem.learning import (
-    Adversarial,
-    Generator,
-    NetworkImages,
-    NetworkImagesFit,
-    PlainNetwork,
-    TrainingPlan,
-    Variational,
-    new_stream,
-)
+from mahrem.learning.private import PlainNetwork, TrainingPlan, new_stream
+from mahrem.learning.synthesis import Adversarial, Generator, NetworkImages, NetworkImagesFit, Variational
 from mahrem.types import Floats
 
 __all__ = ["TABLES", "PicturedRow", "judged", "rows_of", "synthesiser"]

@@ -28,7 +28,7 @@ from mahrem.federated import (
     propose_schema,
 )
 from mahrem.federated._arrange import arrange
-from mahrem.learning import Score
+from mahrem.learning.classifiers import Score
 from mahrem.types import Floats, Integers
 
 __all__ = ["TABLES", "guess_labels", "rows_of"]

@@ -28,7 +28,7 @@ from mahrem.federated import (
     split_table,
     train_alone,
 )
-from mahrem.learning import Score
+from mahrem.learning.classifiers import Score
 from mahrem.pipeline import Release
 
 __all__ = ["FEDERATED", "federated_rows"]

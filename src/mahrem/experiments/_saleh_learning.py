@@ -19,13 +19,13 @@ import numpy as np
 import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
-from mahrem.learning import Protocol, Published, evaluate
+from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
 
 __all__ = ["CLASSIFIERS", "PROTOCOLS", "ROOMS", "Learnt", "code_of", "learnt", "read_kept", "write_kept"]
 
-PROTOCOLS: Mapping[Recoding, Protocol] = {"groups": "published", "intervals": "untouched"}
+PROTOCOLS: Mapping[Recoding, EvaluationProtocol] = {"groups": "published", "intervals": "untouched"}
 
 CLASSIFIERS = (
     "extra_trees",
@@ -105,24 +105,26 @@ def _run(
     if quick and frame.height > QUICK_ROWS:
         frame = frame[np.sort(np.random.default_rng(SEED).permutation(frame.height)[:QUICK_ROWS])]
 
-    def anonymise(rows: Integers) -> Published:
+    def anonymise(rows: Integers) -> PublishedRows:
         settings = {**MODELS[model or ""], "k": 3}
         release = anonymised(frame[rows], what, recoding, settings, rest="insensitive")
-        return Published(release.table, rows, release.hierarchies)
+        return PublishedRows(release.table, rows, release.hierarchies)
 
     scores = evaluate(
         frame,
         target=what.target,
         quasi=what.quasi,
         anonymise=None if model is None else anonymise,
-        classifiers=classifiers,
-        protocol=PROTOCOLS[recoding],
-        splits=splits,
-        seed=SEED,
-        tune=not quick,
-        limits=LIMITS,
-        jobs=min(splits, available_threads()) if not quick else 1,
         progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
+        settings=EvaluationSettings(
+            classifiers=classifiers,
+            protocol=PROTOCOLS[recoding],
+            splits=splits,
+            seed=SEED,
+            tune=not quick,
+            limits=LIMITS,
+            jobs=min(splits, available_threads()) if not quick else 1,
+        ),
     )
     return {
         classifier: {
@@ -146,7 +148,7 @@ def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     root = Path(mahrem.__file__).parent
     digest = hashlib.sha256(trainer.encode())
     for room in rooms:
-        for path in sorted((root / room).glob("*.py")):
+        for path in sorted((root / room).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.attacks import Examples, Finding, LossThreshold
 from mahrem.errors import InvalidInput, either
 from mahrem.federated._plan import Schema
-from mahrem.learning import RuleList, as_cells
+from mahrem.learning.rules import RuleList, as_cells
 from mahrem.table import Kind, read_kind
 from mahrem.types import Floats, Integers
 

@@ -19,7 +19,7 @@ from mahrem.federated._imitation import Imitation
 from mahrem.federated._run_folder import CHECKPOINT, STATE
 from mahrem.federated._shared_model import SharedModel, figures_of
 from mahrem.federated._simulate import rows_apart
-from mahrem.learning import DeclaredWords
+from mahrem.learning.classifiers import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats

@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.federated._fixed_point import LARGEST_ROWS, to_fixed
 from mahrem.federated._shared_schema import SharedSchema
-from mahrem.learning import DeclaredWords
+from mahrem.learning.classifiers import DeclaredWords
 from mahrem.types import Floats, Integers
 
 __all__ = ["Booster", "Forest", "SharedBins", "best_splits"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem.arrays import ItemMatrix
 from mahrem.errors import InvalidInput
-from mahrem.learning import ClassRules
+from mahrem.learning.rules import ClassRules
 from mahrem.types import Integers, Mask
 
 __all__ = ["AskCover", "cover_together"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning import Rule, RuleList
+from mahrem.learning.rules import Rule, RuleList
 
 __all__ = ["Disguise"]
 

@@ -17,7 +17,7 @@ from mahrem.federated._coverage import cover_together
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
 from mahrem.federated._sums import Adder, PlainSum
-from mahrem.learning import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
+from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
 from mahrem.types import Integers
 
 __all__ = ["Candidates", "ExactSettings", "Learnt", "learn_exact"]
@@ -177,8 +177,8 @@ def learn_exact(
         adder: How counts are added: :class:`PlainSum`, :class:`MaskedSum`, :class:`EncryptedSum`.
 
     Guarantees:
-        - With ``exact`` in the result the model equals :func:`mahrem.learning.cba` on the pooled rows of its
-          clients, rule for rule.
+        - With ``exact`` in the result the model equals :func:`mahrem.learning.rules.cba` on the pooled
+          rows of its clients, rule for rule.
         - Nothing but names of columns, classes and frequent cells, and counts, leaves a client.
 
     Raises:

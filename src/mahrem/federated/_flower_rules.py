@@ -18,7 +18,7 @@ from mahrem.federated._grid import Answerer
 from mahrem.federated._member import Member
 from mahrem.federated._noise import perturb_rules
 from mahrem.federated._silo import Protect, Silo, Table
-from mahrem.learning import RuleList
+from mahrem.learning.rules import RuleList
 from mahrem.table import Reading, open_source
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning import Rule, RuleList
+from mahrem.learning.rules import Rule, RuleList
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger

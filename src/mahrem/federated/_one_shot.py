@@ -14,7 +14,7 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated._exact import Learnt
 from mahrem.federated._grid import Grid, ask_all
 from mahrem.federated._message import Message
-from mahrem.learning import CbaSettings, Rule, RuleList
+from mahrem.learning.rules import CbaSettings, Rule, RuleList
 
 __all__ = ["MergedRules", "SumOver", "learn_one_shot", "without_few"]
 

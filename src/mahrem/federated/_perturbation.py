@@ -11,7 +11,7 @@ from mahrem.dp import Gaussian, Ledger, Relation, epsilon_of, gaussian_epsilon, 
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.federated._norm_bound import bound_norms
 from mahrem.federated._protections import PrivacyUnit
-from mahrem.learning import SecretStream, TrainingPlan, new_stream
+from mahrem.learning.private import SecretStream, TrainingPlan, new_stream
 from mahrem.types import Floats
 
 if TYPE_CHECKING:

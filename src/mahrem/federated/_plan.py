@@ -16,7 +16,7 @@ from mahrem.federated._homomorphic import EncryptedSum
 from mahrem.federated._one_shot import SumOver, learn_one_shot
 from mahrem.federated._secure_sum import MaskedSum
 from mahrem.federated._sums import Adder, PlainSum
-from mahrem.learning import CbaSettings, Cut, QuantileBins
+from mahrem.learning.rules import CbaSettings, Cut, QuantileBins
 
 __all__ = ["How", "Plan", "Schema", "SumKind", "learn_plan"]
 

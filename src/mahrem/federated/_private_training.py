@@ -8,7 +8,7 @@ import numpy as np
 
 from mahrem.federated._network import Network
 from mahrem.federated._stack import Stack, Weights, cross_entropy_slope
-from mahrem.learning import SecretStream, TrainingPlan
+from mahrem.learning.private import SecretStream, TrainingPlan
 from mahrem.types import Floats, Integers
 
 __all__ = ["clipped_gradients", "train_privately"]

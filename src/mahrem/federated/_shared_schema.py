@@ -13,7 +13,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.table import Hierarchy, Kind, read_kind
 from mahrem.types import Floats, Integers
 

@@ -13,7 +13,7 @@ from mahrem.arrays import Bits, count_sets, eclat_sets, first_correct, first_mat
 from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated._message import Message
 from mahrem.federated._one_shot import without_few
-from mahrem.learning import (
+from mahrem.learning.rules import (
     CbaSettings,
     Items,
     RuleList,

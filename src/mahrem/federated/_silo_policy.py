@@ -22,7 +22,7 @@ def silo_policy(said: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]
         InvalidParameter: If it promises nothing, or speaks of a column that is not learnt from.
 
     Example:
-        >>> from mahrem.learning import DeclaredNumbers
+        >>> from mahrem.learning.classifiers import DeclaredNumbers
         >>> columns = {"age": DeclaredNumbers(lower=0, upper=99)}
         >>> silo_policy({"k": 3}, SharedSchema(columns=columns, target="ill", classes=("n", "y")))
         {'quasi': ('age',), 'sensitive': 'ill', 'k': 3}

@@ -19,7 +19,7 @@ from mahrem.federated._grid import LocalGrid
 from mahrem.federated._plan import Plan, Schema, learn_plan
 from mahrem.federated._run_folder import RunFolder
 from mahrem.federated._silo import Silo, split_rows
-from mahrem.learning import EqualWidthBins, QuantileBins, RuleList, SupervisedBins, as_cells, cba
+from mahrem.learning.rules import EqualWidthBins, QuantileBins, RuleList, SupervisedBins, as_cells, cba
 from mahrem.table import Kind, Reading, open_source, read_kind
 
 __all__ = ["Bins", "Split", "rows_apart", "simulate", "split_table"]

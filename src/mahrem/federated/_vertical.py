@@ -68,7 +68,7 @@ def learn_vertical(
     Example:
         >>> import polars as pl
         >>> from mahrem.federated import LocalGrid, Network, VerticalParty
-        >>> from mahrem.learning import DeclaredNumbers
+        >>> from mahrem.learning.classifiers import DeclaredNumbers
         >>> number = DeclaredNumbers(lower=0, upper=99)
         >>> bank = pl.DataFrame({"id": range(99), "age": range(99), "old": ["n"] * 50 + ["y"] * 49})
         >>> shop = pl.DataFrame({"id": range(98, 9, -1), "year": range(98, 9, -1)})

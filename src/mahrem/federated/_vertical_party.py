@@ -21,7 +21,7 @@ from mahrem.federated._stack import Weights, read_values
 from mahrem.federated._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated._vertical_network import JoinedTop, units_of
 from mahrem.federated._vertical_plan import VerticalPlan
-from mahrem.learning import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.types import Integers
 
 __all__ = ["VerticalParty"]

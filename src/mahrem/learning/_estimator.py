@@ -29,14 +29,7 @@ class Estimator:
         return self
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import (
-            ClassifierTags,
-            InputTags,
-            RegressorTags,
-            Tags,
-            TargetTags,
-            TransformerTags,
-        )
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
 
         kind = self._estimator_type
         return Tags(

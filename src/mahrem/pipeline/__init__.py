@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from mahrem.pipeline._attack_model import attack_model, is_model
     from mahrem.pipeline._attack_synthetic import attack_synthetic
     from mahrem.pipeline._audit import Audit, audit
-    from mahrem.pipeline._canaries import Canaries
     from mahrem.pipeline._compare import Comparison, compare
     from mahrem.pipeline._dry_run import DryRun, dry_run
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
     from mahrem.pipeline._train import train
-    from mahrem.pipeline._trained import Trained, load_model
+    from mahrem.pipeline._trained import TrainedModel, load_model
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Audit",
-    "Canaries",
     "Comparison",
     "DryRun",
     "Inspection",
@@ -38,7 +36,7 @@ __all__ = [
     "RedTeam",
     "Release",
     "SyntheticRelease",
-    "Trained",
+    "TrainedModel",
     "anonymize",
     "apply",
     "attack",

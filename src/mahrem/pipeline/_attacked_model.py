@@ -12,8 +12,8 @@ import numpy as np
 from mahrem.attacks import AuditedBound, Examples
 from mahrem.dp import Facts, PublicColumn, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
-from mahrem.pipeline._trained import LoadedModel, Trained, load_model
+from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
+from mahrem.pipeline._trained import LoadedModel, TrainedModel, load_model
 from mahrem.table import Reading
 
 __all__ = ["AttackedModel", "Attributes", "attacked_model", "is_model"]
@@ -114,7 +114,7 @@ def attacked_model(model: object, target: str | None) -> AttackedModel:
         if not is_model(model):
             raise InvalidInput(f"model={Path(model).name!r} is no model folder; train -o DIR writes one")
         model = load_model(model)
-    if isinstance(model, Trained | LoadedModel):
+    if isinstance(model, TrainedModel | LoadedModel):
         return _ours(model, target)
     classes = tuple(getattr(model, "classes_", ()))
     if not hasattr(model, "predict_proba") or len(classes) < 2:
@@ -124,7 +124,7 @@ def attacked_model(model: object, target: str | None) -> AttackedModel:
     return AttackedModel(model=model, classes=classes, cost=getattr(model, "cost_", None))
 
 
-def _ours(model: Trained | LoadedModel, target: str | None) -> AttackedModel:
+def _ours(model: TrainedModel | LoadedModel, target: str | None) -> AttackedModel:
     inner = model.estimator
     classes = tuple(getattr(inner, "classes_", ()) or ())
     column = target or model.target
@@ -138,7 +138,7 @@ def _ours(model: Trained | LoadedModel, target: str | None) -> AttackedModel:
         target=column,
         inputs=model.inputs,
         attributes=_declared(model.inputs),
-        cost=(model.epsilon, model.delta) if isinstance(model, Trained) else model.cost,
+        cost=(model.epsilon, model.delta) if isinstance(model, TrainedModel) else model.cost,
         guarantee=model.guarantee,
         audit=model.audit,
     )

@@ -21,7 +21,7 @@ from mahrem.pipeline._auto import suits
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
-from mahrem.pipeline._learnt import ORIGINAL, Learnt
+from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
 from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.release import Policy, Settings
 from mahrem.table import as_polars
@@ -77,7 +77,7 @@ def compare(
         seeds: How often to run methods that draw, with seeds 0, 1, 2 …
         budget: Seconds after which no further run begins.
         target: A column to predict: what classifiers trained on anonymised rows reach on untouched ones.
-        classifiers: Names of :data:`mahrem.learning.CLASSIFIERS`; by default two of them.
+        classifiers: Names of :data:`mahrem.learning.classifiers.CLASSIFIERS`; by default two of them.
         splits: How often rows are split into training and test rows.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.
@@ -111,7 +111,7 @@ def compare(
     cases = list(_cases(chosen, _ks(ks, said, prepared.taking_part), strategies or (said.strategy,), seeds))
     learnt = _learnt(prepared, said, predicted, classifiers, splits)
     folder = None if output is None else Path(output)
-    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.said)
+    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.depends_on)
     run = _Run(prepared, said, learnt)
     original = _original(learnt, kept, step)
     rows: list[Mapping[str, Any]] = []
@@ -144,15 +144,15 @@ def compare(
 
 def _learnt(
     prepared: Prepared, policy: Policy, target: str | None, classifiers: Sequence[str] | None, splits: int
-) -> Learnt | None:
+) -> LearningMeasure | None:
     if target is not None:
-        return Learnt.of(prepared, policy, target, classifiers, splits)
+        return LearningMeasure.of(prepared, policy, target, classifiers, splits)
     if classifiers is not None:
         raise InvalidParameter(f"classifiers need a target to predict: {spelled('target', 'COLUMN')}")
     return None
 
 
-def _original(learnt: Learnt | None, kept: Kept, step: Progress) -> Mapping[str, Any] | None:
+def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Mapping[str, Any] | None:
     """Give the figures of the table itself, kept like every run."""
     if learnt is None:
         return None
@@ -171,7 +171,7 @@ class _Run:
 
     prepared: Prepared
     policy: Policy
-    learnt: Learnt | None
+    learnt: LearningMeasure | None
     _warm: set[str] = field(default_factory=set)
 
     def __call__(self, case: _Case) -> dict[str, Any]:

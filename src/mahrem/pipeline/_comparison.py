@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.pipeline._kept import write_comparison
-from mahrem.pipeline._learnt import correlations
+from mahrem.pipeline._learning_measure import correlations
 
 __all__ = ["Comparison"]
 

@@ -11,7 +11,7 @@ import polars as pl
 from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.learning import COMPARED_ROWS, DeclaredDomain, SyntheticQuality
+from mahrem.learning.synthesis import COMPARED_ROWS, DeclaredDomain, SyntheticQuality
 from mahrem.report import quality_page, to_json
 from mahrem.table import Reading, open_source
 

@@ -51,9 +51,9 @@ def summarise(
     floor = max(policy.k or 1, SMALLEST_SHOWN)
     more: dict[str, Any] = {}
     if target is not None:
-        from mahrem.pipeline._learning import learnt_from
+        from mahrem.pipeline._release_learning import measure_learning
 
-        more["learning"] = learnt_from(draft, target)
+        more["learning"] = measure_learning(draft, target)
     if pictures:
         from mahrem.pipeline._probe import probe
         from mahrem.pipeline._relations import relations

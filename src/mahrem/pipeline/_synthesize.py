@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Unpack, get_args
+from typing import Unpack
 
-from mahrem import check
 from mahrem.check import extra
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter
-from mahrem.learning import SyntheticSchema, make_synthesiser, refuse_overlap
+from mahrem.learning.synthesis import (
+    SynthesisKeywords,
+    SynthesisSettings,
+    SyntheticSchema,
+    make_synthesiser,
+    refuse_overlap,
+)
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
-from mahrem.table import Format, fits_excel, hold, open_source
-from mahrem.words import LANGUAGES
+from mahrem.settings import read_settings, settings_of
+from mahrem.table import fits_excel, hold, open_source
 
 __all__ = ["SyntheticRelease", "synthesize"]
+
+
+class SynthesizeKeywords(SynthesisKeywords, ReadingSettings, total=False):
+    """How to make the table, and how the source is read."""
 
 
 def synthesize(
@@ -29,26 +38,10 @@ def synthesize(
     ledger: str | Path | Ledger,
     epsilon: float,
     delta: float,
-    method: str = "marginals",
-    target: Hashable | None = None,
-    rows: int | None = None,
     output: str | Path | None = None,
-    columns: Sequence[Hashable] = (),
-    missing: Sequence[Hashable] = (),
-    kinds: Mapping[Any, str] | None = None,
-    dates: Mapping[Any, tuple[str, str]] | None = None,
-    cells: Mapping[Any, int | Sequence[float]] | None = None,
-    constraints: Sequence[str] = (),
-    given: Mapping[Any, Any] | None = None,
-    options: Mapping[str, Any] | None = None,
-    format: Format = "csv",  # noqa: A002 - the option's name
-    language: str = "en",
     force: bool = False,
-    html: bool = True,
-    quality: bool | str | Path = False,
-    holdout: object | None = None,
     progress: Callable[[str], None] | None = None,
-    **reading: Unpack[ReadingSettings],
+    **settings: Unpack[SynthesizeKeywords],
 ) -> SyntheticRelease:
     """Make a synthetic table with differential privacy.
 
@@ -57,27 +50,12 @@ def synthesize(
         ledger: The ledger that pays and knows the schema (bounds, declared values), or its path.
         epsilon: What it may cost.
         delta: The same; far below 1/rows.
-        method: How: a key of :data:`~mahrem.learning.SYNTHESISERS`.
-        target: A column to predict: what goes with it is kept best.
-        rows: How many rows to make; by default as many as there seem to be.
         output: Write a release folder there; without it the table is only checked in memory.
-        columns: Which columns; by default every one the ledger knows.
-        missing: Columns that may be empty; elsewhere such rows count as the ledger says, or are left out.
-        kinds: ``whole`` or ``number`` for columns of numbers.
-        dates: First and last day of columns of dates.
-        cells: Into how many cells a number is cut, or the edges between them.
-        constraints: Rules every row keeps: ``"a <= b"``, ``"total = a + b"``.
-        given: Conditions every row meets: ``{"sex": "f", "age": (18, 65)}``.
-        options: Settings of the method's own.
-        format: Of the data file.
-        language: Of the report.
         force: Replace an earlier release under ``output``.
-        html: Draw ``report.html``.
-        quality: Measure the table against the real one: True, or a private folder for the figures. They read
-            real rows and are not private, so they never lie in the release.
-        holdout: Real rows the synthesiser does not see, for those figures.
         progress: Called with the name of each stage as it begins.
-        **reading: How the source is read: every name of :class:`~mahrem.pipeline.ReadingSettings`.
+        **settings: How to make the table, every name of
+            :class:`~mahrem.learning.synthesis.SynthesisKeywords`; how the source is read, every name of
+            :class:`~mahrem.pipeline.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit; the spend is on disk before a value is
@@ -96,43 +74,37 @@ def synthesize(
         ((100, 2), True)
     """
     began = time.perf_counter()
-    how, book = reading_from(reading), Ledger.of(ledger)
-    predicted = None if target is None else check.column_name(target=target)
-    days = check.by_column(dates or {}, where="dates")
-    schema = SyntheticSchema(
-        columns=check.column_names(columns=columns),
-        missing=check.column_names(missing=missing),
-        kinds=check.by_column(kinds or {}, where="kinds"),
-        dates={name: (first, last) for name, (first, last) in days.items()},
-        cells=check.by_column(cells or {}, where="cells"),
-        constraints=tuple(constraints),
-    )
-    check.one_of(get_args(Format), format=format)
-    check.one_of(LANGUAGES, language=language)
-    if rows is not None:
-        check.at_least(1, rows=check.whole(rows=rows))
-    made = make_synthesiser(
-        method, epsilon=epsilon, delta=delta, target=predicted, schema=schema, **(options or {})
+    book, known = Ledger.of(ledger), settings_of(SynthesisSettings)
+    reading = reading_from({name: value for name, value in settings.items() if name not in known})
+    own = read_settings(known, {name: value for name, value in settings.items() if name in known})
+    chosen = SynthesisSettings(epsilon=epsilon, delta=delta, **own)
+    schema = SyntheticSchema.of(chosen)
+    synthesiser = make_synthesiser(
+        chosen.method,
+        epsilon=epsilon,
+        delta=delta,
+        target=chosen.target,
+        schema=schema,
+        **chosen.options,
     )
     step = progress or (lambda _: None)
     step("reading")
     source = hold(source)
-    opened = open_source(source, how)
-    names = [name for name in opened.columns if name != book.unit.subject]
-    conditions = check.by_column(given or {}, where="given")
-    work = SyntheticWork.of(book, schema, names, method, predicted, conditions, language)
-    request = QualityRequest.of(quality, holdout, predicted, output, reading=how, domain=work.domain)
-    request.refuse_few(rows, opened.rows if request.wanted else None)
+    opened = open_source(source, reading)
+    columns = [name for name in opened.columns if name != book.unit.subject]
+    work = SyntheticWork.of(book, chosen, schema, columns)
+    request = QualityRequest.of(
+        chosen.quality, chosen.holdout, chosen.target, output, reading=reading, domain=work.domain
+    )
+    request.refuse_few(chosen.rows, opened.rows if request.wanted else None)
     if request.holdout is not None:
-        refuse_overlap(comparable_table(source, how, work.domain), request.holdout, work.domain)
-    if output is not None and format == "xlsx":
-        known = book.facts.rows if book.unit.subject is None else None  # else it counts people
-        _refuse_sheet(known if rows is None else rows, len(work.domain.columns))
-    run = SyntheticRun(source, how, made, work, request, rows, step)
+        refuse_overlap(comparable_table(source, reading, work.domain), request.holdout, work.domain)
+    if output is not None and chosen.format == "xlsx":
+        counted = book.facts.rows if book.unit.subject is None else None  # else it counts people
+        _refuse_sheet(counted if chosen.rows is None else chosen.rows, len(work.domain.columns))
+    run = SyntheticRun(source, reading, synthesiser, work, request, step)
     with book.cost_told():
-        if output is None:
-            return run.in_memory(began)
-        return run.written(Path(output), format, began, force=force, html=html)
+        return run.in_memory(began) if output is None else run.written(Path(output), began, force=force)
 
 
 def _refuse_sheet(rows: int | None, columns: int) -> None:

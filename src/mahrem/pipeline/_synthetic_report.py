@@ -14,7 +14,7 @@ import tomli_w
 
 from mahrem.dp import Ledger
 from mahrem.errors import GuaranteeBroken
-from mahrem.learning import DeclaredDomain, FittedSynthesiser, SyntheticSchema
+from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, SynthesisSettings, SyntheticSchema
 from mahrem.report import render_html, to_json
 from mahrem.verify import SchemaVerdict, verify_schema
 
@@ -28,30 +28,19 @@ class SyntheticWork:
     """What is public about a run."""
 
     ledger: Ledger
+    chosen: SynthesisSettings
     schema: SyntheticSchema
     domain: DeclaredDomain
-    method: str
-    target: str | None
-    given: Mapping[str, Any]
-    language: str
     left_out: Sequence[str]
 
     @classmethod
     def of(
-        cls,
-        ledger: Ledger,
-        schema: SyntheticSchema,
-        columns: Sequence[str],
-        method: str,
-        target: str | None,
-        given: Mapping[str, Any],
-        language: str,
+        cls, ledger: Ledger, chosen: SynthesisSettings, schema: SyntheticSchema, columns: Sequence[str]
     ) -> SyntheticWork:
         """Put together what is public about a table with these columns; refuses what does not fit."""
         domain = schema.domain(ledger.facts, columns)
-        schema.refuse_given(domain, given)
-        left_out = [name for name in columns if name not in domain.names]
-        return cls(ledger, schema, domain, method, target, dict(given), language, left_out)
+        schema.refuse_given(domain, chosen.given)
+        return cls(ledger, chosen, schema, domain, [name for name in columns if name not in domain.names])
 
     def checked(self, published: pl.LazyFrame, rows: int) -> SchemaVerdict:
         """Check what is published against what was declared."""
@@ -68,9 +57,16 @@ class SyntheticWork:
 
     def settings(self) -> dict[str, Any]:
         """Say how it was made, for people and for the next run."""
-        said = {"method": self.method, **({"target": self.target} if self.target else {})}
-        given = {"given": {name: str(value) for name, value in self.given.items()}} if self.given else {}
-        return {**said, "language": self.language, **self.schema.as_dict(), **given}
+        chosen = self.chosen
+        target = {"target": chosen.target} if chosen.target else {}
+        given = {name: str(value) for name, value in chosen.given.items()}
+        return {
+            "method": chosen.method,
+            **target,
+            "language": chosen.language,
+            **self.schema.as_dict(),
+            **({"given": given} if given else {}),
+        }
 
     def report(self, fitted: FittedSynthesiser, verdict: SchemaVerdict, file: str | None) -> dict[str, Any]:
         """Put the report together; every figure in it is public or paid for."""
@@ -108,12 +104,12 @@ class SyntheticWork:
             },
             "privacy_ledger": self.ledger.data_sheet(),
             "rows": verdict.rows,
-            "method": self.method,
+            "method": self.chosen.method,
             "settings": self.settings(),
         }
 
 
-def write_words(folder: Path, report: Mapping[str, Any], work: SyntheticWork, *, html: bool) -> None:
+def write_words(folder: Path, report: Mapping[str, Any], work: SyntheticWork) -> None:
     """Write the settings and the report beside the data."""
     settings = {
         "mahrem": {"version": report["mahrem"]},
@@ -124,5 +120,5 @@ def write_words(folder: Path, report: Mapping[str, Any], work: SyntheticWork, *,
     }
     (folder / SETTINGS).write_text(tomli_w.dumps(settings), encoding="utf-8")
     (folder / "report.json").write_text(to_json(report), encoding="utf-8")
-    if html:
-        (folder / "report.html").write_text(render_html(report, work.language), encoding="utf-8")
+    if work.chosen.html:
+        (folder / "report.html").write_text(render_html(report, work.chosen.language), encoding="utf-8")

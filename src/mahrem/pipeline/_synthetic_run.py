@@ -10,20 +10,18 @@ from typing import Any
 
 import polars as pl
 
-from mahrem.learning import COMPARED_ROWS, FittedSynthesiser, Synthesiser, SyntheticQuality, synthetic_quality
+from mahrem.learning.synthesis import (
+    COMPARED_ROWS,
+    FittedSynthesiser,
+    Synthesiser,
+    SyntheticQuality,
+    synthetic_quality,
+)
 from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import input_fingerprint, keep_record, staged_release
-from mahrem.table import (
-    FORMATS,
-    Format,
-    Reading,
-    open_source,
-    restore_formulas,
-    restored_cells,
-    write_parts,
-)
+from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
 
 __all__ = ["SyntheticRelease", "SyntheticRun"]
 
@@ -63,21 +61,20 @@ class SyntheticRelease:
 
 @dataclass(frozen=True)
 class SyntheticRun:
-    """Everything that was said and refused; what is left is to pay, fit and hand out."""
+    """A run in which nothing is left to refuse: pay, fit and hand out."""
 
     source: object
     reading: Reading
-    made: Synthesiser
+    synthesiser: Synthesiser
     work: SyntheticWork
     request: QualityRequest
-    rows: int | None
     step: Callable[[str], None]
 
     def in_memory(self, began: float) -> SyntheticRelease:
         """Hand out a table that was checked in memory."""
         fitted = self._fitted()
         self.step("sampling and checking")
-        drawn = fitted.sample(self._count(fitted), given=self.work.given)
+        drawn = fitted.sample(self._count(fitted), given=self.work.chosen.given)
         verdict = self.work.checked(drawn.lazy(), drawn.height)
         return SyntheticRelease(
             report=self.work.report(fitted, verdict, None),
@@ -87,20 +84,19 @@ class SyntheticRun:
             _table=drawn,
         )
 
-    def written(
-        self, output: Path, form: Format, began: float, *, force: bool, html: bool
-    ) -> SyntheticRelease:
+    def written(self, output: Path, began: float, *, force: bool) -> SyntheticRelease:
         """Write a release folder; it gets its name only after what lies in it was read back and checked."""
         with staged_release(output, force=force) as folder:
             fitted = self._fitted()
             self.step("sampling, writing and checking")
+            form, given = self.work.chosen.format, self.work.chosen.given
             path = folder / f"data.{form}"
-            count = write_parts(fitted.batches(self._count(fitted), given=self.work.given), path, form)
+            count = write_parts(fitted.batches(self._count(fitted), given=given), path, form)
             published = read_back(path, self.work.domain.names, form)
             if FORMATS[form].spreadsheets:
                 published = published.with_columns(restored_cells(published.collect_schema()))
             report = self.work.report(fitted, self.work.checked(published, count), path.name)
-            write_words(folder, report, self.work, html=html)
+            write_words(folder, report, self.work)
         measured = self._measured(published_table(output / path.name)) if self.request.wanted else None
         seconds = time.perf_counter() - began
         _keep_record(self.source, output, report, seconds)
@@ -110,19 +106,19 @@ class SyntheticRun:
 
     def _fitted(self) -> FittedSynthesiser:
         self.step("fitting")
-        return self.made.fit(self.source, ledger=self.work.ledger, reading=self.reading)
+        return self.synthesiser.fit(self.source, ledger=self.work.ledger, reading=self.reading)
 
     def _count(self, fitted: FittedSynthesiser) -> int | None:
         """Say how many rows to draw; to be compared there must be some, even where noise saw fewer."""
-        if self.rows is None and self.request.wanted:
+        if self.work.chosen.rows is None and self.request.wanted:
             return max(fitted.rows_, COMPARED_ROWS)
-        return self.rows
+        return self.work.chosen.rows
 
     def _measured(self, drawn: pl.DataFrame) -> SyntheticQuality:
         self.step("measuring against the real table")
         domain, target = self.work.domain, self.request.target
         predicts = target is not None and domain[target].kind == "category"
-        found = synthetic_quality(
+        quality = synthetic_quality(
             comparable_table(self.source, self.reading, domain),
             drawn,
             domain,
@@ -130,15 +126,15 @@ class SyntheticRun:
             target=target if predicts else None,
         )
         if self.request.folder is not None:
-            write_quality(found, self.request.folder)
-        return found
+            write_quality(quality, self.request.folder)
+        return quality
 
 
 def published_table(path: Path) -> pl.DataFrame:
     """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
     opened = open_source(path, Reading())
-    found = opened.take(opened.columns)
-    return restore_formulas(found) if FORMATS[path.suffix[1:]].spreadsheets else found
+    table = opened.take(opened.columns)
+    return restore_formulas(table) if FORMATS[path.suffix[1:]].spreadsheets else table
 
 
 def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:

@@ -10,35 +10,20 @@ from typing import Any
 import numpy as np
 
 from mahrem.attacks import AuditedBound
-from mahrem.dp import Event, Ledger, promise_event
+from mahrem.dp import Event, Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning import (
-    NETWORKS,
-    FunctionalLinear,
-    FunctionalLogistic,
-    ObjectivePerturbation,
-    OutputPerturbation,
-    PrivateAutoencoder,
-    PrivateClassifier,
-    PrivateNetwork,
-    PrivateRegressor,
-    PublicInputs,
-)
+from mahrem.learning.private import PrivateNetwork, PublicInputs
+from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
 from mahrem.release import check_hashes, staged_release
 from mahrem.table import Reading
 
-__all__ = ["Trained", "load_model"]
+__all__ = ["LoadedModel", "TrainedModel", "load_model"]
 
 FORMAT = "mahrem-model-1"
-LINEAR: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (FunctionalLinear, FunctionalLogistic, ObjectivePerturbation, OutputPerturbation)
-}
-KINDS = {kind.__name__: kind for kind in (PrivateAutoencoder, PrivateClassifier, PrivateRegressor)}
 
 
 @dataclass(kw_only=True)
-class Trained:
+class TrainedModel:
     """A private model and its papers.
 
     Attributes:
@@ -92,12 +77,6 @@ class Trained:
         plan = self._plan()
         return f"would be ({self.epsilon:.4g}, {self.delta:g})-DP" if plan is None else plan.guarantee()
 
-    def planned_event(self, epsilon: float, delta: float) -> Event:
-        """Give what training will reveal, before anything is read."""
-        if isinstance(self.estimator, PrivateNetwork):
-            return self.estimator.plan(self.ledger).event
-        return promise_event(epsilon, delta)
-
     def predict(self, table: object, reading: Reading | None = None) -> Any:
         """Foretell the target of every row of a table; costs nothing."""
         return self.estimator.predict(self._numbers(table, reading))
@@ -136,14 +115,15 @@ class Trained:
         target = Path(folder)
         self.folder = target
         with staged_release(target, force=force) as stage:
-            _write_model(self.estimator, stage)
+            with (stage / "model.npz").open("wb") as file:
+                np.savez(file, **model_weights(self.estimator))
             _write(stage / "plan.json", self._settings())
             _write(stage / "sheet.json", {**self.ledger.data_sheet(), "audit": self._audited()})
             # How long it took and what was measured openly depend on the rows, without noise: they stay here.
-            told = {"seconds", "folder"}
+            private = {"seconds", "folder"}
             if self.metrics is not None and not self.metrics["private"]:
-                told.add("metrics")
-            kept = {name: value for name, value in self.as_dict().items() if name not in told}
+                private.add("metrics")
+            kept = {name: value for name, value in self.as_dict().items() if name not in private}
             _write(stage / "report.json", kept)
             (stage / "guarantee.txt").write_text(self.guarantee + "\n", encoding="utf-8")
         return target
@@ -168,38 +148,23 @@ class Trained:
 
     def _settings(self) -> dict[str, Any]:
         """Write down what is needed to use the model again; public facts only."""
-        model = self.estimator
-        said: dict[str, Any] = {
+        stored = model_settings(self.estimator)
+        return {
             "format": FORMAT,
-            "kind": type(model).__name__,
+            "kind": stored["kind"],
             "model": self.model,
             "how": self.how,
             "target": self.target,
             "inputs": self.inputs.as_dict(),
-            "classes": list(getattr(model, "classes_", ()) or ()),
+            "classes": stored["classes"],
             "guarantee": self.guarantee,
             "cost": [self.epsilon, self.delta],
+            **stored,
         }
-        if isinstance(model, PrivateNetwork):
-            own = {"options": dict(model.options), "shape": list(model.shape_), "bounds": None}
-            if isinstance(model, PrivateRegressor):
-                own["bounds"] = list(model.bounds_)
-            return said | own | {"plan": model.plan_.as_dict()}
-        bounds = getattr(model, "bounds", None)
-        return said | {"norm": model.norm, "intercept": model.intercept, "bounds": bounds}
 
 
 def _write(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def _write_model(model: Any, stage: Path) -> None:
-    if isinstance(model, PrivateNetwork):
-        weights = {name: value.cpu().numpy() for name, value in model.model_.state_dict().items()}
-    else:
-        weights = {"coef_": np.asarray(model.coef_)}
-    with (stage / "model.npz").open("wb") as file:
-        np.savez(file, **weights)
 
 
 def load_model(folder: str | Path) -> LoadedModel:
@@ -215,18 +180,17 @@ def load_model(folder: str | Path) -> LoadedModel:
     if not (home / "plan.json").is_file():
         raise InvalidInput(f"folder={home.name!r} holds no model")
     check_hashes(home)
-    said = json.loads((home / "plan.json").read_text(encoding="utf-8"))
-    known = said.get("kind") in LINEAR or (said.get("kind") in KINDS and said.get("model") in NETWORKS)
-    if said.get("format") != FORMAT or not known:
+    stored = json.loads((home / "plan.json").read_text(encoding="utf-8"))
+    if stored.get("format") != FORMAT or not can_rebuild(stored):
         raise InvalidInput(f"folder={home.name!r} was written by another version")
     with np.load(home / "model.npz", allow_pickle=False) as kept:
         weights = {name: kept[name] for name in kept.files}
     return LoadedModel(
-        target=said["target"],
-        inputs=PublicInputs.from_dict(said["inputs"]),
-        estimator=_rebuilt(said, weights),
-        guarantee=said["guarantee"],
-        cost=(said["cost"][0], said["cost"][1]),
+        target=stored["target"],
+        inputs=PublicInputs.from_dict(stored["inputs"]),
+        estimator=rebuild_model(stored, weights),
+        guarantee=stored["guarantee"],
+        cost=(stored["cost"][0], stored["cost"][1]),
         audit=_read_audit(home),
     )
 
@@ -254,43 +218,3 @@ class LoadedModel:
     def predict_proba(self, table: object, reading: Reading | None = None) -> Any:
         """Give the probabilities of the declared classes; costs nothing."""
         return self.estimator.predict_proba(self.inputs(table, reading))
-
-
-def _rebuilt(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    model = (_rebuilt_linear if said["kind"] in LINEAR else _rebuilt_network)(said, weights)
-    model._encoder = None  # noqa: SLF001 - built by hand, as fit would
-    model.classes_, model.cost_, model.guarantee_ = (
-        tuple(said["classes"]),
-        tuple(said["cost"]),
-        said["guarantee"],
-    )
-    if said["bounds"] is not None:
-        model.bounds_ = tuple(said["bounds"])
-    return model
-
-
-def _rebuilt_network(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    model: Any = KINDS[said["kind"]](network=said["model"], options=said["options"], shape=said["shape"])
-    import torch
-
-    outputs = len(said["classes"]) or (
-        int(np.prod(said["shape"])) if said["kind"] == "PrivateAutoencoder" else 1
-    )
-    module = NETWORKS[said["model"]](tuple(said["shape"]), outputs, **said["options"])
-    module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    model.model_ = module.eval()
-    return model
-
-
-def _rebuilt_linear(said: dict[str, Any], weights: dict[str, Any]) -> Any:
-    kind = LINEAR[said["kind"]]
-    own = (
-        {"bounds": tuple(said["bounds"])}
-        if said["bounds"] is not None
-        else {"classes": tuple(said["classes"])}
-    )
-    model = kind(
-        epsilon=said["cost"][0], delta=said["cost"][1], norm=said["norm"], intercept=said["intercept"], **own
-    )
-    model.coef_ = weights["coef_"]
-    return model

@@ -14,7 +14,7 @@ _SIDES = {"synthetic": "synthetic", "holdout": "real hold-out", "real": "real"}
 
 
 def quality_page(found: Mapping[str, Any]) -> str:
-    """Draw the figures of :class:`~mahrem.learning.SyntheticQuality` as one page that loads nothing.
+    """Draw the figures of a ``SyntheticQuality`` (:mod:`mahrem.learning.synthesis`) as one page.
 
     Args:
         found: What its ``as_dict`` gives.

@@ -1,0 +1,176 @@
+"""How published cells become numbers by a schema that was agreed on: no row decides, so shapes are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.learning.classifiers._feature_cells import distinct_cells, missing_cells
+from mahrem.learning.classifiers._features import _numbers, _Words
+from mahrem.table import Hierarchy, write_labels
+from mahrem.types import Floats
+
+__all__ = ["DeclaredEncoder", "DeclaredNumbers", "DeclaredWords"]
+
+MOST_WORDS = 10_000  # values of a column; each has a place of its own
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredNumbers:
+    """A column of numbers as everybody agreed to read it.
+
+    Args:
+        lower: Values below count as this.
+        upper: Values above count as this.
+        log: Scale by the logarithm of the distance from ``lower``: for amounts that are mostly small.
+        cuts: Places inside the bounds; 8 of equal distance by default (after the logarithm with ``log``).
+    """
+
+    lower: float
+    upper: float
+    log: bool = False
+    cuts: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        low, high = check.finite(lower=self.lower), check.finite(upper=self.upper)
+        if not low < high:
+            raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
+        object.__setattr__(self, "lower", float(low))
+        object.__setattr__(self, "upper", float(high))
+        places = self.cuts if self.cuts is not None else self._unscaled(np.linspace(0, 1, 10)[1:-1])
+        cuts = tuple(float(place) for place in places)
+        if any(not low < cut < high for cut in cuts) or list(cuts) != sorted(set(cuts)):
+            raise InvalidParameter("cuts must rise and lie inside the bounds")
+        object.__setattr__(self, "cuts", cuts)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a cell becomes."""
+        return 2 + len(self.cuts or ())
+
+    def _scaled(self, values: Floats) -> Floats:
+        inside = np.clip(values, self.lower, self.upper) - self.lower
+        span = self.upper - self.lower
+        return np.log1p(inside) / np.log1p(span) if self.log else inside / span
+
+    def _unscaled(self, shares: Floats) -> Floats:
+        span = self.upper - self.lower
+        return self.lower + (np.expm1(shares * np.log1p(span)) if self.log else shares * span)
+
+    def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
+        """Give the middle in [-1, 1], whether it is missing, and the share of the cell above each cut."""
+        low, high, middle = _numbers(cells, tree)
+        missing, dark = missing_cells(cells), np.isnan(low)
+        low, high = np.where(dark, self.lower, low), np.where(dark, self.upper, high)
+        cuts = np.asarray(self.cuts)[None, :]
+        reach = np.where(high > low, high - low, 1.0)[:, None]  # a single number lies above a cut, or not
+        above = np.where(low[:, None] >= cuts, 1.0, np.clip((high[:, None] - cuts) / reach, 0.0, 1.0))
+        scaled = np.where(dark, 0.0, 2 * self._scaled(np.where(dark, self.lower, middle)) - 1)
+        return np.column_stack([scaled, missing, np.where(missing[:, None], 0.0, above)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredWords:
+    """A column of words as everybody agreed to read it: one place for each value, one for what is missing.
+
+    Args:
+        values: The values there may be.
+        weights: How often they occur, if that is public: sets are shared out by it; equally by default.
+    """
+
+    values: tuple[str, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(self.values))
+        if not 1 <= len(set(self.values)) == len(self.values) <= MOST_WORDS:
+            raise InvalidParameter(
+                f"values={len(self.values)} must be different, at least one and at most {MOST_WORDS}"
+            )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", tuple(float(one) for one in self.weights))
+            if len(self.weights) != len(self.values) or not all(0 < one < np.inf for one in self.weights):
+                raise InvalidParameter("weights must be as many as the values and above 0")
+
+    @property
+    def width(self) -> int:
+        """How many numbers a cell becomes."""
+        return len(self.values) + 1
+
+    def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
+        """Give the share of each value in each cell; a value that nobody declared is shared out as ``*``."""
+        labels = self.values if tree is None else tuple(tree.labels[0])
+        weight = np.array(self.weights or np.ones(len(self.values)))
+        known = dict(zip(self.values, weight, strict=True))
+        frequency = np.array([*(known.get(label, 0.0) for label in labels), 1e-9])
+        place = {label: number for number, label in enumerate(labels)}
+        kept = np.array([*(place.get(value, -1) for value in self.values), len(labels)])
+        return _Words(labels, tree, frequency, kept).block(cells)[1][:, : self.width]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredEncoder:
+    """Published or untouched rows as numbers, by agreed facts alone.
+
+    Args:
+        columns: What is agreed of each column, in this order.
+        hierarchies: Trees of columns that show nodes.
+
+    Guarantees:
+        - Every table has the same width, and a row depends on itself and on what was agreed alone.
+        - An untouched value and a cell that says only this value become the same numbers.
+        - The share above a cut never falls when a cell moves up.
+
+    Example:
+        >>> age = DeclaredNumbers(lower=0, upper=100, cuts=(50,))
+        >>> agreed = {"age": age, "sex": DeclaredWords(values=("f", "m"))}
+        >>> encode = DeclaredEncoder(columns=agreed)
+        >>> encode(pl.DataFrame({"age": ["[40, 80]", ""], "sex": ["{f, m}", "f"]})).tolist()
+        [[0.20000000298023224, 0.0, 0.75, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]]
+    """
+
+    columns: Mapping[str, DeclaredNumbers | DeclaredWords] = field(repr=False)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise InvalidParameter("columns=0: a model needs at least one column besides the target")
+
+    @property
+    def width(self) -> int:
+        """How many numbers a row becomes."""
+        return sum(column.width for column in self.columns.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each number is."""
+        found: list[str] = []
+        for name, column in self.columns.items():
+            if isinstance(column, DeclaredWords):
+                found += [f"{name}={value}" for value in column.values] + [f"{name} missing"]
+            else:
+                found += [name, f"{name} missing", *(f"{name}>{cut:g}" for cut in column.cuts or ())]
+        return tuple(found)
+
+    def __call__(self, frame: pl.DataFrame, cells: Sequence[str] | None = None) -> Floats:
+        """Turn rows into ``(n, width)`` numbers of 32 bits.
+
+        Args:
+            frame: The rows.
+            cells: Columns of words that hold published cells; words of others are values as they are. All by
+                default.
+        """
+        check.columns_exist(self.columns, frame.columns)
+        blocks = []
+        for name, column in self.columns.items():
+            series = frame[name].cast(pl.String)
+            if cells is not None and name not in cells and isinstance(column, DeclaredWords):
+                series = write_labels(series)
+            distinct, where = distinct_cells(series)
+            blocks.append(column.block(distinct, self.hierarchies.get(name)).astype(np.float32)[where])
+        return np.hstack(blocks)

@@ -1,0 +1,96 @@
+"""Models trained with differential privacy, each paid from a ledger before a row is read.
+
+Noise on gradients (networks; the extra ``train``), on the loss, on the coefficients or on a polynomial of it
+(regressions; the extra ``dp``). Plans, secret streams and the private loop itself lie here for other rooms.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.learning.private._choices import NOISES, OPTIMISERS
+    from mahrem.learning.private._embedding import nearest_others
+    from mahrem.learning.private._example_gradients import ClippedSums, torch_of
+    from mahrem.learning.private._functional_mechanism import FunctionalLinear, FunctionalLogistic
+    from mahrem.learning.private._last_layer import PolynomialLastLayer, frozen_features
+    from mahrem.learning.private._local_noise import LocalNoise
+    from mahrem.learning.private._mixing import refuse_mixing
+    from mahrem.learning.private._networks import NETWORKS
+    from mahrem.learning.private._objective_perturbation import ObjectivePerturbation
+    from mahrem.learning.private._output_perturbation import OutputPerturbation
+    from mahrem.learning.private._plain_network import PlainNetwork
+    from mahrem.learning.private._plain_siamese import PlainSiamese
+    from mahrem.learning.private._private_network import PrivateNetwork
+    from mahrem.learning.private._private_networks import (
+        PrivateAutoencoder,
+        PrivateClassifier,
+        PrivateRegressor,
+    )
+    from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
+    from mahrem.learning.private._private_siamese import PrivateSiamese
+    from mahrem.learning.private._private_steps import (
+        Descent,
+        PrivateSteps,
+        StepExamples,
+        choose_device,
+        limited_units,
+    )
+    from mahrem.learning.private._public_inputs import (
+        PublicInputs,
+        declared_features,
+        quiet_floats,
+        read_rows,
+    )
+    from mahrem.learning.private._public_rows import PublicRows, clip_rows
+    from mahrem.learning.private._secret_stream import SecretStream, new_stream
+    from mahrem.learning.private._training_checkpoint import checkpoint_stream
+    from mahrem.learning.private._training_cost import least_gaussian
+    from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "NETWORKS",
+    "NOISES",
+    "OPTIMISERS",
+    "ClippedSums",
+    "Descent",
+    "FunctionalLinear",
+    "FunctionalLogistic",
+    "LocalNoise",
+    "ObjectivePerturbation",
+    "OutputPerturbation",
+    "PlainNetwork",
+    "PlainSiamese",
+    "PolynomialLastLayer",
+    "PrivateAutoencoder",
+    "PrivateClassifier",
+    "PrivateNetwork",
+    "PrivateRegressor",
+    "PrivateSearch",
+    "PrivateSiamese",
+    "PrivateSteps",
+    "PublicInputs",
+    "PublicRows",
+    "SecretStream",
+    "StepExamples",
+    "TrainingPlan",
+    "checkpoint_stream",
+    "choose_device",
+    "clip_rows",
+    "declared_features",
+    "declared_rows",
+    "frozen_features",
+    "least_gaussian",
+    "limited_units",
+    "nearest_others",
+    "new_stream",
+    "quiet_floats",
+    "read_rows",
+    "refuse_mixing",
+    "search_epsilon",
+    "torch_of",
+]

@@ -1,0 +1,9 @@
+"""Words a training may be given, listed without loading what they stand for."""
+
+from __future__ import annotations
+
+__all__ = ["NOISES", "OPTIMISERS", "SCHEDULES"]
+
+NOISES = ("gaussian", "laplace")
+OPTIMISERS = ("sgd", "adam")
+SCHEDULES = ("constant", "cosine")

@@ -1,0 +1,169 @@
+"""Fitted models of tables: rows drawn part by part, under conditions and rules, as often as one likes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.learning.synthesis._coarse_groups import CoarseGroups
+from mahrem.learning.synthesis._synthetic_constraints import keep_constraints
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
+from mahrem.learning.synthesis._tree_sampling import spread_draw
+from mahrem.types import Floats, Integers
+
+__all__ = ["BATCH", "DrawnTable", "Given", "GroupConditions", "ModelledTable"]
+
+BATCH = 1 << 16
+Given: TypeAlias = Mapping[str, Any]
+DrawGroups: TypeAlias = Callable[[int, np.random.Generator], Integers]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelledTable:
+    """What is public, or paid for, about a table that has a model.
+
+    Attributes:
+        domain: What may be published.
+        schema: What was said about it.
+        modelled: Columns of the model; totals are not among them.
+        groups: Of each modelled column.
+        rows: How many there were, as far as that is public or was counted with noise.
+        epsilon: What was paid.
+        delta: The same.
+        promise: The same in words.
+    """
+
+    domain: DeclaredDomain
+    schema: SyntheticSchema
+    modelled: tuple[str, ...]
+    groups: Sequence[CoarseGroups] = field(repr=False)
+    rows: int
+    epsilon: float
+    delta: float
+    promise: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GroupConditions:
+    """Conditions in terms of groups.
+
+    Attributes:
+        cells: For each column, ``(groups, cells)`` chances of cells inside groups.
+        kept: For each column with a condition, by its place, the share of each group that meets it.
+        within: Narrower ranges of numbers.
+    """
+
+    cells: Sequence[Floats] = field(repr=False)
+    kept: Mapping[int, Floats]
+    within: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, table: ModelledTable, given: Given) -> GroupConditions:
+        """Read conditions; refuses unknown columns and values, and what nothing declared meets."""
+        table.schema.refuse_given(table.domain, given)
+        cells, kept, within = [], {}, {}
+        for place, (name, made) in enumerate(zip(table.modelled, table.groups, strict=True)):
+            inside = np.zeros((made.size, len(made.group)))
+            inside[made.group, np.arange(len(made.group))] = made.share
+            if name in given:
+                overlap, narrowed = table.domain[name].admitted(given[name])
+                if narrowed is not None:
+                    within[name] = narrowed
+                if not (inside * overlap).any():  # noise has hidden all such cells: none is likelier
+                    inside = (np.arange(made.size)[:, None] == made.group) / len(made.group)
+                inside = inside * overlap
+                kept[place] = meets = inside.sum(axis=1)
+                inside = np.where(meets[:, None] > 0, inside / np.where(meets > 0, meets, 1)[:, None], 1.0)
+            cells.append(inside / inside.sum(axis=1, keepdims=True))
+        return cls(cells, kept, within)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnTable(ABC):
+    """A fitted synthesiser: a noisy model that can be sampled as often as one likes; use one of its kinds."""
+
+    about: ModelledTable
+
+    @property
+    def domain(self) -> DeclaredDomain:
+        """What may be published."""
+        return self.about.domain
+
+    @property
+    def rows_(self) -> int:
+        """How many rows the table had, as far as that is public or was counted with noise."""
+        return self.about.rows
+
+    @property
+    def cost_(self) -> tuple[float, float]:
+        """Epsilon and delta that were paid."""
+        return self.about.epsilon, self.about.delta
+
+    @property
+    def guarantee_(self) -> str:
+        """The promise in words."""
+        return self.about.promise
+
+    def describe(self) -> dict[str, Any]:
+        """Say what the model is made of; all of it is private already."""
+        pairs = zip(self.about.modelled, self.about.groups, strict=True)
+        return {"groups": {name: made.size for name, made in pairs}, **self.details()}
+
+    def sample(
+        self, rows: int | None = None, *, seed: int | None = None, given: Given | None = None
+    ) -> pl.DataFrame:
+        """Draw a synthetic table.
+
+        Args:
+            rows: How many rows; by default as many as the table seems to have had.
+            seed: Repeats a draw; without it the system's generator seeds it.
+            given: Conditions: ``{"sex": "f", "age": (18, 65), "ward": ["a", "b"]}``.
+
+        Guarantees:
+            - Every value lies in the declared domain, every row keeps every constraint and condition.
+            - Rows are in random order.
+        """
+        return pl.concat(self.batches(rows, seed=seed, given=given))
+
+    def batches(
+        self, rows: int | None = None, *, seed: int | None = None, given: Given | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Draw a synthetic table part by part, so that memory does not grow with it."""
+        count = self.rows_ if rows is None else int(check.at_least(1, rows=check.whole(rows=rows)))
+        rng = np.random.default_rng(seed)
+        admitted = GroupConditions.of(self.about, given or {})
+        draw = self.drawer(admitted)
+        rules, domain = self.about.schema.rules, self.domain.narrowed(admitted.within)
+        while count > 0:
+            part = min(count, BATCH)
+            drawn, _ = keep_constraints(
+                lambda size: self._written(draw(size, rng), rng, admitted), part, rules, domain
+            )
+            yield drawn
+            count -= part
+
+    @abstractmethod
+    def details(self) -> dict[str, Any]:
+        """Say what the model is made of beside groups."""
+
+    @abstractmethod
+    def drawer(self, admitted: GroupConditions) -> DrawGroups:
+        """Give what draws ``(rows, columns)`` groups under conditions."""
+
+    def _written(self, groups: Integers, rng: np.random.Generator, admitted: GroupConditions) -> pl.DataFrame:
+        """Turn groups into values; totals are zero here and added up later."""
+        found: dict[str, pl.Series] = {}
+        for place, name in enumerate(self.about.modelled):
+            drawn = spread_draw(admitted.cells[place], groups[:, place], rng)
+            found[name] = self.domain[name].draw(drawn, rng, admitted.within.get(name))
+        for name in self.domain.names:
+            if name not in found:
+                found[name] = pl.Series(name, np.zeros(len(groups))).cast(self.domain[name].dtype)
+        return pl.DataFrame([found[name] for name in self.domain.names])

@@ -1,0 +1,78 @@
+"""Train an estimator for a task: keep some rows away, put canaries in, train, measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mahrem.dp import Event, promise_event
+from mahrem.learning.private import PrivateNetwork, PublicInputs, checkpoint_stream, new_stream, read_rows
+from mahrem.learning.training._canaries import Canaries
+from mahrem.learning.training._task import TrainingTask
+from mahrem.table import Source
+from mahrem.types import Floats, Integers, Mask
+
+__all__ = ["FitResult", "TrainingRows", "fit_model", "planned_event"]
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows of a table as numbers, what is to be learnt of them, and whose they are."""
+
+    numbers: Floats = field(repr=False)
+    labels: Any = field(repr=False)  # (n,) as estimators take them; None where rows are their own target
+    units: Integers | None = field(repr=False)  # (n,) people from 1, 0 for nobody; None protects rows
+
+    @classmethod
+    def read(cls, source: Source, inputs: PublicInputs, task: TrainingTask) -> TrainingRows:
+        """Read a table."""
+        rows, cells, units = read_rows(source, inputs, task.settings.target, task.ledger.unit.subject)
+        return cls(rows, None if cells is None else task.labels(cells), units)
+
+    def where(self, chosen: Mask) -> TrainingRows:
+        """Give some of them."""
+        labels, units = (None if part is None else part[chosen] for part in (self.labels, self.units))
+        return TrainingRows(self.numbers[chosen], labels, units)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What came of a training besides the model: figures on rows kept away, canaries and their scores."""
+
+    metrics: dict[str, Any] | None
+    canaries: Canaries | None
+    scores: Floats | None = field(repr=False)
+
+
+def planned_event(task: TrainingTask, estimator: Any) -> Event:
+    """Give what training will reveal, before anything is read."""
+    if isinstance(estimator, PrivateNetwork):
+        return estimator.plan(task.ledger).event
+    return promise_event(task.settings.epsilon, task.delta)
+
+
+def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
+    """Train an estimator in place; the ledger pays for training and measuring."""
+    path = task.settings.checkpoint
+    stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()
+    count = len(rows.numbers)
+    known = np.ones(count, dtype=bool) if rows.units is None else rows.units > 0
+    tested = task.measure.held_out(stream, count, rows.units)
+    kept = rows.where(known & ~tested)
+    numbers, labels, units = kept.numbers, kept.labels, kept.units
+    canaries = scores = None
+    if task.canaries:
+        canaries = Canaries.draw(stream, task.canaries, inputs, task.classes, task.bounds, model=estimator)
+        numbers, labels, units = canaries.added(numbers, labels, units)
+    more = {"stream": stream, "units": units} if isinstance(estimator, PrivateNetwork) else {}
+    if canaries is None:
+        estimator.fit(numbers, labels, ledger=task.ledger, **more)
+    else:
+        scores = canaries.fit(estimator, numbers, labels, ledger=task.ledger, **more)
+    metrics = None
+    if task.measure.share:
+        asked = rows.where(tested & known)
+        metrics = task.measure(estimator, asked.numbers, asked.labels, asked.units, task.ledger, task.bounds)
+    return FitResult(metrics, canaries, scores)

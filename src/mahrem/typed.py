@@ -1,0 +1,70 @@
+"""What people type after an option or into a field of a form, read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mahrem.errors import InvalidParameter
+
+__all__ = ["listed", "names", "number", "numbers", "pair", "pairs", "sizes", "value", "values"]
+
+
+def listed(texts: Iterable[str] | None) -> list[str]:
+    """Read ``a,b`` and repeated options alike."""
+    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+
+
+def names(_: str, texts: Iterable[str]) -> list[str]:
+    """Read names of columns."""
+    return listed(texts)
+
+
+def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
+    """Read ``NAME=VALUE``; ``form`` says how it must read, if it does not."""
+    name, mark, given = text.partition("=")
+    if not mark or not name or not given:
+        raise InvalidParameter(f"{option}={text!r} must read {form}")
+    return name, given
+
+
+def pairs(option: str, texts: Iterable[str] | None, form: str = "NAME=VALUE") -> dict[str, str]:
+    """Read an option that is repeated with ``NAME=VALUE``."""
+    return dict(pair(option, text, form) for text in texts or ())
+
+
+def number(option: str, text: str) -> float:
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameter(f"{option}={text!r} must be a number") from None
+
+
+def sizes(option: str, text: str) -> list[int]:
+    """Read whole numbers: ``64,32`` or ``28x28``."""
+    try:
+        return [int(part) for part in text.replace("x", ",").split(",")]
+    except ValueError:
+        raise InvalidParameter(f"{option}={text!r} must be whole numbers, separated by commas") from None
+
+
+def value(text: str) -> float | str:
+    """Read true or false, a whole number, a number, or leave the text as it is."""
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
+def numbers(option: str, texts: Iterable[str]) -> dict[str, float]:
+    """Read an option that is repeated with ``NAME=NUMBER``."""
+    return {name: number(option, text) for name, text in pairs(option, texts).items()}
+
+
+def values(option: str, texts: Iterable[str]) -> dict[str, float | str]:
+    """Read an option that is repeated with ``NAME=VALUE``, each value as what it looks like."""
+    return {name: value(text) for name, text in pairs(option, texts).items()}
