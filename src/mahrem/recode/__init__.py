@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.recode._centroids import Centroids, centroids
+    from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
-    from mahrem.recode._intervals import Bounds, Intervals, intervals
-    from mahrem.recode._nodes import Nodes, nodes
-    from mahrem.recode._open_ended import OpenEnded, open_ended
-    from mahrem.recode._prefixes import Prefixes, prefixes
+    from mahrem.recode._intervals import Bounds, Intervals
+    from mahrem.recode._nodes import Nodes
+    from mahrem.recode._open_ended import OpenEnded
+    from mahrem.recode._prefixes import Prefixes
     from mahrem.recode._recoding import Recoding
     from mahrem.recode._render import Form, render
-    from mahrem.recode._sets import Sets, sets
-    from mahrem.recode._whole import Whole, whole
+    from mahrem.recode._sets import Sets
+    from mahrem.recode._whole import Whole
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -35,13 +35,6 @@ __all__ = [
     "Recoding",
     "Sets",
     "Whole",
-    "centroids",
     "default_recoding",
-    "intervals",
-    "nodes",
-    "open_ended",
-    "prefixes",
     "render",
-    "sets",
-    "whole",
 ]
