@@ -18,12 +18,21 @@ import numpy as np
 
 import mahrem
 from mahrem.arrays import available_threads
-from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
+from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
 from mahrem.learning import Protocol, Published, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
 
-__all__ = ["CLASSIFIERS", "PROTOCOLS", "ROOMS", "Learnt", "code_of", "learnt", "read_kept", "write_kept"]
+__all__ = [
+    "CLASSIFIERS",
+    "PROTOCOLS",
+    "ROOMS",
+    "ClassifierFigures",
+    "code_of",
+    "learn",
+    "read_kept",
+    "write_kept",
+]
 
 PROTOCOLS: Mapping[Recoding, Protocol] = {"groups": "published", "intervals": "untouched"}
 
@@ -48,7 +57,7 @@ ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models",
 
 
 @dataclass(frozen=True)
-class Learnt:
+class ClassifierFigures:
     """One classifier in one setting: mean, deviation and 95 % interval over the splits."""
 
     accuracy: float
@@ -60,9 +69,9 @@ class Learnt:
     seconds: float  # of training, all splits together
 
 
-def learnt(
+def learn(
     name: str, model: str | None, recoding: Recoding, *, quick: bool, step: Callable[[str], None]
-) -> dict[str, Learnt]:
+) -> dict[str, ClassifierFigures]:
     """Train the classifiers on a table (``model`` None) or on anonymised rows of it, at k=3.
 
     Every run is kept in the private folder of this user (``MAHREM_STATE``), so that a run that was
@@ -87,7 +96,7 @@ def learnt(
         step(f"{name}: {model or 'original'}, {recoding if model else 'untouched'}, {splits} splits")
         kept = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
         write_kept(key, kept)
-    return {classifier: Learnt(**figures) for classifier, figures in kept.items()}
+    return {classifier: ClassifierFigures(**figures) for classifier, figures in kept.items()}
 
 
 def _run(
@@ -100,21 +109,21 @@ def _run(
     quick: bool,
     step: Callable[[str], None],
 ) -> dict[str, dict[str, Any]]:
-    what = table(name)
-    frame = what.frame
+    table = read_table(name)
+    frame = table.frame
     if quick and frame.height > QUICK_ROWS:
         frame = frame[np.sort(np.random.default_rng(SEED).permutation(frame.height)[:QUICK_ROWS])]
 
-    def anonymise(rows: Integers) -> Published:
+    def publish(rows: Integers) -> Published:
         settings = {**MODELS[model or ""], "k": 3}
-        release = anonymised(frame[rows], what, recoding, settings, rest="insensitive")
+        release = anonymise(frame[rows], table, recoding, settings, rest="insensitive")
         return Published(release.table, rows, release.hierarchies)
 
     scores = evaluate(
         frame,
-        target=what.target,
-        quasi=what.quasi,
-        anonymise=None if model is None else anonymise,
+        target=table.target,
+        quasi=table.quasi,
+        anonymise=None if model is None else publish,
         classifiers=classifiers,
         protocol=PROTOCOLS[recoding],
         splits=splits,
@@ -122,7 +131,7 @@ def _run(
         tune=not quick,
         limits=LIMITS,
         jobs=min(splits, available_threads()) if not quick else 1,
-        progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
+        progress=lambda stage: step(f"{name}, {model or 'original'}: {stage}"),
     )
     return {
         classifier: {
@@ -146,7 +155,7 @@ def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     root = Path(mahrem.__file__).parent
     digest = hashlib.sha256(trainer.encode())
     for room in rooms:
-        for path in sorted((root / room).glob("*.py")):
+        for path in sorted((root / room).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -159,10 +168,10 @@ def _place(key: Mapping[str, Any]) -> Path:
 def read_kept(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     """Give the figures of a run that was kept, None if there is none."""
     try:
-        found = json.loads(_place(key).read_text(encoding="utf-8"))
+        kept = json.loads(_place(key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return dict(found["figures"]) if isinstance(found, dict) and "figures" in found else None
+    return dict(kept["figures"]) if isinstance(kept, dict) and "figures" in kept else None
 
 
 def write_kept(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:

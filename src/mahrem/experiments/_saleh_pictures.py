@@ -18,7 +18,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     drawn: dict[str, str] = {}
     curves = [row for row in rows if row["table"] == "curves" and row["metric"] == "loss_percent"]
     if curves:
-        drawn["loss-over-k"] = lines_svg(
+        drawn["loss-over-k.svg"] = lines_svg(
             sorted(curves, key=lambda row: row["method"] == _BEST),  # drawn last, it lies on top
             across="k",
             title="Entropy loss over k, cells spread over the values they cover",
@@ -27,7 +27,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         )
     bars = [row for row in rows if row["metric"] == "u"]
     if bars:
-        drawn["entropy"] = grouped_svg(
+        drawn["entropy.svg"] = grouped_svg(
             [bar for row in bars for bar in _beside(row, _panel(row), row["column"], original="as it is")],
             title="What each column of Mammographic says about severity, as printed and here",
             amount="Theil's U, every cell a category",
@@ -36,7 +36,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         row for row in rows if "classifier" in row and row["metric"] == "accuracy" and row["ours"] is not None
     ]
     if judged:
-        drawn["accuracy"] = grouped_svg(
+        drawn["accuracy.svg"] = grouped_svg(
             [bar for row in judged for bar in _beside(row, _panel(row), _plain(row["classifier"]))],
             title="Accuracy of the classifiers as printed and here; ours is tested on untouched rows",
             amount="accuracy",
@@ -44,7 +44,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         )
     silos = [row for row in rows if row["table"] == "silos" and row["metric"] in {"accuracy", "f1"}]
     if silos:
-        drawn["silos"] = grouped_svg(
+        drawn["silos.svg"] = grouped_svg(
             [
                 {"panel": row["metric"], "name": where, "series": what, "value": row["ours"]}
                 for row in silos
