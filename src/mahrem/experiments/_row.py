@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-
-import numpy as np
+from statistics import stdev
 
 __all__ = ["Place", "Row", "TableRun", "published_rows", "spread_note"]
 
@@ -125,7 +124,7 @@ class TableRun:
 
 def spread_note(values: Sequence[float]) -> str:
     """Say how far several runs lie apart; nothing of a single one."""
-    return f"sd {np.std(values, ddof=1):.2f} over {len(values)} runs" if len(values) > 1 else ""
+    return f"sd {stdev(values):.2f} over {len(values)} runs" if len(values) > 1 else ""
 
 
 @cache
