@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from mahrem.experiments._row import FlatRow
 from mahrem.report import lines_svg
 
 __all__ = ["ducba_pictures", "ducba_table"]
@@ -24,7 +24,7 @@ _COSTS = (
 _HEAD = ("printed du-CBA", "du-CBA, all", "du-CBA, senders", "exact", "central", "printed CBA")
 
 
-def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def ducba_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
     """Draw and write what the rows allow; each row is flat, its settings beside its figures."""
     drawn: dict[str, str] = {}
     for table, about in (("3.2", "support of the rule"), ("left", "support of the left side")):
@@ -54,7 +54,7 @@ def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return drawn | {name: text for name, text in tables.items() if text}
 
 
-def ducba_table(rows: Sequence[Mapping[str, Any]], table: str = "3.2") -> str:
+def ducba_table(rows: Sequence[FlatRow], table: str = "3.2") -> str:
     """Write accuracies as a table in Markdown: printed, one-shot, exact, central."""
     held = {
         (row["dataset"], row["clients"], row["method"]): row

@@ -19,7 +19,7 @@ from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Place, Row, TableRun, spread_note
 from mahrem.learning import Descent, PolynomialLastLayer, PrivateClassifier, clip_rows, frozen_features
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 __all__ = ["last_layer_rows"]
 
@@ -75,7 +75,7 @@ def _models(epsilon: float, *, quick: bool) -> Mapping[str, Any]:
 
 
 @cache
-def _features() -> tuple[Floats, Any, Floats, Any]:
+def _features() -> tuple[Floats, Integers, Floats, Integers]:
     train, labels, tested, truth = mnist()
     network = _filters()
     rows, others = (clip_rows(frozen_features(network, part), NORM) / NORM for part in (train, tested))
@@ -98,10 +98,10 @@ def _filters() -> Any:
     return torch.nn.Sequential(edges, torch.nn.ReLU(), torch.nn.AvgPool2d(SQUARE), torch.nn.Flatten())
 
 
-def _plain(rows: Floats, labels: Any) -> Floats:
+def _plain(rows: Floats, labels: Integers) -> Floats:
     signs = 2.0 * (labels[:, None] == np.arange(len(CLASSES))) - 1.0
     return np.asarray(np.linalg.solve(rows.T @ rows + 1e-3 * np.eye(rows.shape[1]), rows.T @ signs))
 
 
-def _score(weights: Floats, rows: Floats, truth: Any) -> float:
+def _score(weights: Floats, rows: Floats, truth: Integers) -> float:
     return 100 * float(np.mean((rows @ weights).argmax(axis=1) == truth))

@@ -10,7 +10,6 @@ ones must not have. Settings were chosen while looking at these figures.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, mnist
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning import Descent, PlainSiamese, PrivateSiamese, nearest_others
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 __all__ = ["rows_of"]
 
@@ -32,8 +31,9 @@ OPTIONS = {"hidden": (128,)}
 def rows_of(run: TableRun) -> Iterator[Row]:
     """Give the rows of a table, which is named by its kind of groups."""
     most = 2000 if run.quick else None
-    images, labels, tested, truth = (part[:most] for part in mnist())
-    images, tested = _halved(images), _halved(tested)
+    images, labels, tested, truth = mnist()
+    images, labels = _halved(images[:most]), labels[:most]
+    tested, truth = _halved(tested[:most]), truth[:most]
     place = run.place("mnist")
     yield from _rows(place, "pixels", tested.astype(np.float64), truth)
     for epsilon in EPSILONS[-1:] if run.quick else EPSILONS:
@@ -82,7 +82,7 @@ def _plain(kind: str, *, quick: bool) -> PlainSiamese:
     )
 
 
-def _rows(place: Place, method: str, codes: Floats, truth: Any) -> Iterator[Row]:
+def _rows(place: Place, method: str, codes: Floats, truth: Integers) -> Iterator[Row]:
     draws = np.random.default_rng(2)
     left, right = draws.integers(len(codes), size=(2, TESTED))
     near = -np.linalg.norm(codes[left] - codes[right], axis=1)

@@ -21,7 +21,7 @@ from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
 from mahrem.experiments._row import Row, TableRun
 from mahrem.learning import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes, Pate, SanitisedCost
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 __all__ = ["gradient_histograms", "rows_of"]
 
@@ -91,7 +91,7 @@ def _sure_student() -> Any:
 
 
 @cache
-def _images(count: int) -> tuple[Floats, Any, Floats, Floats, Any]:
+def _images(count: int) -> tuple[Floats, Integers, Floats, Floats, Integers]:
     """Give private features and labels, public features, and features and labels to test with."""
     images, labels, others, truth = mnist()
     others, truth = others[:count], truth[:count]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from mahrem.learning import (
     Variational,
     new_stream,
 )
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 __all__ = ["judge", "rows_of", "synthesiser"]
 
@@ -74,7 +73,7 @@ def synthesiser(generator: Generator, epsilon: float) -> NetworkImages:
     return NetworkImages(generator=generator, classes=DIGITS, epsilon=epsilon, delta=DELTA, seed=1)
 
 
-def judge(images: Floats, labels: Any, epochs: int) -> float:
+def judge(images: Floats, labels: Integers, epochs: int) -> float:
     """Train a small network on images in shades; give its accuracy on the real test images, in percent."""
     _, _, tested, truth = mnist()
     scaled = ((images.reshape(-1, 1, 28, 28) - MIDDLE) / SPREAD).astype(np.float32)
@@ -123,7 +122,7 @@ def _plain(run: TableRun, effort: _Effort) -> Iterator[Row]:
     yield place.row("real images", "accuracy in %", some, note="NOT private")
 
 
-def _digits() -> tuple[Floats, Any]:
+def _digits() -> tuple[Floats, Integers]:
     """Give the training images in shades from 0 to 1, and their labels."""
     images, labels, _, _ = mnist()
     return images * SPREAD + MIDDLE, labels

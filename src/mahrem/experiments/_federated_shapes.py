@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import read_table
@@ -62,7 +62,7 @@ def rows_of(run: TableRun) -> Iterator[Row]:
             yield from _compared(run, name, shape)
 
 
-def _sets(seed: int, *, quick: bool) -> tuple[Any, Any, SharedSchema]:
+def _sets(seed: int, *, quick: bool) -> tuple[pl.DataFrame, pl.DataFrame, SharedSchema]:
     """Give rows to learn from, rows to judge by and the schema."""
     adult = read_table("adult")
     frame = adult.frame.sample(QUICK_ROWS, seed=seed) if quick else adult.frame

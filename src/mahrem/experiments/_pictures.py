@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from mahrem.experiments._row import FlatRow
 from mahrem.report import bars_svg, lines_svg
 
 __all__ = ["canbay_pictures", "stoldt_pictures"]
 
 
-def canbay_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def canbay_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
     """Draw the loss over k; each row is flat, its settings beside its figures."""
     drawn: dict[str, str] = {}
     certainty = [
@@ -27,7 +27,7 @@ def canbay_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return drawn
 
 
-def stoldt_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def stoldt_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
     """Draw what the rows allow; each row is flat, its settings beside its figures."""
     drawn: dict[str, str] = {}
     losses = [row for row in rows if row["table"] in {"over-k", "losses"} and row["ours"] is not None]
@@ -61,9 +61,9 @@ def stoldt_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return drawn
 
 
-def _printed_and_ours(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _printed_and_ours(rows: Sequence[FlatRow]) -> list[FlatRow]:
     """Give printed figures as lines of their own, data sets and strategies as panels."""
-    lines: list[Mapping[str, Any]] = []
+    lines: list[FlatRow] = []
     for row in rows:
         panel = {"dataset": f"{row['dataset']}, {row['strategy']}", "k": row["k"]}
         lines.append({**panel, "method": row["method"], "ours": row["ours"]})
@@ -72,6 +72,6 @@ def _printed_and_ours(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, An
     return lines
 
 
-def _once(rows: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+def _once(rows: Sequence[FlatRow]) -> list[FlatRow]:
     """Drop a loss that two tables share."""
     return list({(row["dataset"], row["method"], row["k"]): row for row in rows}.values())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from mahrem import check
 from mahrem.entries import Entry
-from mahrem.experiments._row import Row, TableRun
+from mahrem.experiments._row import FlatRow, Row, TableRun
 
 __all__ = ["PAPERS", "Paper", "reproduce"]
 
@@ -26,7 +26,7 @@ class Paper(Entry):
         """Import what makes the rows."""
         return cast("Callable[[TableRun], Iterator[Row]]", super().load())
 
-    def draw(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    def draw(self, rows: Sequence[FlatRow]) -> dict[str, str]:
         """Draw what flat rows allow: texts by the name of their file."""
         if not self.pictures:
             return {}

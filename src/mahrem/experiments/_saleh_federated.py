@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import polars as pl
@@ -51,6 +51,17 @@ _RULERS = {
 }
 
 
+@dataclass(frozen=True)
+class _Trained:
+    """What one way of learning came to, with one seed."""
+
+    scores: Mapping[str, float]
+    seconds: float  # of the processor
+    highest_risk: float
+    megabytes: float
+    losses: Mapping[str, Sequence[Mapping[str, float]]]  # of each silo, by recoding
+
+
 def federated_rows(run: TableRun) -> Iterator[Row]:
     """Give the rows of one table of chapter 7."""
     if run.table == "silos":
@@ -71,13 +82,13 @@ def federated_rows(run: TableRun) -> Iterator[Row]:
         yield from _losses(place, printed, runs)
 
 
-def _losses(place: Place, printed: Mapping[str, str], runs: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+def _losses(place: Place, printed: Mapping[str, str], runs: Sequence[_Trained]) -> Iterator[Row]:
     """Give each silo's loss by both rulers, of what it learnt from and of the groups the print uses."""
     for recoding, method in (("intervals", "intervals and sets (ours)"), ("groups", "learnt groups")):
         for metric, (key, about) in _RULERS.items():
             note = f"{about}; mean of {len(runs)} seeds"
             for silo in range(SILOS):
-                lost = 100 * float(np.mean([run["losses"][recoding][silo][key] for run in runs]))
+                lost = 100 * float(np.mean([run.losses[recoding][silo][key] for run in runs]))
                 shown = float(printed[f"loss_group{silo + 1}_percent"])
                 published = shown if metric == "loss_cells_percent" else None
                 yield place.at(silo=silo + 1).row(method, metric, lost, published, note)
@@ -90,23 +101,23 @@ def _compared(run: TableRun, way: str) -> Iterator[Row]:
     for figure in ("accuracy", "f1"):
         score, note = _score(runs, figure)
         yield place.row(way, figure, score.mean(figure), note=note)
-    seconds = float(np.mean([done["seconds"] for done in runs]))
+    seconds = float(np.mean([done.seconds for done in runs]))
     note = "of the processor, anonymising and training; mean of the seeds"
     yield place.row(way, "seconds", seconds, note=note)
-    risk = max(float(done["highest_risk"]) for done in runs)
+    risk = max(done.highest_risk for done in runs)
     note = "of being found again in what the network was trained on, at worst"
     yield place.row(way, "highest_risk", risk, note=note)
     leaves = "weights" if _WAYS[way][0] else "all rows"
-    moved = float(np.mean([done["megabytes"] for done in runs]))
+    moved = float(np.mean([done.megabytes for done in runs]))
     yield place.row(way, "megabytes", moved, note=f"{leaves} leave the silos")
 
 
-def _score(runs: Sequence[Mapping[str, Any]], figure: str) -> tuple[Score, str]:
-    score = seeds_score(figure, [run[figure] for run in runs], TEST)
+def _score(runs: Sequence[_Trained], figure: str) -> tuple[Score, str]:
+    score = seeds_score(figure, [run.scores[figure] for run in runs], TEST)
     return score, f"{len(runs)} seeds{interval_note(score, figure)}"
 
 
-def _runs(run: TableRun, way: str) -> list[dict[str, Any]]:
+def _runs(run: TableRun, way: str) -> list[_Trained]:
     """Give one run for each seed; a run that was made by the same code is read again."""
     runs = []
     for seed in range(QUICK_SEEDS if run.quick else SEEDS):
@@ -115,13 +126,13 @@ def _runs(run: TableRun, way: str) -> list[dict[str, Any]]:
         kept = read_kept(key)
         if kept is None:
             run.step(f"{way}: seed {seed}")
-            kept = _run(way, seed, quick=run.quick)
+            kept = asdict(_train(way, seed, quick=run.quick))
             write_kept(key, kept)
-        runs.append(kept)
+        runs.append(_Trained(**kept))
     return runs
 
 
-def _run(way: str, seed: int, *, quick: bool) -> dict[str, Any]:
+def _train(way: str, seed: int, *, quick: bool) -> _Trained:
     together, hidden = _WAYS[way]
     adult = read_table("adult")
     shuffled = np.random.default_rng(seed).permutation(adult.frame.height)
@@ -145,13 +156,13 @@ def _run(way: str, seed: int, *, quick: bool) -> dict[str, Any]:
     seconds = time.process_time() - began
     rows, labels = schema.rows(judged)
     risks = [report.get("risk", {}).get("highest", 1.0) for report in trained.reports.values()]
-    return {
-        **figures_of(labels, trained.model.scores_of_rows(rows)),
-        "seconds": seconds,
-        "highest_risk": max(risks),
-        "megabytes": moved / 1e6,
-        "losses": _measured(adult, parts.values()) if together and hidden else {},
-    }
+    return _Trained(
+        scores=figures_of(labels, trained.model.scores_of_rows(rows)),
+        seconds=seconds,
+        highest_risk=max(risks),
+        megabytes=moved / 1e6,
+        losses=_measured(adult, parts.values()) if together and hidden else {},
+    )
 
 
 def _measured(adult: LearningTable, parts: Iterable[pl.DataFrame]) -> dict[str, list[dict[str, float]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,8 @@ def learn(
     kept = read_kept(key)
     if kept is None:
         step(f"{name}: {model or 'original'}, {recoding if model else 'untouched'}, {splits} splits")
-        kept = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
+        scores = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
+        kept = {classifier: asdict(figures) for classifier, figures in scores.items()}
         write_kept(key, kept)
     return {classifier: ClassifierFigures(**figures) for classifier, figures in kept.items()}
 
@@ -108,7 +109,7 @@ def _run(
     *,
     quick: bool,
     step: Callable[[str], None],
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, ClassifierFigures]:
     table = read_table(name)
     frame = table.frame
     if quick and frame.height > QUICK_ROWS:
@@ -134,15 +135,15 @@ def _run(
         progress=lambda stage: step(f"{name}, {model or 'original'}: {stage}"),
     )
     return {
-        classifier: {
-            "accuracy": score.mean("accuracy"),
-            "accuracy_std": score.std("accuracy"),
-            "accuracy_interval": score.interval("accuracy"),
-            "macro_f1": score.mean("macro_f1"),
-            "macro_f1_std": score.std("macro_f1"),
-            "splits": splits,
-            "seconds": score.seconds,
-        }
+        classifier: ClassifierFigures(
+            accuracy=score.mean("accuracy"),
+            accuracy_std=score.std("accuracy"),
+            accuracy_interval=score.interval("accuracy"),
+            macro_f1=score.mean("macro_f1"),
+            macro_f1_std=score.std("macro_f1"),
+            splits=splits,
+            seconds=score.seconds,
+        )
         for classifier, score in scores.by_classifier.items()
     }
 
@@ -160,12 +161,12 @@ def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     return digest.hexdigest()[:16]
 
 
-def _place(key: Mapping[str, Any]) -> Path:
+def _place(key: Mapping[str, object]) -> Path:
     named = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
     return state_folder() / "experiments" / f"{named}.json"
 
 
-def read_kept(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+def read_kept(key: Mapping[str, object]) -> dict[str, Any] | None:
     """Give the figures of a run that was kept, None if there is none."""
     try:
         kept = json.loads(_place(key).read_text(encoding="utf-8"))
@@ -174,7 +175,7 @@ def read_kept(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     return dict(kept["figures"]) if isinstance(kept, dict) and "figures" in kept else None
 
 
-def write_kept(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+def write_kept(key: Mapping[str, object], figures: Mapping[str, object]) -> None:
     """Keep a run; where there is no place for it, it is only not kept."""
     place = _place(key)
     part = place.with_suffix(".part")

@@ -1,6 +1,6 @@
 """Sort rows into classes: methods that cut, halve or cluster, and the judge of what may stand.
 
-A method is a function of points and an :class:`Admits`, and a frozen dataclass of its settings; what comes
+A method is a frozen dataclass of its settings that is called with points and an :class:`Admits`; what comes
 out is a :class:`Partition`, a label for every row. Which classes may stand is not a method's business:
 :class:`Admission` asks the privacy models, for all candidates at once.
 """

@@ -228,8 +228,8 @@ class _Evolution:
         """Run kAnonyMeans from new or recombined centres."""
         centres = self.drawn(rng)
         if job.parents is not None:
-            one, other = (parent.centres for parent in job.parents)
-            centres = np.where(rng.random((len(one), 1)) < 0.5, one, other)
+            first, second = (parent.centres for parent in job.parents)
+            centres = np.where(rng.random((len(first), 1)) < 0.5, first, second)
             if job.mutates:
                 count = min(self.settings.strength, len(centres))
                 records = rng.choice(len(self.points), count, replace=False)
@@ -243,16 +243,16 @@ class _Evolution:
         if job.parents is None:
             labels = self.grouped(self.drawn(rng))
         else:
-            one, other = job.parents
-            labels = self.recombined(one.labels, other.labels, rng)
+            first, second = job.parents
+            labels = self.recombined(first.labels, second.labels, rng)
         refine(self.points, labels, self.minimum)
         shakes = self.settings.strength if job.parents is not None and job.mutates else 0
         steps = _EFFORT * (len(self.points) // self.minimum)
-        for first in range(0, steps, _SLICE):
+        for done in range(0, steps, _SLICE):
             if self.late():
                 break
             seed = int(rng.integers(2**62))
-            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - first), seed)
+            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - done), seed)
             shakes = 0
         error = arrays.squared_error(self.points, labels, len(self.points) // self.minimum)
         return _Individual(float(error), labels, np.empty((0, 0)))
@@ -268,14 +268,14 @@ class _Evolution:
         method = KAnonyMeans(order=self.settings.order, measure=self.settings.measure)
         return method.group(self.points, centres, self.minimum)
 
-    def recombined(self, one: Labels, other: Labels, rng: np.random.Generator) -> Labels:
+    def recombined(self, first: Labels, second: Labels, rng: np.random.Generator) -> Labels:
         """Take the groups of one parent on one side of a random plane, those of the other elsewhere."""
         groups = len(self.points) // self.minimum
         along = self.points @ rng.standard_normal(self.points.shape[1])
-        sizes = np.bincount(one, minlength=groups)
-        middle = np.bincount(one, weights=along, minlength=groups) / np.maximum(sizes, 1)
+        sizes = np.bincount(first, minlength=groups)
+        middle = np.bincount(first, weights=along, minlength=groups) / np.maximum(sizes, 1)
         border = np.quantile(middle[sizes > 0], rng.uniform(0.1, 0.9))
-        labels = np.where(middle[one] <= border, one, other + groups)
+        labels = np.where(middle[first] <= border, first, second + groups)
         arrays.groups_from_labels(self.points, labels, 2 * groups, self.minimum, arrays.INNER, False)
         return labels
 

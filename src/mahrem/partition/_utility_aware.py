@@ -198,11 +198,11 @@ class _Loop:
         self.labels[parts.rows[normal]] = np.repeat(numbers, taken)
         if (taken > self.minimum).any():
             loss = self._loss(parts.rows[normal], taken[kept])
-        made = int(np.count_nonzero(kept))
-        self.classes += made
+        classes = int(np.count_nonzero(kept))
+        self.classes += classes
         left = rest[self.labels[rest] < 0]
-        if made:
-            self.log.append((int(taken.sum()), len(left), made, loss))
+        if classes:
+            self.log.append((int(taken.sum()), len(left), classes, loss))
         return left
 
     def _admitted(self, parts: _Parts, taken: Integers) -> Integers:
@@ -242,7 +242,7 @@ class _Loop:
         """Give the leftovers a class, merge what may not stand, and number the classes."""
         before, labels = self.classes, self.labels
         classes = place_leftovers(self.points, labels, before, self.minimum)
-        made = classes - before
+        of_leftovers = classes - before
         if not self.admits.plain:
             labels, classes = merge_refused(self.points, labels, classes, self.admits)
         if self.settings.manage_normals:
@@ -254,7 +254,7 @@ class _Loop:
             classes=np.array(counts, np.int64),
             gcp_sum=np.array(losses, np.float64),
             leftovers=len(rest),
-            leftover_classes=made,
+            leftover_classes=of_leftovers,
         )
         return Partition(labels=labels, classes=classes, how=log)
 

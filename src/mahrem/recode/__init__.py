@@ -1,7 +1,7 @@
 """Rewrite cells: from the rows of a class to the one cell all of them show.
 
-A recoding is a pure function and a frozen dataclass called with a column's axis, the labels of its rows and
-the number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
+A recoding is a frozen dataclass of its settings, called with a column's axis, the labels of its rows and the
+number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
 """
 
 from __future__ import annotations
