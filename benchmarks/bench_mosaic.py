@@ -19,7 +19,7 @@ from _points import TREE, K, adult, uniform
 
 from mahrem import arrays
 from mahrem.models import KAnonymity
-from mahrem.partition import Admission, mondrian, mosaic
+from mahrem.partition import Admission, Mondrian, Mosaic
 from mahrem.types import Labels, Points
 
 PUBLISHED = {5: 2505, 10: 4174, 20: 6097, 30: 7406, 40: 8885, 50: 9248}
@@ -55,9 +55,9 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def peak_here(rows: int) -> float:
     """Megabytes by which this process grows during one call."""
-    mosaic(uniform(2000), admission(2000))
+    Mosaic()(uniform(2000), admission(2000))
     points = uniform(rows)
-    return timing.grown(lambda: mosaic(points, admission(rows)))
+    return timing.grown(lambda: Mosaic()(points, admission(rows)))
 
 
 def speed(rows: int, repeats: int) -> Row:
@@ -66,13 +66,13 @@ def speed(rows: int, repeats: int) -> Row:
     points, admits = uniform(rows), admission(rows)
     best = timing.interleaved(
         {
-            "mosaic": lambda: mosaic(points, admits),
+            "mosaic": lambda: Mosaic()(points, admits),
             "tree": lambda: cKDTree(points, balanced_tree=True, leafsize=2 * K - 1),
-            "mondrian": lambda: mondrian(points, admits),
+            "mondrian": lambda: Mondrian()(points, admits),
         },
         repeats,
     )
-    ours, cuts = mosaic(points, admits), mondrian(points, admits)
+    ours, cuts = Mosaic()(points, admits), Mondrian()(points, admits)
     peak = float(timing.in_fresh_process(__file__, "--peak", str(rows)))
     loss = gcp_sum(points, ours.labels, ours.classes)
     return {
@@ -94,7 +94,7 @@ def speed(rows: int, repeats: int) -> Row:
 def utility(points: Points) -> list[Row]:
     rows = []
     for k, published in PUBLISHED.items():
-        seconds, ours = timed(partial(mosaic, points, admission(len(points), k)))
+        seconds, ours = timed(partial(Mosaic(), points, admission(len(points), k)))
         loss = gcp_sum(points, ours.labels, ours.classes)
         rows.append(
             {
@@ -112,7 +112,7 @@ def utility(points: Points) -> list[Row]:
 
 def ablation(case: str, points: Points, k: int, tile: int, rounds: int) -> list[Row]:
     """Switch the parts on one after the other: inside tiles first, then the best across borders too."""
-    cuts = mondrian(points, admission(len(points), k))
+    cuts = Mondrian()(points, admission(len(points), k))
     base = gcp_sum(points, cuts.labels, cuts.classes)
     rows: list[Row] = [{"case": f"{case} k={k}", "part": "tiles only (Mondrian)", "gcp_sum": base}]
     runs = [(name, 1, effort) for name, effort in PARTS.items()]
@@ -138,8 +138,8 @@ def main() -> None:
     if options.peak:
         print(peak_here(options.peak))
         return
-    mosaic(uniform(2000), admission(2000))  # compiled before anything is timed
-    mosaic(uniform(60_000), admission(60_000))
+    Mosaic()(uniform(2000), admission(2000))  # compiled before anything is timed
+    Mosaic()(uniform(60_000), admission(60_000))
     repeats = max(5, options.repeats)
     rows = [
         speed(size, repeats if size < LARGE else 3)

@@ -19,7 +19,7 @@ from _points import adult, uniform
 from bench_mosaic import Row, admission, gcp_sum
 
 from mahrem.metrics import information_loss, standardised
-from mahrem.partition import mdav, mondrian, mosaic, ona_star
+from mahrem.partition import Mdav, Mondrian, Mosaic, OnaStar
 from mahrem.types import Labels, Points, Rows
 
 BLOCK = 1_000  # rows of a 2^d-tree's block at most; more with a large k
@@ -81,7 +81,7 @@ def blocked_mdav(points: Points, k: int) -> Labels:
     """MDAV in the blocks of a 2^d-tree."""
     blocks = tree_blocks(points, 3 * k, max(BLOCK, 8 * k))
     return in_blocks(
-        points, blocks, lambda part: mdav(part, admission(len(part), k), standardise=False).labels
+        points, blocks, lambda part: Mdav(standardise=False)(part, admission(len(part), k)).labels
     )
 
 
@@ -89,19 +89,19 @@ def mona(points: Points, k: int, rho: float) -> Labels:
     """MONA_rho: cuts of Mondrian, here by variance, down to blocks of n^rho rows, then ONA* in each."""
     blocks = variance_blocks(points, max(4 * k, len(points) ** rho))
     return in_blocks(
-        points, blocks, lambda part: ona_star(part, admission(len(part), k), standardise=False, seed=0).labels
+        points, blocks, lambda part: OnaStar(standardise=False, seed=0)(part, admission(len(part), k)).labels
     )
 
 
 METHODS: Mapping[str, Method] = {
-    "strict Mondrian": lambda points, k: mondrian(points, admission(len(points), k)).labels,
+    "strict Mondrian": lambda points, k: Mondrian()(points, admission(len(points), k)).labels,
     "2^d-tree, MDAV": blocked_mdav,
     "MONA, rho=0.5": partial(mona, rho=0.5),
     "MONA, rho=0.75": partial(mona, rho=0.75),
-    "mosaic, ncp": lambda points, k: mosaic(points, admission(len(points), k)).labels,
-    "mosaic, sse": lambda points, k: mosaic(points, admission(len(points), k), objective="sse").labels,
+    "mosaic, ncp": lambda points, k: Mosaic()(points, admission(len(points), k)).labels,
+    "mosaic, sse": lambda points, k: Mosaic(objective="sse")(points, admission(len(points), k)).labels,
     "mosaic, sse, 10 rounds": lambda points, k: (
-        mosaic(points, admission(len(points), k), objective="sse", rounds=10).labels
+        Mosaic(objective="sse", rounds=10)(points, admission(len(points), k)).labels
     ),
 }
 

@@ -12,7 +12,6 @@ import argparse
 import json
 import time
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,7 @@ from _points import adult_frame
 
 from mahrem import arrays
 from mahrem.models import KAnonymity
-from mahrem.partition import Admission, mondrian, mosaic
+from mahrem.partition import Admission, Mondrian, Mosaic
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Points
 
@@ -148,11 +147,11 @@ def gcp_sum(points: Points, labels: Labels, classes: int) -> float:
 def compare(points: Points, k: int) -> list[Row]:
     admits = Admission(((KAnonymity(k), None),), rows=len(points))
     methods: Mapping[str, Any] = {
-        "mosaic with trees": partial(mosaic, hierarchies=hierarchies()),
-        "mosaic without": mosaic,
-        "strict Mondrian with trees": partial(mondrian, hierarchies=hierarchies()),
-        "strict Mondrian with trees, middle": partial(mondrian, hierarchies=hierarchies(), cut="middle"),
-        "strict Mondrian without": mondrian,
+        "mosaic with trees": Mosaic(hierarchies=hierarchies()),
+        "mosaic without": Mosaic(),
+        "strict Mondrian with trees": Mondrian(hierarchies=hierarchies()),
+        "strict Mondrian with trees, middle": Mondrian(hierarchies=hierarchies(), cut="middle"),
+        "strict Mondrian without": Mondrian(),
     }
     rows = []
     for name, method in methods.items():

@@ -15,7 +15,7 @@ import numpy as np
 from _points import TREE, K, adult, uniform
 
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, PrivacyModel
-from mahrem.partition import Admission, mondrian
+from mahrem.partition import Admission, Mondrian
 from mahrem.table import Values
 from mahrem.types import Points
 
@@ -48,7 +48,7 @@ def admission(rows: int, model: PrivacyModel | None = None) -> Admission:
 def warm_up() -> None:
     for strict in (True, False):
         for model in (None, *MODELS.values()):
-            mondrian(uniform(1000), admission(1000, model), strict=strict)
+            Mondrian(strict=strict)(uniform(1000), admission(1000, model))
 
 
 def peak_here(case: str, rows: int, strategy: str, condition: str) -> float:
@@ -56,7 +56,7 @@ def peak_here(case: str, rows: int, strategy: str, condition: str) -> float:
     warm_up()
     points = points_of(case, rows)
     admits = admission(len(points), MODELS.get(condition))
-    return timing.grown(lambda: mondrian(points, admits, strict=strategy == "strict"))
+    return timing.grown(lambda: Mondrian(strict=strategy == "strict")(points, admits))
 
 
 def peak(case: str, rows: int, strategy: str, condition: str = "") -> float:
@@ -71,8 +71,8 @@ def against_tree(case: str, rows: int, repeats: int) -> list[Row]:
     admits = admission(len(points))
     best = timing.interleaved(
         {
-            "strict": lambda: mondrian(points, admits, strict=True),
-            "relaxed": lambda: mondrian(points, admits, strict=False),
+            "strict": lambda: Mondrian(strict=True)(points, admits),
+            "relaxed": lambda: Mondrian(strict=False)(points, admits),
             "tree": lambda: cKDTree(points, balanced_tree=True, leafsize=2 * K - 1),
         },
         repeats,
@@ -96,10 +96,10 @@ def against_tree(case: str, rows: int, repeats: int) -> list[Row]:
 
 def with_models(rows: int, repeats: int) -> list[Row]:
     points = uniform(rows)
-    works: dict[str, Callable[[], object]] = {"plain": lambda: mondrian(points, admission(rows))}
+    works: dict[str, Callable[[], object]] = {"plain": lambda: Mondrian()(points, admission(rows))}
     for condition, model in MODELS.items():
         admits = admission(rows, model)
-        works[condition] = lambda admits=admits: mondrian(points, admits)  # type: ignore[misc]
+        works[condition] = lambda admits=admits: Mondrian()(points, admits)  # type: ignore[misc]
     best = timing.interleaved(works, repeats)
     return [
         Row(

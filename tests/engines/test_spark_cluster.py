@@ -31,7 +31,6 @@ from mahrem.partition import (
     Partition,
     Partitioner,
     UtilityAware,
-    mondrian,
     within_patterns,
 )
 from mahrem.recode import default_recoding
@@ -103,7 +102,7 @@ def test_strict_mondrian_on_adult_gives_the_classes_of_one_machine(
     frame = spark_session.read.parquet(file_of(adult, tmp_path))
     quasi = number_domains(frame, QUASI)
     made = Spark(session=spark_session, part=6_000).partition(frame, Task(quasi, ((KAnonymity(5), None),)))
-    local = mondrian(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
+    local = Mondrian()(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
     assert made.plans[0].levels >= 3
     assert same_classes(labels_of(made), local.labels)
 
@@ -117,7 +116,7 @@ def test_ten_times_the_rows_at_ten_times_k_are_the_same_classes(
     made = Spark(session=spark_session, part=80_000).partition(frame, Task(quasi, ((KAnonymity(100), None),)))
     figures = class_figures(made.frame, quasi)
     points = on_one_machine(adult, quasi)
-    local = mondrian(points, Admission(((KAnonymity(10), None),), rows=adult.height))
+    local = Mondrian()(points, Admission(((KAnonymity(10), None),), rows=adult.height))
     order = np.argsort(local.labels, kind="stable")
     starts = np.cumsum(local.sizes) - local.sizes
     widths = np.maximum.reduceat(points[order], starts) - np.minimum.reduceat(points[order], starts)
@@ -224,7 +223,7 @@ def test_a_worker_that_dies_in_the_middle_does_not_change_the_result(
     made = Spark(session=spark_session, part=6_000).partition(frame, Task(quasi, ((KAnonymity(5), None),)))
     assert len(spark_cluster.workers) == 1  # it died while the table was being cut
     spark_cluster.add_worker()
-    local = mondrian(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
+    local = Mondrian()(on_one_machine(adult, quasi), Admission(((KAnonymity(5), None),), rows=adult.height))
     assert same_classes(labels_of(made), local.labels)
 
 

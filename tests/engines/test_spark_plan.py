@@ -11,7 +11,7 @@ from mahrem.engines._spark_judge import Coded, Judge
 from mahrem.engines._spark_plan import Plan, next_widest, plan
 from mahrem.engines._spark_tally import Count, Survey, merge
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
-from mahrem.partition import mondrian
+from mahrem.partition import Mondrian
 from mahrem.types import Codes, Floats, Labels, Points
 
 
@@ -49,7 +49,7 @@ def finished(points: Points, codes: list[Codes], judge: Judge, made: Plan) -> La
         if whole:
             labels[rows], classes = classes, classes + 1
             continue
-        part = mondrian(points[rows], judge.admission(len(rows), [code[rows] for code in codes]))
+        part = Mondrian()(points[rows], judge.admission(len(rows), [code[rows] for code in codes]))
         labels[rows], classes = part.labels + classes, classes + part.classes
     return labels
 
@@ -94,7 +94,7 @@ def test_cuts_from_counts_are_those_of_one_machine(
     if not whole(np.arange(len(points), dtype=np.int32), np.array([0, len(points)])).all():
         return
     made = scattered(points, given_codes, judge, rng, target=target, pieces=pieces)
-    assert same_classes(finished(points, given_codes, judge, made), mondrian(points, whole).labels)
+    assert same_classes(finished(points, given_codes, judge, made), Mondrian()(points, whole).labels)
     assert ((made.sizes <= target) | made.whole).all()
 
 

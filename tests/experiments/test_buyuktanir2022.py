@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mahrem.experiments import PAPERS, Row, reproduce, write_rows
-from mahrem.experiments import _buyuktanir2022 as paper
+from mahrem.experiments import Row, reproduce, write_rows
 from mahrem.experiments import _buyuktanir2022_runs as runs
 from mahrem.experiments._row import published_rows
 
@@ -24,7 +23,6 @@ def test_every_printed_cell_is_in_the_package_and_gives_rows(found: list[Row]) -
     assert {(row["dataset"], int(row["clients"])) for row in printed} == {
         (name, clients) for name in runs.SETS for clients in (2, 4, 8, 16, 32, 64, 128)
     }
-    assert PAPERS["buyuktanir2022"].tables == paper.TABLES
     for row in printed:
         for metric in runs.METRICS:
             mine = [

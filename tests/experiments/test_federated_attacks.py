@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from mahrem.experiments import PAPERS, reproduce
-from mahrem.experiments._federated_attacks import ATTACKS, TABLES
+from mahrem.experiments._federated_attacks import ATTACKS
 from mahrem.experiments._federated_attacks_runs import DEFENCES
 
 
 def test_its_tables_can_be_asked_for_and_every_attack_has_one() -> None:
-    assert PAPERS["federated-attacks"].tables == TABLES
     assert {attack.table for attack in ATTACKS} == {"backdoor", "labels", "free-rider"}
+    assert {attack.table for attack in ATTACKS} < set(PAPERS["federated-attacks"].tables)
 
 
 @pytest.mark.data

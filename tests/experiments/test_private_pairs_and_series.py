@@ -8,17 +8,8 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-from mahrem.experiments import PAPERS, Row, reproduce
-from mahrem.experiments import _dp_pairs as pairs
+from mahrem.experiments import Row, reproduce
 from mahrem.experiments import _dp_series as series
-from mahrem.experiments import _dp_synthetic_images as images
-
-
-def test_their_tables_can_be_asked_for() -> None:
-    assert PAPERS["dp-pairs"].tables == pairs.TABLES
-    assert PAPERS["dp-series"].tables == series.TABLES
-    assert PAPERS["dp-synthetic-images"].tables == images.TABLES
-    assert "sanitised" in PAPERS["dp-pate"].tables
 
 
 def test_a_window_ends_before_the_hour_it_foretells() -> None:
@@ -55,10 +46,10 @@ def test_a_small_run_of_pairs_gives_every_figure() -> None:
 @pytest.mark.data
 @pytest.mark.usefixtures("benchmark_data")
 def test_a_small_run_of_made_up_images_gives_figures_and_pictures() -> None:
-    rows = list(images.rows_of(["epsilon-10"], quick=True, step=lambda _: None))
+    rows = reproduce("dp-synthetic-images", ["epsilon-10"], quick=True)
     found = figures(rows)
     for method in ("vae", "gan"):
         assert found[method, "epsilon"] == pytest.approx(10, rel=0.01)
         assert 5 < found[method, "accuracy in %"] <= 100
-    pictures = [row.picture for row in rows if isinstance(row, images.PicturedRow) and row.picture]
+    pictures = [row.picture for row in rows if row.picture]
     assert [picture[1:4] for picture in pictures] == [b"PNG", b"PNG"]

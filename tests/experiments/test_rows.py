@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import OutputFailed
-from mahrem.experiments import Row, write_csv, write_rows
-from mahrem.experiments._measure import figures
+from mahrem.experiments import PAPERS, Row, write_csv, write_rows
+from mahrem.experiments._measure import measure
 from mahrem.experiments._sets import microdata
 
 
@@ -69,7 +71,7 @@ def test_figures_are_those_of_a_slow_loop(rows: int, columns: int, classes: int,
     rng = np.random.default_rng(seed)
     points, labels = rng.random((rows, columns)), rng.integers(0, classes, rows)
     groups = [points[labels == label] for label in range(classes) if (labels == label).any()]
-    found = figures(points, labels, classes)
+    found = measure(points, labels, classes)
     assert found.classes == len(groups)
     assert found.dm == sum(len(group) ** 2 for group in groups)
     assert found.gcp_sum == pytest.approx(sum(len(group) * np.ptp(group, axis=0).sum() for group in groups))
@@ -83,3 +85,27 @@ def test_made_sets_are_the_same_every_time_and_standardised(name: str) -> None:
     assert made.shape == (1000, 10)
     assert np.allclose(made.mean(axis=0), 0)
     assert np.allclose(made.std(axis=0, ddof=1), 1)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_paper_is_where_its_entry_says_and_its_tables_have_names_of_their_own(name: str) -> None:
+    paper = PAPERS[name]
+    assert paper.name == name
+    assert paper.title
+    assert paper.tables
+    assert len(paper.tables) == len(set(paper.tables))
+    assert callable(paper.load())
+    assert paper.draw([]) == {}
+
+
+def test_listing_papers_loads_no_recipe() -> None:
+    code = "import sys; from mahrem.experiments import PAPERS; len(PAPERS); "
+    code += "print(*sorted(name for name in sys.modules if name.startswith('mahrem.experiments._')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "mahrem.experiments._reproduce mahrem.experiments._row"
+
+
+def test_the_guide_lists_the_papers_as_their_entries_do() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "reproduce.md").read_text(encoding="utf-8")
+    lines = [f"| `{paper.name}` | {paper.title} | {len(paper.tables)} |" for paper in PAPERS.values()]
+    assert "\n".join(lines) in guide

@@ -6,7 +6,7 @@ import pytest
 
 from mahrem.experiments import PAPERS, Row, reproduce, write_rows
 from mahrem.experiments._row import published_rows
-from mahrem.experiments._saleh_sets import SETS, made, table
+from mahrem.experiments._saleh_sets import SETS, measure_release, read_table
 
 pytestmark = pytest.mark.data
 
@@ -36,7 +36,7 @@ def losses() -> list[Row]:
 def test_education_falls_into_the_six_printed_groups() -> None:
     from mahrem.table import learn_hierarchy
 
-    frame = table("adult").frame
+    frame = read_table("adult").frame
     assert frame.height == 48_842
     found: dict[str, set[str]] = {}
     for value, group, _ in learn_hierarchy(frame["education"], frame["income"], rho=[10]).rows():
@@ -75,7 +75,7 @@ def test_the_printed_bars_keep_what_the_printed_loss_says() -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_our_ruler_orders_the_models_as_claimed(name: str, recoding: str) -> None:
     def lost(model: str) -> float:
-        return made(name, model, 3, None, recoding).entropy.entropy_loss  # type: ignore[arg-type]
+        return measure_release(name, model, 3, None, recoding).entropy.entropy_loss  # type: ignore[arg-type]
 
     assert lost("optimized-k") <= lost("k-anonymity") < lost("l-diversity") < lost("t-closeness")
 

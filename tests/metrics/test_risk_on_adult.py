@@ -17,7 +17,7 @@ from mahrem.metrics import (
     prosecutor_risk,
     unique_share,
 )
-from mahrem.partition import mondrian
+from mahrem.partition import Mondrian
 
 pytestmark = pytest.mark.data
 
@@ -26,7 +26,7 @@ def test_risk_of_adult_equals_a_ten_line_reference(benchmark_data: Path) -> None
     frame = pl.read_csv(benchmark_data / "adult.csv").select("age", "education-num", "hours-per-week")
     points = frame.to_numpy().astype(np.float64)
     points = (points - points.min(axis=0)) / np.ptp(points, axis=0)
-    everyone = mondrian(points, AtLeast(5))
+    everyone = Mondrian()(points, AtLeast(5))
     sample = np.random.default_rng(4).random(len(points)) < 0.3  # the release; Adult is its population
     people = np.bincount(everyone.labels)
     sizes = np.bincount(everyone.labels[sample], minlength=len(people))

@@ -9,15 +9,7 @@ from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
-from mahrem.partition import (
-    Admission,
-    Canon,
-    InheritedMondrian,
-    Partition,
-    build_method,
-    canon,
-    inherited_mondrian,
-)
+from mahrem.partition import Admission, Canon, InheritedMondrian, Partition, build_method
 from mahrem.table import Values
 from mahrem.types import Points
 from strategies import points_and_k
@@ -63,7 +55,7 @@ def test_the_general_path_gives_what_the_kernel_gives(
     table: tuple[Points, int], vantage: str, share: float
 ) -> None:
     points, k = table
-    both = [canon(points, AtLeast(k, plain), vantage=vantage, seed=3, share=share) for plain in (True, False)]
+    both = [Canon(vantage=vantage, seed=3, share=share)(points, AtLeast(k, plain)) for plain in (True, False)]
     assert (both[0].labels == both[1].labels).all()
     assert both[0].classes == both[1].classes
 
@@ -71,9 +63,9 @@ def test_the_general_path_gives_what_the_kernel_gives(
 @pytest.mark.parametrize("plain", [True, False])
 def test_threads_do_not_change_the_classes(plain: bool) -> None:  # noqa: FBT001
     points = np.round(np.random.default_rng(5).random((60_000, 3)), 3)
-    once = canon(points, AtLeast(7, plain), seed=1, threads=1).labels
+    once = Canon(seed=1)(points, AtLeast(7, plain), threads=1).labels
     for threads in (2, 3):
-        assert (canon(points, AtLeast(7, plain), seed=1, threads=threads).labels == once).all()
+        assert (Canon(seed=1)(points, AtLeast(7, plain), threads=threads).labels == once).all()
 
 
 def test_every_class_keeps_every_promise() -> None:
@@ -82,7 +74,7 @@ def test_every_class_keeps_every_promise() -> None:
     disease = Values("disease", rng.integers(0, 4, 3000).astype(np.int32), 4)
     for model in (DistinctDiversity(3), EqualCloseness(0.3)):
         admits = Admission(((KAnonymity(4), None), (model, disease)), rows=3000)
-        partition = canon(points, admits, seed=0)
+        partition = Canon(seed=0)(points, admits)
         check_contract(partition, 3000, 4)
         assert partition.classes > 20
         assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
@@ -90,26 +82,26 @@ def test_every_class_keeps_every_promise() -> None:
 
 def test_seeds_differ_and_no_seed_draws_anew() -> None:
     points = np.random.default_rng(0).random((2000, 3))
-    first, second = (canon(points, AtLeast(3), seed=seed).labels for seed in (1, 2))
+    first, second = (Canon(seed=seed)(points, AtLeast(3)).labels for seed in (1, 2))
     assert (first != second).any()
-    assert (canon(points, AtLeast(3)).labels != canon(points, AtLeast(3)).labels).any()
+    assert (Canon()(points, AtLeast(3)).labels != Canon()(points, AtLeast(3)).labels).any()
 
 
 def test_categories_are_equal_or_not_in_the_mixed_distance() -> None:
     words = np.repeat([0.0, 1 / 3, 2 / 3, 1.0], 4)
     points = np.stack([words, np.zeros(16)], axis=1)
-    partition = canon(points, AtLeast(4), distance="mixed", categorical=(0,), seed=4)
+    partition = Canon(distance="mixed", categorical=(0,), seed=4)(points, AtLeast(4))
     assert partition.sizes.tolist() == [4, 4, 4, 4]
     assert len(np.unique(np.stack([partition.labels, words]), axis=1).T) == 4
 
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_small_and_odd_shapes_simply_work(plain: bool) -> None:  # noqa: FBT001
-    assert canon(np.zeros((1, 2)), AtLeast(1, plain), seed=0).labels.tolist() == [0]
-    assert canon(np.zeros((4, 0)), AtLeast(2, plain), seed=0).classes == 1
-    assert canon(np.full((60_000, 3), 0.25), AtLeast(5, plain), seed=0).classes == 1
+    assert Canon(seed=0)(np.zeros((1, 2)), AtLeast(1, plain)).labels.tolist() == [0]
+    assert Canon(seed=0)(np.zeros((4, 0)), AtLeast(2, plain)).classes == 1
+    assert Canon(seed=0)(np.full((60_000, 3), 0.25), AtLeast(5, plain)).classes == 1
     wide = np.random.default_rng(0).random((40, 5000))
-    check_contract(canon(wide, AtLeast(5, plain), seed=0), 40, 5)
+    check_contract(Canon(seed=0)(wide, AtLeast(5, plain)), 40, 5)
 
 
 @pytest.mark.parametrize(
@@ -126,12 +118,12 @@ def test_settings_that_do_not_fit_are_named(strange: dict[str, object], message:
     with pytest.raises(InvalidParameter, match=message):
         Canon(**strange)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match=message):
-        canon(np.zeros((4, 1)), AtLeast(2), **strange)  # type: ignore[arg-type]
+        Canon(**strange)(np.zeros((4, 1)), AtLeast(2))  # type: ignore[arg-type]
 
 
 def test_a_column_that_is_not_there_cannot_be_categorical() -> None:
     with pytest.raises(InvalidParameter, match="categorical=2 must be a column"):
-        canon(np.zeros((4, 2)), AtLeast(2), categorical=(2,))
+        Canon(categorical=(2,))(np.zeros((4, 2)), AtLeast(2))
 
 
 def test_what_cannot_be_is_infeasible() -> None:
@@ -142,7 +134,7 @@ def test_what_cannot_be_is_infeasible() -> None:
         with pytest.raises(Infeasible, match="even as one class"):
             method(np.zeros((6, 1)), Admission(((DistinctDiversity(2), disease),), rows=6))
     with pytest.raises(InvalidInput, match="not finite"):
-        canon(np.array([[0.0], [np.nan]]), AtLeast(1))
+        Canon()(np.array([[0.0], [np.nan]]), AtLeast(1))
 
 
 def test_a_policy_names_canon_and_its_distance_follows_the_kinds() -> None:
@@ -155,9 +147,9 @@ def test_a_policy_names_canon_and_its_distance_follows_the_kinds() -> None:
 @settings(max_examples=25, deadline=None)
 def test_inherited_widths_still_give_classes_that_may_stand(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = inherited_mondrian(points, AtLeast(k))
+    partition = InheritedMondrian()(points, AtLeast(k))
     check_contract(partition, len(points), k)
-    assert (inherited_mondrian(points, AtLeast(k, plain=False)).labels == partition.labels).all()
+    assert (InheritedMondrian()(points, AtLeast(k, plain=False)).labels == partition.labels).all()
     _, same = np.unique(points, axis=0, return_inverse=True)
     assert len(np.unique(np.stack([same, partition.labels]), axis=1).T) == same.max() + 1
 
@@ -169,10 +161,10 @@ def test_inherited_widths_still_give_classes_that_may_stand(table: tuple[Points,
 )
 def test_canon_loses_on_adult_what_was_published(adult: Points, k: int, published: int, far: int) -> None:
     # seeds fixed; one run deviates by about 1 %, so the mean of five by half of that
-    ours = np.mean([loss(adult, canon(adult, AtLeast(k), seed=seed)) for seed in range(5)])
+    ours = np.mean([loss(adult, Canon(seed=seed)(adult, AtLeast(k))) for seed in range(5)])
     assert abs(ours / published - 1) < 0.05
     if far:
-        assert loss(adult, canon(adult, AtLeast(k), vantage="far", seed=0)) == pytest.approx(far, rel=0.05)
+        assert loss(adult, Canon(vantage="far", seed=0)(adult, AtLeast(k))) == pytest.approx(far, rel=0.05)
 
 
 @pytest.mark.data
@@ -190,6 +182,6 @@ def test_canon_loses_on_adult_what_was_published(adult: Points, k: int, publishe
 def test_inherited_widths_give_the_published_figures_on_adult(
     adult: Points, k: int, classes: int, dm: int, gcp_sum: float
 ) -> None:
-    partition = inherited_mondrian(adult, AtLeast(k))
+    partition = InheritedMondrian()(adult, AtLeast(k))
     assert (partition.classes, int((partition.sizes**2).sum())) == (classes, dm)
     assert loss(adult, partition) == pytest.approx(gcp_sum, abs=0.006)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,8 +17,6 @@ from mahrem.partition import METHODS, Admission, Partition, build_method
 from mahrem.table import Values
 from mahrem.types import Points
 
-# The best node of a lattice cannot be found among 2**40; these say so.
-OPTIMAL = ("incognito", "ola", "flash", "mingen")
 QUICK = {"kanonymeans*": {"evaluations": 3}}
 
 
@@ -81,11 +83,22 @@ def test_the_same_seed_gives_the_same_classes(name: str) -> None:
     ids=["all equal", "far apart", "more columns than rows"],
 )
 def test_degenerate_tables_simply_work(name: str, table: Points) -> None:
-    if name in OPTIMAL and table.shape[1] > 12:
-        with pytest.raises(InvalidParameter, match=r"nodes=.*datafly"):
-            build(name)(table, Admission(((KAnonymity(3), None),), len(table)))
+    admits = Admission(((KAnonymity(3), None),), len(table))
+    if METHODS[name].full_domain and table.shape[1] > 12:  # 2**40 nodes: found greedily, or refused
+        with suppress_too_many_nodes():
+            check(build(name)(table, admits), len(table), 3)
         return
-    check(build(name)(table, Admission(((KAnonymity(3), None),), len(table))), len(table), 3)
+    check(build(name)(table, admits), len(table), 3)
+
+
+@contextmanager
+def suppress_too_many_nodes() -> Iterator[None]:
+    """Let a method say that a lattice is too large, and what else to take; nothing else."""
+    try:
+        yield
+    except InvalidParameter as error:
+        if not re.search(r"nodes=.*datafly", str(error)):
+            raise
 
 
 @pytest.mark.parametrize("name", METHODS)

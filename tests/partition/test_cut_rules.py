@@ -12,7 +12,7 @@ from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import Admission, Mondrian, Partition, build_method, mondrian
+from mahrem.partition import Admission, Mondrian, Partition, build_method
 from mahrem.partition._mondrian import CUTS
 from mahrem.table import Values
 from mahrem.types import Labels, Points
@@ -89,7 +89,7 @@ def same_classes(one: Labels, other: Labels) -> bool:
 @settings(max_examples=50, deadline=None)
 def test_a_rule_gives_the_classes_of_the_slow_one(cut: str, table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mondrian(points, AtLeast(k), cut=cut)
+    partition = Mondrian(cut=cut)(points, AtLeast(k))
     assert partition.sizes.min() >= k
     assert same_classes(partition.labels, by_hand(points, k, cut))
 
@@ -99,8 +99,8 @@ def test_a_rule_gives_the_classes_of_the_slow_one(cut: str, table: tuple[Points,
 @settings(max_examples=30, deadline=None)
 def test_the_general_path_gives_what_the_kernel_gives(cut: str, table: tuple[Points, int]) -> None:
     points, k = table
-    kernel = mondrian(points, AtLeast(k), cut=cut)
-    general = mondrian(points, AtLeast(k, plain=False), cut=cut)
+    kernel = Mondrian(cut=cut)(points, AtLeast(k))
+    general = Mondrian(cut=cut)(points, AtLeast(k, plain=False))
     assert (kernel.labels == general.labels).all()
     assert kernel.how is not None
     assert general.how is not None
@@ -115,11 +115,11 @@ def test_equal_rows_stay_together_and_their_order_is_not_seen(
     cut: str, table: tuple[Points, int], seed: int
 ) -> None:
     points, k = table
-    labels = mondrian(points, AtLeast(k), cut=cut).labels
+    labels = Mondrian(cut=cut)(points, AtLeast(k)).labels
     _, same = np.unique(points, axis=0, return_inverse=True)
     assert len(np.unique(np.stack([same, labels]), axis=1).T) == same.max() + 1
     order = np.random.default_rng(seed).permutation(len(points))
-    assert (mondrian(points[order], AtLeast(k), cut=cut).labels == labels[order]).all()
+    assert (Mondrian(cut=cut)(points[order], AtLeast(k)).labels == labels[order]).all()
 
 
 @OTHERS
@@ -127,7 +127,7 @@ def test_equal_rows_stay_together_and_their_order_is_not_seen(
 @settings(max_examples=30, deadline=None)
 def test_the_cuts_lead_every_row_to_its_class(cut: str, table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mondrian(points, AtLeast(k), cut=cut)
+    partition = Mondrian(cut=cut)(points, AtLeast(k))
     cuts = partition.how
     assert cuts is not None
     for point, label in zip(points, partition.labels, strict=True):
@@ -150,19 +150,19 @@ def test_the_cuts_lead_every_row_to_its_class(cut: str, table: tuple[Points, int
 )
 def test_the_rules_cut_where_they_say(values: list[float], left: dict[str, int]) -> None:
     points = np.array(values)[:, None]
-    assert {cut: int(mondrian(points, AtLeast(3), cut=cut).sizes[0]) for cut in CUTS} == left
+    assert {cut: int(Mondrian(cut=cut)(points, AtLeast(3)).sizes[0]) for cut in CUTS} == left
 
 
 def test_where_a_rule_finds_nothing_the_median_decides() -> None:
     points = np.array([[0.0]] * 30 + [[1.0]] * 3)  # three rows are less than an eighth
     for cut in CUTS:
-        assert mondrian(points, AtLeast(3), cut=cut).sizes.tolist() == [30, 3]
+        assert Mondrian(cut=cut)(points, AtLeast(3)).sizes.tolist() == [30, 3]
 
 
 @OTHERS
 def test_a_long_tail_does_not_make_a_deep_tree(cut: str) -> None:
     points = np.random.default_rng(3).pareto(0.5, (20_000, 2))
-    cuts = mondrian(points, AtLeast(5), cut=cut).how
+    cuts = Mondrian(cut=cut)(points, AtLeast(5)).how
     assert cuts is not None
     assert cuts.depth.max() <= np.log(20_000 / 10) / np.log(8 / 7) + 1
 
@@ -171,8 +171,8 @@ def test_a_long_tail_does_not_make_a_deep_tree(cut: str) -> None:
 def test_threads_do_not_change_anything(cut: str) -> None:
     points = np.round(np.random.default_rng(5).random((60_000, 3)), 3)
     for admits in (AtLeast(7), AtLeast(7, plain=False)):
-        once = mondrian(points, admits, cut=cut, threads=1).labels
-        assert (mondrian(points, admits, cut=cut, threads=3).labels == once).all()
+        once = Mondrian(cut=cut)(points, admits, threads=1).labels
+        assert (Mondrian(cut=cut)(points, admits, threads=3).labels == once).all()
 
 
 @OTHERS
@@ -181,7 +181,7 @@ def test_every_class_keeps_every_promise(cut: str) -> None:
     points = rng.pareto(1.5, (3000, 3))
     disease = Values("disease", rng.integers(0, 4, 3000).astype(np.int32), 4)
     admits = Admission(((KAnonymity(4), None), (DistinctDiversity(3), disease)), rows=3000)
-    partition = mondrian(points, admits, cut=cut)
+    partition = Mondrian(cut=cut)(points, admits)
     assert partition.classes > 100
     assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
 
@@ -191,7 +191,7 @@ def test_relaxed_knows_only_the_median(cut: str) -> None:
     with pytest.raises(InvalidParameter, match=f"cut='{cut}' needs strict=True"):
         Mondrian(strict=False, cut=cut)
     with pytest.raises(InvalidParameter, match="needs strict=True"):
-        mondrian(np.zeros((4, 1)), AtLeast(2), strict=False, cut=cut)
+        Mondrian(strict=False, cut=cut)(np.zeros((4, 1)), AtLeast(2))
 
 
 def test_an_unknown_rule_is_refused() -> None:
@@ -221,6 +221,6 @@ def test_both_rules_lose_less_than_the_median_on_adult(benchmark_data: Path) -> 
     points = np.array([[float(row[name]) for name in names] for row in kept])
     points = (points - points.min(axis=0)) / np.ptp(points, axis=0)
     for k, middle, gap in [(5, 2035, 2005), (20, 5060, 5410), (50, 8350, 9105)]:
-        median = loss(points, mondrian(points, AtLeast(k)))
-        assert loss(points, mondrian(points, AtLeast(k), cut="middle")) < min(middle, median)
-        assert loss(points, mondrian(points, AtLeast(k), cut="gap")) < min(gap, median)
+        median = loss(points, Mondrian()(points, AtLeast(k)))
+        assert loss(points, Mondrian(cut="middle")(points, AtLeast(k))) < min(middle, median)
+        assert loss(points, Mondrian(cut="gap")(points, AtLeast(k))) < min(gap, median)

@@ -18,17 +18,9 @@ from mahrem.arrays._merge import merge_small, split_large
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.metrics import information_loss
 from mahrem.models import KAnonymity
-from mahrem.partition import (
-    Admission,
-    KAnonyMeans,
-    KAnonyMeansStar,
-    OnaStar,
-    Partitioner,
-    k_anonymeans,
-    k_anonymeans_star,
-    k_means,
-)
+from mahrem.partition import Admission, KAnonyMeans, KAnonyMeansStar, OnaStar, Partitioner
 from mahrem.partition._evolve import _Evolution, _Individual
+from mahrem.partition._k_means import k_means
 from mahrem.types import Points
 
 
@@ -138,7 +130,7 @@ def test_more_centres_than_rows_and_unknown_choices_are_errors() -> None:
         {"rounds": 0},
     ):
         with pytest.raises(InvalidParameter, match=next(iter(wrong))):
-            k_anonymeans(points, admits(points, 2), **wrong)  # type: ignore[arg-type]
+            KAnonyMeans(**wrong)(points, admits(points, 2))  # type: ignore[arg-type]
 
 
 def test_refining_never_makes_it_worse() -> None:
@@ -158,8 +150,8 @@ def test_evolution_does_not_depend_on_threads_and_more_of_it_is_never_worse(refi
     losses = []
     for evaluations in (1, 8, 20):
         settings_ = KAnonyMeansStar(evaluations=evaluations, seed=3, refine=refine)
-        one = k_anonymeans_star(points, admits(points, 4), settings_, threads=1)
-        many = k_anonymeans_star(points, admits(points, 4), settings_, threads=3)
+        one = settings_(points, admits(points, 4), threads=1)
+        many = settings_(points, admits(points, 4), threads=3)
         assert (one.labels == many.labels).all()
         losses.append(information_loss(points, one.labels))
     assert losses[0] >= losses[1] >= losses[2]

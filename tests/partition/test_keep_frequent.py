@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import Admission, Mondrian, keep_frequent
+from mahrem.partition import Admission, KeepFrequent, Mondrian
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 
@@ -32,7 +32,7 @@ def test_every_class_stands_and_lies_inside_a_class_of_the_partitioner(
         ((KAnonymity(min(k, rows)), None), (DistinctDiversity(wanted), Values("d", codes, 3))), rows
     )
     coarse = Mondrian()(points, admits)
-    fine = keep_frequent(points, admits, Mondrian())
+    fine = KeepFrequent(Mondrian())(points, admits)
     assert set(fine.labels.tolist()) == set(range(fine.classes))
     for label in range(fine.classes):
         inside = fine.labels == label
@@ -43,13 +43,13 @@ def test_every_class_stands_and_lies_inside_a_class_of_the_partitioner(
 
 def test_what_occurs_k_times_stays_as_it_is() -> None:
     points = np.array([[0.0], [0.0], [0.0], [0.5], [0.6], [0.7]])
-    labels = keep_frequent(points, plain(6, 3), _OneClass()).labels
+    labels = KeepFrequent(_OneClass())(points, plain(6, 3)).labels
     assert labels.tolist() == [1, 1, 1, 0, 0, 0]
 
 
 def test_a_rest_that_is_too_small_takes_the_smallest_group_back() -> None:
     points = np.array([[0.0]] * 5 + [[0.5]] * 3 + [[0.9]])
-    labels = keep_frequent(points, plain(9, 3), _OneClass()).labels
+    labels = KeepFrequent(_OneClass())(points, plain(9, 3)).labels
     assert exact_classes(points, labels) == {int(labels[0])}
     assert labels[5:].tolist() == [labels[5]] * 4
 
@@ -58,7 +58,7 @@ def test_under_diversity_a_rest_that_one_group_cannot_help_keeps_the_class_whole
     points = np.array([[0.0]] * 2 + [[0.5]] * 2 + [[0.9]])
     codes = np.array([0, 1, 0, 1, 2], np.int32)
     admits = Admission(((KAnonymity(2), None), (DistinctDiversity(2), Values("d", codes, 3))), 5)
-    labels = keep_frequent(points, admits, _OneClass()).labels
+    labels = KeepFrequent(_OneClass())(points, admits).labels
     assert np.bincount(labels).tolist() in ([3, 2], [2, 3])
 
 

@@ -30,15 +30,14 @@ from mahrem.partition import (
     Admits,
     Flash,
     Levels,
+    MinGen,
     Partition,
     build_method,
-    flash,
-    mingen,
     within_patterns,
 )
 from mahrem.partition import _lattice as lattice_module
 from mahrem.partition._lattice import lattice_of
-from mahrem.partition._lattice_loss import LOSSES, judged, penalties_of
+from mahrem.partition._lattice_loss import LOSSES, node_figures, penalties_of
 from mahrem.table import Hierarchy, Values
 from mahrem.types import Integers, Mask, Offsets, Points, Rows
 
@@ -281,7 +280,7 @@ def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
         admitted = np.array(
             data.draw(st.lists(st.booleans(), min_size=len(grouped.sizes), max_size=len(grouped.sizes)))
         )
-        found = judged(
+        found = node_figures(
             grouped.sizes,
             admitted,
             columns=len(node),
@@ -299,7 +298,7 @@ def test_the_bound_of_a_node_is_below_the_loss_of_all_above(
 
 def test_losses_by_hand() -> None:
     sizes, admitted = np.array([4, 3, 1]), np.array([True, True, False])
-    node = judged(sizes, admitted, columns=2, minimum=2, penalty=6.0, refused_penalty=0.5)
+    node = node_figures(sizes, admitted, columns=2, minimum=2, penalty=6.0, refused_penalty=0.5)
     assert LOSSES["ncp"].value(node) == (6.0 - 0.5 + 2) / 16
     assert LOSSES["dm"].value(node) == 16 + 9 + 1 * 8
     assert LOSSES["classes"].value(node) == 8 / 3 / 2
@@ -310,7 +309,7 @@ def test_losses_by_hand() -> None:
 
 def test_a_huge_class_does_not_overflow() -> None:
     sizes = np.array([4_000_000_000, 3])
-    node = judged(sizes, np.array([True, False]), columns=1, minimum=5)
+    node = node_figures(sizes, np.array([True, False]), columns=1, minimum=5)
     assert LOSSES["dm"].value(node) == pytest.approx(1.6e19 + 3 * 4_000_000_003)
 
 
@@ -330,11 +329,11 @@ def test_keys_wider_than_one_word_tell_rows_apart() -> None:
 @settings(deadline=None, max_examples=15)
 @given(tables(), st.sampled_from([0, 200]))
 def test_what_the_store_forgets_changes_nothing(table: Table, room: int) -> None:
-    usual = mingen(table.points, table.admits(KAnonymity(1)), hierarchies=table.trees)
+    usual = MinGen(hierarchies=table.trees)(table.points, table.admits(KAnonymity(1)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice_module, "_BYTES", room)
         patch.setattr(lattice_module, "_PLACES", 2)
-        other = mingen(table.points, table.admits(KAnonymity(1)), hierarchies=table.trees)
+        other = MinGen(hierarchies=table.trees)(table.points, table.admits(KAnonymity(1)))
     assert np.array_equal(usual.labels, other.labels)
     assert how(usual) == how(other)
 
@@ -359,7 +358,7 @@ def test_regroup_is_a_plain_group_by(rows: int, words: int, seed: int) -> None:
 def test_the_general_path_gives_what_the_plain_one_gives() -> None:
     rng = np.random.default_rng(2)
     points = rng.integers(0, 9, (300, 3)) / 8
-    one, other = flash(points, AtLeast(4)), flash(points, AtLeast(4, plain=False))
+    one, other = Flash()(points, AtLeast(4)), Flash()(points, AtLeast(4, plain=False))
     assert np.array_equal(one.labels, other.labels)
 
 
@@ -372,7 +371,7 @@ def adult_like() -> tuple[Points, tuple[Hierarchy, ...], Admission]:
 
 def test_pruning_saves_most_of_the_checks() -> None:
     points, trees, admits = adult_like()
-    all_nodes = how(mingen(points, admits, hierarchies=trees))
+    all_nodes = how(MinGen(hierarchies=trees)(points, admits))
     assert all_nodes.checked == all_nodes.nodes == 256
     for name in ("incognito", "ola", "flash"):
         assert how(build_method(name, hierarchies=trees)(points, admits)).checked < 128
@@ -438,7 +437,7 @@ def test_missing_values_stay_apart_below_the_root_and_the_whole_table_is_searche
     assert how(found).levels == (1,)
     assert found.labels.tolist() == [0, 1, 0, 1, 2, 2]
     lonely = np.where(np.arange(6)[:, None] == 3, 1.0, points)
-    assert how(flash(lonely, admits, hierarchies=[tree])).levels == (2,)
+    assert how(Flash(hierarchies=[tree])(lonely, admits)).levels == (2,)
 
 
 def test_datafly_generalises_the_column_with_most_values() -> None:

@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import information_loss, standardised
 from mahrem.models import KAnonymity
-from mahrem.partition import (
-    Admission,
-    Mdav,
-    MdavPlus,
-    MdavStar,
-    VariableMdav,
-    mdav,
-    mdav_plus,
-    mdav_star,
-    variable_mdav,
-)
+from mahrem.partition import Admission, Mdav, MdavPlus, MdavStar, VariableMdav
 from mahrem.types import Labels, Points
 from strategies import points_and_k
 
@@ -106,7 +96,7 @@ def extended(points: Points, k: int, gamma: float | None) -> Labels:
 @settings(max_examples=50, deadline=None)
 def test_classic_mdav_gives_the_groups_of_the_slow_rule(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mdav(points, admits(points, k), standardise=False)
+    partition = Mdav(standardise=False)(points, admits(points, k))
     assert (partition.labels == classic(points, k)).all()
     assert (np.sort(partition.sizes)[:-1] == k).all()
     assert partition.sizes.max() < 2 * k
@@ -116,7 +106,7 @@ def test_classic_mdav_gives_the_groups_of_the_slow_rule(table: tuple[Points, int
 @settings(max_examples=50, deadline=None)
 def test_mdav_plus_gives_the_groups_of_the_slow_rule(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mdav_plus(points, admits(points, k), standardise=False)
+    partition = MdavPlus(standardise=False)(points, admits(points, k))
     assert (partition.labels == plus(points, k)).all()
     assert partition.classes == len(points) // k
 
@@ -127,32 +117,32 @@ def test_extended_groups_are_those_of_the_slow_rule(table: tuple[Points, int], g
     points, k = table
     points = np.random.default_rng(7).random(points.shape)  # without ties: sums are not added up alike
     if gamma is None:
-        partition = mdav_star(points, admits(points, k), standardise=False)
+        partition = MdavStar(standardise=False)(points, admits(points, k))
     else:
-        partition = variable_mdav(points, admits(points, k), gamma=gamma, standardise=False)
+        partition = VariableMdav(gamma=gamma, standardise=False)(points, admits(points, k))
     assert (partition.labels == extended(points, k, gamma)).all()
 
 
 def test_groups_that_are_laid_out_anew_are_those_of_the_slow_rule() -> None:
     points = np.round(np.random.default_rng(5).random((6000, 2)), 2)
-    assert (mdav(points, admits(points, 40), standardise=False).labels == classic(points, 40)).all()
-    assert (mdav_plus(points, admits(points, 40), standardise=False).labels == plus(points, 40)).all()
+    assert (Mdav(standardise=False)(points, admits(points, 40)).labels == classic(points, 40)).all()
+    assert (MdavPlus(standardise=False)(points, admits(points, 40)).labels == plus(points, 40)).all()
 
 
 def test_close_records_extend_a_group() -> None:
     points = np.array([[0.0], [0.02], [0.04], [5.0], [5.01], [9.0], [9.01]])
     for partition in (
-        variable_mdav(points, admits(points, 2)),
-        mdav_star(points, admits(points, 2)),
+        VariableMdav()(points, admits(points, 2)),
+        MdavStar()(points, admits(points, 2)),
     ):
         assert len({*partition.labels[:3].tolist()}) == 1
         assert partition.sizes.tolist().count(2) == 2
-    assert variable_mdav(points, admits(points, 2), gamma=0).classes == 3
+    assert VariableMdav(gamma=0)(points, admits(points, 2)).classes == 3
 
 
 def test_a_gamma_below_zero_is_an_error() -> None:
     with pytest.raises(InvalidParameter, match="gamma"):
-        variable_mdav(np.zeros((4, 1)), admits(np.zeros((4, 1)), 2), gamma=-1)
+        VariableMdav(gamma=-1)(np.zeros((4, 1)), admits(np.zeros((4, 1)), 2))
 
 
 def test_settings_can_be_printed_and_compared() -> None:
@@ -176,11 +166,11 @@ REFERENCE = {
 def test_classic_mdav_gives_the_published_losses(name: str, benchmark_data: Path) -> None:
     points = np.loadtxt(benchmark_data / f"{name}.csv", delimiter=",", skiprows=1, ndmin=2)
     for k, published in zip((3, 5, 10), REFERENCE[name], strict=True):
-        labels = mdav(points, admits(points, k)).labels
+        labels = Mdav()(points, admits(points, k)).labels
         assert 100 * information_loss(standardised(points), labels) == pytest.approx(published, abs=0.001)
 
 
 @pytest.mark.data
 def test_classic_mdav_on_adult_stays_where_it_is(adult: Points) -> None:
-    labels = mdav(adult, admits(adult, 5)).labels
+    labels = Mdav()(adult, admits(adult, 5)).labels
     assert 100 * information_loss(standardised(adult), labels) == pytest.approx(0.7740, abs=0.001)

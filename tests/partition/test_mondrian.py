@@ -12,7 +12,7 @@ from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
-from mahrem.partition import Admission, Mondrian, Partition, mondrian
+from mahrem.partition import Admission, Mondrian, Partition
 from mahrem.table import Values
 from mahrem.types import Labels, Points
 
@@ -71,7 +71,7 @@ def check_contract(partition: Partition, rows: int, k: int) -> None:
 @settings(max_examples=80, deadline=None)
 def test_strict_gives_the_classes_of_the_slow_rule(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mondrian(points, AtLeast(k))
+    partition = Mondrian()(points, AtLeast(k))
     check_contract(partition, len(points), k)
     assert same_classes(partition.labels, by_hand(points, k))
 
@@ -80,7 +80,7 @@ def test_strict_gives_the_classes_of_the_slow_rule(table: tuple[Points, int]) ->
 @settings(max_examples=60, deadline=None)
 def test_relaxed_classes_hold_k_to_2k_minus_1_rows(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mondrian(points, AtLeast(k), strict=False)
+    partition = Mondrian(strict=False)(points, AtLeast(k))
     check_contract(partition, len(points), k)
     assert partition.sizes.max() <= 2 * k - 1
     assert partition.how is None
@@ -91,8 +91,8 @@ def test_relaxed_classes_hold_k_to_2k_minus_1_rows(table: tuple[Points, int]) ->
 @settings(max_examples=60, deadline=None)
 def test_the_general_path_gives_what_the_kernel_gives(table: tuple[Points, int], strict: bool) -> None:  # noqa: FBT001
     points, k = table
-    kernel = mondrian(points, AtLeast(k), strict=strict)
-    general = mondrian(points, AtLeast(k, plain=False), strict=strict)
+    kernel = Mondrian(strict=strict)(points, AtLeast(k))
+    general = Mondrian(strict=strict)(points, AtLeast(k, plain=False))
     assert (kernel.labels == general.labels).all()
     if strict:
         assert kernel.how is not None
@@ -107,18 +107,18 @@ def test_strict_keeps_equal_rows_together_and_does_not_see_their_order(
     table: tuple[Points, int], seed: int
 ) -> None:
     points, k = table
-    labels = mondrian(points, AtLeast(k)).labels
+    labels = Mondrian()(points, AtLeast(k)).labels
     _, same = np.unique(points, axis=0, return_inverse=True)
     assert len(np.unique(np.stack([same, labels]), axis=1).T) == same.max() + 1
     order = np.random.default_rng(seed).permutation(len(points))
-    assert (mondrian(points[order], AtLeast(k)).labels == labels[order]).all()
+    assert (Mondrian()(points[order], AtLeast(k)).labels == labels[order]).all()
 
 
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_the_cuts_lead_every_row_to_its_class(table: tuple[Points, int]) -> None:
     points, k = table
-    partition = mondrian(points, AtLeast(k))
+    partition = Mondrian()(points, AtLeast(k))
     cuts = partition.how
     assert cuts is not None
     assert len(cuts.depth) == partition.classes - 1
@@ -136,9 +136,9 @@ def test_the_cuts_lead_every_row_to_its_class(table: tuple[Points, int]) -> None
 def test_threads_do_not_change_anything(strict: bool) -> None:  # noqa: FBT001
     points = np.round(np.random.default_rng(5).random((60_000, 3)), 3)
     for admits in (AtLeast(7), AtLeast(7, plain=False)):
-        once = mondrian(points, admits, strict=strict, threads=1).labels
+        once = Mondrian(strict=strict)(points, admits, threads=1).labels
         for threads in (2, 3):
-            assert (mondrian(points, admits, strict=strict, threads=threads).labels == once).all()
+            assert (Mondrian(strict=strict)(points, admits, threads=threads).labels == once).all()
 
 
 def test_every_class_keeps_every_promise() -> None:
@@ -148,7 +148,7 @@ def test_every_class_keeps_every_promise() -> None:
     for model in (DistinctDiversity(3), EqualCloseness(0.3)):
         admits = Admission(((KAnonymity(4), None), (model, disease)), rows=3000)
         for strict in (True, False):
-            partition = mondrian(points, admits, strict=strict)
+            partition = Mondrian(strict=strict)(points, admits)
             check_contract(partition, 3000, 4)
             assert partition.classes > 20
             order = np.argsort(partition.labels, kind="stable").astype(np.int32)
@@ -159,7 +159,7 @@ def test_every_class_keeps_every_promise() -> None:
 @BOTH
 def test_sixty_thousand_equal_rows_simply_work(strict: bool) -> None:  # noqa: FBT001
     points = np.full((60_000, 3), 0.25)
-    partition = mondrian(points, AtLeast(5), strict=strict)
+    partition = Mondrian(strict=strict)(points, AtLeast(5))
     check_contract(partition, 60_000, 5)
     assert partition.classes == (1 if strict else 8192)
 
@@ -167,17 +167,17 @@ def test_sixty_thousand_equal_rows_simply_work(strict: bool) -> None:  # noqa: F
 @BOTH
 @pytest.mark.parametrize("plain", [True, False])
 def test_small_and_odd_shapes_simply_work(strict: bool, plain: bool) -> None:  # noqa: FBT001
-    assert mondrian(np.zeros((1, 2)), AtLeast(1, plain), strict=strict).labels.tolist() == [0]
-    assert mondrian(np.zeros((4, 0)), AtLeast(2, plain), strict=strict).classes == 1
+    assert Mondrian(strict=strict)(np.zeros((1, 2)), AtLeast(1, plain)).labels.tolist() == [0]
+    assert Mondrian(strict=strict)(np.zeros((4, 0)), AtLeast(2, plain)).classes == 1
     wide = np.random.default_rng(0).random((40, 10_000))
-    check_contract(mondrian(wide, AtLeast(5, plain), strict=strict), 40, 5)
+    check_contract(Mondrian(strict=strict)(wide, AtLeast(5, plain)), 40, 5)
     one_column = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]])
-    assert mondrian(one_column, AtLeast(2, plain), strict=strict).labels.tolist() == [0, 0, 1, 1]
+    assert Mondrian(strict=strict)(one_column, AtLeast(2, plain)).labels.tolist() == [0, 0, 1, 1]
 
 
 def test_the_second_cut_saves_a_column_full_of_ties() -> None:
     points = np.array([[0.0], [0.1], [1.0], [1.0], [1.0], [1.0]])
-    partition = mondrian(points, AtLeast(2))
+    partition = Mondrian()(points, AtLeast(2))
     assert partition.labels.tolist() == [0, 0, 1, 1, 1, 1]
     assert partition.how is not None
     assert partition.how.below.tolist() == [True]
@@ -185,32 +185,32 @@ def test_the_second_cut_saves_a_column_full_of_ties() -> None:
 
 def test_relaxed_ties_go_by_the_other_columns() -> None:
     points = np.array([[0.0, 0.4], [1.0, 0.0], [0.0, 0.0], [0.0, 0.1]])
-    assert mondrian(points, AtLeast(2), strict=False).labels.tolist() == [1, 1, 0, 0]
+    assert Mondrian(strict=False)(points, AtLeast(2)).labels.tolist() == [1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_too_few_rows_are_infeasible(rows: int) -> None:
     with pytest.raises(Infeasible, match=f"rows={rows} must be at least 4"):
-        mondrian(np.zeros((rows, 2)), AtLeast(4))
+        Mondrian()(np.zeros((rows, 2)), AtLeast(4))
 
 
 def test_a_table_that_may_not_stand_as_one_class_is_infeasible() -> None:
     disease = Values("disease", np.zeros(6, np.int32), 1)
     with pytest.raises(Infeasible, match="even as one class"):
-        mondrian(np.zeros((6, 1)), Admission(((DistinctDiversity(2), disease),), rows=6))
+        Mondrian()(np.zeros((6, 1)), Admission(((DistinctDiversity(2), disease),), rows=6))
 
 
 @BOTH
 def test_numbers_that_are_not_finite_are_an_error_without_their_place(strict: bool) -> None:  # noqa: FBT001
     with pytest.raises(InvalidInput, match="not finite"):
-        mondrian(np.array([[0.0], [np.nan]]), AtLeast(1), strict=strict)
+        Mondrian(strict=strict)(np.array([[0.0], [np.nan]]), AtLeast(1))
 
 
 def test_settings_can_be_printed_compared_and_called() -> None:
     assert repr(Mondrian(strict=False)) == "Mondrian(strict=False, cut='median')"
     assert Mondrian() == Mondrian(strict=True)
     points = np.random.default_rng(1).random((50, 2))
-    assert (Mondrian()(points, AtLeast(3)).labels == mondrian(points, AtLeast(3)).labels).all()
+    assert (Mondrian()(points, AtLeast(3)).labels == Mondrian()(points, AtLeast(3)).labels).all()
 
 
 @pytest.fixture(scope="module")
@@ -238,11 +238,11 @@ def loss(points: Points, partition: Partition) -> float:
 )
 def test_relaxed_gives_the_published_figures_on_adult(adult: Points, k: int, classes: int, dm: int) -> None:
     assert len(adult) == 30_162
-    partition = mondrian(adult, AtLeast(k), strict=False)
+    partition = Mondrian(strict=False)(adult, AtLeast(k))
     assert (partition.classes, int((partition.sizes**2).sum())) == (classes, dm)
 
 
 @pytest.mark.data
 def test_losses_on_adult_stay_where_they_are(adult: Points) -> None:
-    assert 2200 < loss(adult, mondrian(adult, AtLeast(5))) <= 2300
-    assert loss(adult, mondrian(adult, AtLeast(5), strict=False)) <= 3230
+    assert 2200 < loss(adult, Mondrian()(adult, AtLeast(5))) <= 2300
+    assert loss(adult, Mondrian(strict=False)(adult, AtLeast(5))) <= 3230

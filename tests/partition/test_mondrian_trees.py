@@ -14,7 +14,7 @@ from judges import AtLeast
 from mahrem import arrays
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
-from mahrem.partition import Admission, Mondrian, Partition, build_method, mondrian
+from mahrem.partition import Admission, Mondrian, Partition, build_method
 from mahrem.recode import Nodes
 from mahrem.table import Axis, Hierarchy, Leaves, Values
 from mahrem.types import Labels, Points
@@ -148,7 +148,7 @@ def same_classes(one: Labels, other: Labels) -> bool:
 @settings(max_examples=50, deadline=None)
 def test_strict_gives_the_classes_of_the_slow_rule(table: tuple[Points, Trees, int]) -> None:
     points, found, k = table
-    partition = mondrian(points, AtLeast(k), hierarchies=found)
+    partition = Mondrian(hierarchies=found)(points, AtLeast(k))
     assert partition.sizes.min() >= k
     assert same_classes(partition.labels, by_hand(points, found, k))
 
@@ -165,7 +165,7 @@ def test_any_promise_is_kept_and_refused_cuts_are_followed_by_the_next(
         return
     model = (DistinctDiversity(2), Values("illness", codes, 3))
     admits = Admission(((KAnonymity(k), None), model), rows=len(points))
-    partition = mondrian(points, admits, hierarchies=found)
+    partition = Mondrian(hierarchies=found)(points, admits)
     assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
     # what is asked for beyond k is asked of both sides of every cut, in the order of the slow rule
     assert same_classes(
@@ -181,8 +181,8 @@ def test_the_general_path_gives_what_the_kernel_gives(
     table: tuple[Points, Trees, int],
 ) -> None:
     points, found, k = table
-    kernel = mondrian(points, AtLeast(k), strict=strict, hierarchies=found)
-    general = mondrian(points, AtLeast(k, plain=False), strict=strict, hierarchies=found)
+    kernel = Mondrian(strict=strict, hierarchies=found)(points, AtLeast(k))
+    general = Mondrian(strict=strict, hierarchies=found)(points, AtLeast(k, plain=False))
     assert (kernel.labels == general.labels).all()
 
 
@@ -192,18 +192,18 @@ def test_strict_keeps_equal_rows_together_and_does_not_see_their_order(
     table: tuple[Points, Trees, int], seed: int
 ) -> None:
     points, found, k = table
-    labels = mondrian(points, AtLeast(k), hierarchies=found).labels
+    labels = Mondrian(hierarchies=found)(points, AtLeast(k)).labels
     _, same = np.unique(points, axis=0, return_inverse=True)
     assert len(np.unique(np.stack([same, labels]), axis=1).T) == same.max() + 1
     order = np.random.default_rng(seed).permutation(len(points))
-    assert (mondrian(points[order], AtLeast(k), hierarchies=found).labels == labels[order]).all()
+    assert (Mondrian(hierarchies=found)(points[order], AtLeast(k)).labels == labels[order]).all()
 
 
 @given(tables())
 @settings(max_examples=40, deadline=None)
 def test_relaxed_classes_hold_k_to_2k_minus_1_rows(table: tuple[Points, Trees, int]) -> None:
     points, found, k = table
-    partition = mondrian(points, AtLeast(k), strict=False, hierarchies=found)
+    partition = Mondrian(strict=False, hierarchies=found)(points, AtLeast(k))
     assert partition.sizes.sum() == len(points)
     assert k <= partition.sizes.min()
     assert partition.sizes.max() <= 2 * k - 1
@@ -213,7 +213,7 @@ def test_relaxed_classes_hold_k_to_2k_minus_1_rows(table: tuple[Points, Trees, i
 @settings(max_examples=30, deadline=None)
 def test_every_class_shows_the_lowest_node_over_its_rows(table: tuple[Points, Trees, int]) -> None:
     points, found, k = table
-    partition = mondrian(points, AtLeast(k), hierarchies=found)
+    partition = Mondrian(hierarchies=found)(points, AtLeast(k))
     for column, tree in enumerate(found):
         if tree is None:
             continue
@@ -231,8 +231,8 @@ def test_every_class_shows_the_lowest_node_over_its_rows(table: tuple[Points, Tr
 def test_no_tree_at_all_changes_nothing(table: tuple[Points, Trees, int], seed: int) -> None:
     points, found, k = table
     points = np.random.default_rng(seed).random(points.shape).round(1)
-    plain = mondrian(points, AtLeast(k))
-    nothing = mondrian(points, AtLeast(k), hierarchies=(None,) * len(found))
+    plain = Mondrian()(points, AtLeast(k))
+    nothing = Mondrian(hierarchies=(None,) * len(found))(points, AtLeast(k))
     assert (plain.labels == nothing.labels).all()
     assert plain.how is not None
     assert nothing.how is not None
@@ -246,7 +246,7 @@ def test_threads_do_not_change_anything(strict: bool) -> None:  # noqa: FBT001
     points = np.stack([rng.integers(0, 1000, 60_000) / 999, rng.integers(0, 5, 60_000) / 4], axis=1)
     for admits in (AtLeast(7), AtLeast(7, plain=False)):
         settled = [
-            mondrian(points, admits, strict=strict, hierarchies=(wide, ILLS), threads=threads).labels
+            Mondrian(strict=strict, hierarchies=(wide, ILLS))(points, admits, threads=threads).labels
             for threads in (1, 2, 3)
         ]
         assert (settled[0] == settled[1]).all()
@@ -255,7 +255,7 @@ def test_threads_do_not_change_anything(strict: bool) -> None:  # noqa: FBT001
 
 def labels_of(names: list[str], k: int, **options: bool) -> list[int]:
     leaves = np.array([ILLS.labels[0].index(name) if name else -4.0 for name in names])
-    return mondrian(leaves[:, None] / 4, AtLeast(k), hierarchies=(ILLS,), **options).labels.tolist()
+    return Mondrian(hierarchies=(ILLS,), **options)(leaves[:, None] / 4, AtLeast(k)).labels.tolist()
 
 
 def test_a_child_that_can_stand_is_set_apart_and_small_ones_stay_together() -> None:
@@ -281,12 +281,12 @@ def test_a_median_within_a_child_does_not_cut_it() -> None:
 def test_a_column_with_many_children_and_few_rows_simply_works() -> None:
     flat = Hierarchy.from_rows([[f"{i}"] for i in range(5000)])
     points = np.random.default_rng(1).integers(0, 5000, (3000, 1)) / 4999
-    partition = mondrian(points, AtLeast(5), hierarchies=(flat,))
+    partition = Mondrian(hierarchies=(flat,))(points, AtLeast(5))
     assert partition.sizes.min() >= 5
     assert partition.sizes.max() < 15
     same = np.zeros((60_000, 1))
-    assert mondrian(same, AtLeast(5), hierarchies=(flat,)).classes == 1
-    assert mondrian(same, AtLeast(5), hierarchies=(flat,), strict=False).classes == 8192
+    assert Mondrian(hierarchies=(flat,))(same, AtLeast(5)).classes == 1
+    assert Mondrian(hierarchies=(flat,), strict=False)(same, AtLeast(5)).classes == 8192
 
 
 def test_closeness_is_kept_too() -> None:
@@ -295,16 +295,16 @@ def test_closeness_is_kept_too() -> None:
     disease = Values("disease", rng.integers(0, 4, 3000).astype(np.int32), 4)
     admits = Admission(((KAnonymity(4), None), (EqualCloseness(0.3), disease)), rows=3000)
     for strict in (True, False):
-        partition = mondrian(points, admits, strict=strict, hierarchies=(ILLS, None))
+        partition = Mondrian(strict=strict, hierarchies=(ILLS, None))(points, admits)
         assert partition.classes > 20
         assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_trees_must_fit_the_points() -> None:
     with pytest.raises(InvalidParameter, match="hierarchies=1 must be one for each of the 2 columns"):
-        mondrian(np.zeros((4, 2)), AtLeast(2), hierarchies=(ILLS,))
+        Mondrian(hierarchies=(ILLS,))(np.zeros((4, 2)), AtLeast(2))
     with pytest.raises(InvalidInput, match="leaves=5"):
-        mondrian(np.array([[0.0], [3.0]]), AtLeast(1), hierarchies=(ILLS,))
+        Mondrian(hierarchies=(ILLS,))(np.array([[0.0], [3.0]]), AtLeast(1))
 
 
 def test_hierarchies_reach_mondrian_by_name() -> None:
@@ -357,6 +357,6 @@ def test_trees_lower_the_loss_on_adult(benchmark_data: Path) -> None:
         found.append(tree)
     points = np.stack(columns, axis=1)
     for k in (5, 50):
-        with_trees = mondrian(points, AtLeast(k), hierarchies=tuple(found))
-        without = mondrian(points, AtLeast(k))
+        with_trees = Mondrian(hierarchies=tuple(found))(points, AtLeast(k))
+        without = Mondrian()(points, AtLeast(k))
         assert loss(points, tuple(found), with_trees) < 0.7 * loss(points, tuple(found), without)

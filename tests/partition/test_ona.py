@@ -9,7 +9,7 @@ from mahrem import arrays
 from mahrem.errors import InvalidParameter
 from mahrem.metrics import information_loss
 from mahrem.models import KAnonymity
-from mahrem.partition import Admission, OnaStar, mdav_plus, ona_star
+from mahrem.partition import Admission, MdavPlus, OnaStar
 from mahrem.types import Labels, Points
 
 
@@ -64,15 +64,15 @@ def test_dissolving_lowers_the_error_where_moves_cannot() -> None:
 def test_it_is_better_than_mdav_plus_and_restarts_never_hurt() -> None:
     points = np.random.default_rng(1).random((600, 4))
     losses = [
-        information_loss(points, ona_star(points, admits(points, 5), restarts=restarts, seed=3).labels)
+        information_loss(points, OnaStar(restarts=restarts, seed=3)(points, admits(points, 5)).labels)
         for restarts in (1, 4)
     ]
-    assert losses[1] <= losses[0] < information_loss(points, mdav_plus(points, admits(points, 5)).labels)
+    assert losses[1] <= losses[0] < information_loss(points, MdavPlus()(points, admits(points, 5)).labels)
 
 
 def test_groups_hold_k_to_2k_minus_1_rows_and_a_seed_gives_them_again() -> None:
     points = np.random.default_rng(2).random((203, 3))
-    one = ona_star(points, admits(points, 4), seed=9)
+    one = OnaStar(seed=9)(points, admits(points, 4))
     assert one.sizes.max() < 8
     assert (one.labels == OnaStar(seed=9)(points, admits(points, 4)).labels).all()
 
@@ -80,4 +80,4 @@ def test_groups_hold_k_to_2k_minus_1_rows_and_a_seed_gives_them_again() -> None:
 @pytest.mark.parametrize("restarts", [0, 1.5])
 def test_restarts_are_a_number_above_zero(restarts: int) -> None:
     with pytest.raises(InvalidParameter, match="restarts"):
-        ona_star(np.zeros((4, 1)), admits(np.zeros((4, 1)), 2), restarts=restarts)
+        OnaStar(restarts=restarts)(np.zeros((4, 1)), admits(np.zeros((4, 1)), 2))

@@ -20,8 +20,6 @@ from mahrem.partition import (
     UtilityAware,
     _leftovers,
     build_method,
-    mondrian,
-    utility_aware,
 )
 from mahrem.partition._leftovers import merge_refused, place_leftovers
 from mahrem.table import Values
@@ -105,7 +103,7 @@ def test_the_general_path_makes_the_same_rounds(
 ) -> None:
     points, k = table
     plain, general = (
-        log_of(utility_aware(points, AtLeast(k, plain), partitioner, reference=reference, rounds=1))
+        log_of(UtilityAware(partitioner, reference=reference, rounds=1)(points, AtLeast(k, plain)))
         for plain in (True, False)
     )
     assert plain.normal.tolist() == general.normal.tolist()
@@ -120,7 +118,7 @@ def test_every_class_keeps_every_promise(model: PrivacyModel, partitioner: Parti
     disease = Values("disease", rng.integers(0, 4, 2000).astype(np.int32), 4)
     admits = Admission(((KAnonymity(4), None), (model, disease)), rows=2000)
     for normals in (False, True):
-        partition = utility_aware(points, admits, partitioner, manage_normals=normals)
+        partition = UtilityAware(partitioner, manage_normals=normals)(points, admits)
         assert partition.classes > 20
         assert partition.sizes.sum() == 2000
         assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
@@ -131,14 +129,14 @@ def test_a_rest_that_may_not_stand_ends_the_rounds() -> None:
     rare = np.zeros(60, np.int32)
     rare[10:12] = 1
     admits = Admission(((KAnonymity(3), None), (DistinctDiversity(2), Values("rare", rare, 2))), rows=60)
-    partition = utility_aware(points, admits, Mondrian())
+    partition = UtilityAware(Mondrian())(points, admits)
     assert partition.classes <= 2
     assert admits(*arrays.rows_by_label(partition.labels, partition.classes)).all()
 
 
 def test_seven_points_by_hand() -> None:
     points = np.array([[0.0], [0.02], [0.1], [0.5], [0.55], [0.9], [1.0]])
-    partition = utility_aware(points, AtLeast(2), Mondrian())
+    partition = UtilityAware(Mondrian())(points, AtLeast(2))
     log = log_of(partition)  # the parts are 0 .. 0.02, 0.1 .. 0.5 and 0.55 .. 1, where 0.9 and 1 are tightest
     assert (log.normal.tolist(), log.outliers.tolist(), log.leftovers) == ([6], [1], 1)
     assert partition.labels.tolist() == [0, 0, 1, 1, 1, 2, 2]  # 0.55 widens the second class least
@@ -146,15 +144,15 @@ def test_seven_points_by_hand() -> None:
 
 def test_managing_lowers_the_loss_and_managed_normals_lower_it_further() -> None:
     points = np.random.default_rng(7).random((4000, 4))
-    plain = loss(points, mondrian(points, AtLeast(5)))
-    managed = loss(points, utility_aware(points, AtLeast(5), Mondrian()))
-    swapped = loss(points, utility_aware(points, AtLeast(5), Mondrian(), manage_normals=True))
+    plain = loss(points, Mondrian()(points, AtLeast(5)))
+    managed = loss(points, UtilityAware(Mondrian())(points, AtLeast(5)))
+    swapped = loss(points, UtilityAware(Mondrian(), manage_normals=True)(points, AtLeast(5)))
     assert swapped < managed < plain
 
 
 def test_the_log_adds_up_to_the_loss() -> None:
     points = np.random.default_rng(3).random((64 * 5, 2))
-    partition = utility_aware(points, AtLeast(5), Mondrian(strict=False))
+    partition = UtilityAware(Mondrian(strict=False))(points, AtLeast(5))
     log = log_of(partition)
     assert log.leftovers == 0
     assert log.gcp_sum.sum() == pytest.approx(loss(points, partition))
@@ -163,19 +161,19 @@ def test_the_log_adds_up_to_the_loss() -> None:
 def test_stopping_rules_stop() -> None:
     points = np.random.default_rng(4).random((3000, 3))
     rounds = {
-        stop: len(log_of(utility_aware(points, AtLeast(4), Mondrian(), stop=stop, rounds=2, gain=0.5)).normal)
+        stop: len(log_of(UtilityAware(Mondrian(), rounds=2, stop=stop, gain=0.5)(points, AtLeast(4))).normal)
         for stop in ("rounds", "empty", "gain")
     }
     assert rounds["rounds"] == 2
     assert rounds["empty"] > 3
     assert rounds["gain"] == 1
-    never = utility_aware(np.zeros((50_000, 2)), AtLeast(5), Mondrian(), stop="empty")
+    never = UtilityAware(Mondrian(), stop="empty")(np.zeros((50_000, 2)), AtLeast(5))
     assert never.sizes.max() == 5  # equal rows are not taken five at a time
 
 
 def test_a_table_below_k_is_infeasible() -> None:
     with pytest.raises(Infeasible, match="rows=3 must be at least 4"):
-        utility_aware(np.zeros((3, 2)), AtLeast(4), Mondrian())
+        UtilityAware(Mondrian())(np.zeros((3, 2)), AtLeast(4))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from mahrem.errors import Infeasible, InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import prepare
-from mahrem.recode import Nodes, nodes
+from mahrem.recode import Nodes
 from mahrem.release import Policy
 from mahrem.table import Axis, Hierarchy, Leaves
 from strategies import tables
@@ -240,12 +240,12 @@ def test_a_level_that_does_not_fit_its_classes_is_refused() -> None:
     tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
     axis = Axis("illness", np.array([0.0, 1.0, 2.0, np.nan]), Leaves(tree))
     labels = np.array([0, 0, 1, 2])
-    assert nodes(axis, labels, 3, level=1).text.to_list() == ["lung", "joint", None]
+    assert Nodes(level=1)(axis, labels, 3).text.to_list() == ["lung", "joint", None]
     assert Nodes(level=2)(axis, labels, 3).text.to_list() == ["*", "*", "*"]
     assert Nodes(level=2)(axis, labels, 3).ncp.tolist() == [1.0, 1.0, 1.0]
     for level in (0, 3, -1):
         with pytest.raises(InvalidParameter, match="level="):
-            nodes(axis, labels, 3, level=level)
+            Nodes(level=level)(axis, labels, 3)
 
 
 def test_a_release_made_with_a_private_hierarchy_is_not_remade_without_it(

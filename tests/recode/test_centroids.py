@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.recode import Centroids, Intervals, Nodes, centroids
+from mahrem.recode import Centroids, Intervals, Nodes
 from mahrem.table import Axis, Cells, Column, Hierarchy, Kind, Leaves, Numbers, Role, Words, encode_quasi
 from mahrem.types import Labels
 
@@ -43,7 +43,7 @@ def check_shape(cells: Cells, classes: int) -> None:
 
 
 def test_numbers_show_their_mean_and_whole_ones_keep_a_decimal() -> None:
-    cells = centroids(numbers(1, 2, 2, 9), np.array([0, 0, 0, 1]), 2)
+    cells = Centroids()(numbers(1, 2, 2, 9), np.array([0, 0, 0, 1]), 2)
     assert cells.text.to_list() == ["1.7", "9.0"]
     assert cells.exact.tolist() == [False, True]
     assert cells.low is not None
@@ -53,42 +53,42 @@ def test_numbers_show_their_mean_and_whole_ones_keep_a_decimal() -> None:
 
 
 def test_fractions_are_rounded_to_a_ten_thousandth_of_the_width() -> None:
-    cells = centroids(numbers(0.0, 1 / 3, 1.0, 0.123456), np.array([0, 0, 0, 1]), 2)
+    cells = Centroids()(numbers(0.0, 1 / 3, 1.0, 0.123456), np.array([0, 0, 0, 1]), 2)
     assert cells.text.to_list() == ["0.4444", "0.123456"]
 
 
 def test_a_rounded_mean_stays_within_its_class() -> None:
-    cells = centroids(numbers(0.00001, 0.00002, 1.0), np.array([0, 0, 1]), 2)
+    cells = Centroids()(numbers(0.00001, 0.00002, 1.0), np.array([0, 0, 1]), 2)
     assert cells.low is not None
     assert 0.00001 <= cells.low[0] <= 0.00002
 
 
 def test_moments_show_their_mean_moment() -> None:
     days = moments(date(2020, 1, 1), date(2020, 1, 4))
-    assert centroids(days, np.zeros(2, np.int64), 1).text.to_list() == ["2020-01-02"]
+    assert Centroids()(days, np.zeros(2, np.int64), 1).text.to_list() == ["2020-01-02"]
     times = moments(datetime(2020, 1, 1, 8), datetime(2020, 1, 1, 10))  # noqa: DTZ001 - clocks on the wall
-    assert "2020-01-01" in centroids(times, np.zeros(2, np.int64), 1).text[0]
-    assert "09:00" in centroids(times, np.zeros(2, np.int64), 1).text[0]
+    assert "2020-01-01" in Centroids()(times, np.zeros(2, np.int64), 1).text[0]
+    assert "09:00" in Centroids()(times, np.zeros(2, np.int64), 1).text[0]
 
 
 def test_words_show_the_most_frequent_and_of_equals_the_first() -> None:
-    cells = centroids(words(0, 1, 1, 3, 2), np.array([0, 0, 0, 1, 1]), 2)
+    cells = Centroids()(words(0, 1, 1, 3, 2), np.array([0, 0, 0, 1, 1]), 2)
     assert cells.text.to_list() == ["b", "c"]
     assert cells.ncp.tolist() == [0.5, 0.5]
-    assert centroids(words(0, 3, ordered=True), np.zeros(2, np.int64), 1).ncp.tolist() == [1.0]
+    assert Centroids()(words(0, 3, ordered=True), np.zeros(2, np.int64), 1).ncp.tolist() == [1.0]
 
 
 def test_leaves_show_their_lowest_node() -> None:
     axis = Axis("x", np.array([0.0, 1.0, 4.0]), Leaves(TREE))
     labels = np.array([0, 0, 1])
-    assert centroids(axis, labels, 2).text.to_list() == Nodes()(axis, labels, 2).text.to_list()
+    assert Centroids()(axis, labels, 2).text.to_list() == Nodes()(axis, labels, 2).text.to_list()
 
 
 @pytest.mark.parametrize("axis", [numbers(1, None, 3), words(1, np.nan, 3)], ids=["numbers", "words"])  # type: ignore[arg-type]
 def test_missing_values_are_never_hidden_among_present_ones(axis: Axis) -> None:
-    cells = centroids(axis, np.array([0, 0, 0]), 1)
+    cells = Centroids()(axis, np.array([0, 0, 0]), 1)
     assert cells.text.to_list() == ["*"]
-    cells = centroids(axis, np.array([0, 1, 0]), 2)
+    cells = Centroids()(axis, np.array([0, 1, 0]), 2)
     assert cells.text[1] is None
     assert cells.exact[1]
     assert not cells.suppressed.any()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
-from mahrem.recode import Intervals, intervals
+from mahrem.recode import Intervals
 from mahrem.recode._moment_grid import moment_step
 from mahrem.recode._number_grid import NumberGrid, number_grid
 from mahrem.table import Axis, Cells, Column, Kind, Moments, Numbers, Role, Words, encode_quasi, read_ranges
@@ -127,7 +127,7 @@ def test_days_know_their_own_steps_only(step: float | str) -> None:
 
 def test_words_have_no_intervals() -> None:
     with pytest.raises(InvalidParameter, match="needs numbers or dates"):
-        intervals(Axis("x", np.zeros(1), Words(("a",))), np.zeros(1, np.int64), 1)
+        Intervals()(Axis("x", np.zeros(1), Words(("a",))), np.zeros(1, np.int64), 1)
     with pytest.raises(InvalidParameter, match="bounds="):
         shown([1], [0], Intervals(bounds="round"))  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import InvalidParameter
-from mahrem.recode import Intervals, open_ended
+from mahrem.recode import Intervals, OpenEnded
 from mahrem.table import Axis, Numbers, Words, read_ranges
 from releases import crowd
 
@@ -27,7 +27,7 @@ def test_every_value_lies_in_its_cell_and_no_end_lies_beyond(
     whole = bool(np.all(raw == np.floor(raw)))
     axis = Axis("x", np.clip(raw, bottom, top), Numbers(raw.min(), raw.max(), whole))
     labels = np.arange(len(raw)) // 2
-    cells = open_ended(axis, labels, labels[-1] + 1, Intervals(bounds=bounds), bottom, top)  # type: ignore[arg-type]
+    cells = OpenEnded(Intervals(bounds=bounds), bottom, top)(axis, labels, labels[-1] + 1)  # type: ignore[arg-type]
     low, high = read_ranges(cells.text)
     assert (low[labels] <= raw).all()
     assert (raw <= high[labels]).all()
@@ -39,7 +39,7 @@ def test_every_value_lies_in_its_cell_and_no_end_lies_beyond(
 
 def test_missing_values_stay_hidden_or_missing() -> None:
     axis = Axis("age", np.array([90.0, np.nan, np.nan, 95.0]), Numbers(90, 95, True))
-    cells = open_ended(axis, np.array([0, 0, 1, 2]), 3, Intervals(), None, 90)
+    cells = OpenEnded(Intervals(), None, 90)(axis, np.array([0, 0, 1, 2]), 3)
     assert cells.text.to_list() == ["*", None, "[90, inf]"]
 
 
@@ -47,7 +47,7 @@ def test_words_have_no_top() -> None:
     from mahrem.recode import Sets
 
     with pytest.raises(InvalidParameter, match="numbers"):
-        open_ended(Axis("a", np.zeros(1), Words(("x",))), np.zeros(1, np.int64), 1, Sets(), None, 1)
+        OpenEnded(Sets(), None, 1)(Axis("a", np.zeros(1), Words(("x",))), np.zeros(1, np.int64), 1)
 
 
 ROLES = {"quasi": ["age", "pay"], "rest": "drop", "k": 5, "html": False}

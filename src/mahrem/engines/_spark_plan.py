@@ -78,7 +78,7 @@ def plan(
         roots: Patterns of missing values whose rows stay apart, each with the number of its tree.
 
     Guarantees:
-        - The cuts are those of :func:`mahrem.partition.mondrian` on the whole table.
+        - The cuts are those of :class:`mahrem.partition.Mondrian` on the whole table.
         - At most two passes for each level of the tree and column that is tried on it.
     """
     planner = _Planner(ask, edges, judge, target, dict(roots or {}))

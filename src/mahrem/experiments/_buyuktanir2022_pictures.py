@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from mahrem.experiments._row import FlatRow
 from mahrem.report import lines_svg
 
 __all__ = ["ducba_pictures", "ducba_table"]
@@ -24,8 +24,8 @@ _COSTS = (
 _HEAD = ("printed du-CBA", "du-CBA, all", "du-CBA, senders", "exact", "central", "printed CBA")
 
 
-def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Draw what the rows allow; each row is flat, its settings beside its figures."""
+def ducba_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
+    """Draw and write what the rows allow; each row is flat, its settings beside its figures."""
     drawn: dict[str, str] = {}
     for table, about in (("3.2", "support of the rule"), ("left", "support of the left side")):
         judged = [row for row in rows if row["table"] == table and row["metric"] == "accuracy"]
@@ -36,7 +36,7 @@ def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
                 for row in judged
                 if row["method"] in _PRINTED
             ]
-            drawn[f"accuracy-{table}"] = lines_svg(
+            drawn[f"accuracy-{table}.svg"] = lines_svg(
                 [*printed, *judged],
                 across="clients",
                 title=f"Accuracy over the number of clients, {about}",
@@ -47,11 +47,14 @@ def ducba_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         spent = [row for row in rows if row["metric"] == metric]
         if spent:
             names = ("clients", unit)
-            drawn[name] = lines_svg(spent, across="clients", title=title, names=names, best=best, ratios=True)
-    return drawn
+            drawn[f"{name}.svg"] = lines_svg(
+                spent, across="clients", title=title, names=names, best=best, ratios=True
+            )
+    tables = {f"{name}.md": ducba_table(rows, name) for name in ("3.2", "left")}
+    return drawn | {name: text for name, text in tables.items() if text}
 
 
-def ducba_table(rows: Sequence[Mapping[str, Any]], table: str = "3.2") -> str:
+def ducba_table(rows: Sequence[FlatRow], table: str = "3.2") -> str:
     """Write accuracies as a table in Markdown: printed, one-shot, exact, central."""
     held = {
         (row["dataset"], row["clients"], row["method"]): row

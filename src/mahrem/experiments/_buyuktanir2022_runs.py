@@ -1,30 +1,20 @@
 """Buyuktanir (2022): the five sets, and what one split of them over clients gives."""
 
 from __future__ import annotations
-
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-
-import numpy as np
-import polars as pl
-
 from mahrem.datasets import find
-from mahrem.federated import (
-    ExactSettings,
-    LocalGrid,
-    MergedRules,
-    Silo,
-    learn_exact,
-    learn_one_shot,
-    split_rows,
-)
+from mahrem.federated import ExactSettings, LocalGrid, MergedRules, Silo, learn_exact, learn_one_shot, split_rows
 from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers
+import numpy as np
+import polars as pl
+import time
 
 __all__ = ["ALL", "CENTRAL", "EXACT", "METHODS", "METRICS", "SENDERS", "SETS", "SHORTEST"]
-__all__ += ["Effort", "Part", "Split", "arrivals", "figures", "judged", "parts_of", "splits", "traffic"]
+__all__ += ["ClientCells", "RulesEffort", "SplitCells", "arrivals", "compare", "judge", "parts_of", "splits"]
+__all__ += ["traffic"]
 
 SETS = {
     "car": ("car_evaluation", "class"),
@@ -41,11 +31,11 @@ TENTHS = 10
 TESTED = 1_700  # rows that a repeat tests at least, tenth by tenth: small sets would be told by chance
 TIMED = 3  # the shortest counts
 
-Figures = Mapping[str, float]
+Scores = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Effort:
+class RulesEffort:
     """How much is run: all of it, or just enough to see that it runs."""
 
     sets: tuple[str, ...] = tuple(SETS)
@@ -56,7 +46,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitCells:
     """Training and test rows of a set, numbers in bins."""
 
     train: pl.DataFrame = field(repr=False)  # cells
@@ -68,7 +58,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Part:
+class ClientCells:
     """What one client holds."""
 
     cells: pl.DataFrame = field(repr=False)
@@ -83,7 +73,7 @@ def table(name: str) -> tuple[pl.DataFrame, pl.Series]:
     return frame.drop(target), frame[target].cast(pl.String)
 
 
-def splits(name: str, repeat: int, tested: int) -> Iterator[Split]:
+def splits(name: str, repeat: int, tested: int) -> Iterator[SplitCells]:
     """Give the splits of one repeat: each tests another tenth, until enough rows are tested.
 
     Numbers are cut where the training rows' classes change (MDLP); the source does not say how.
@@ -96,7 +86,7 @@ def splits(name: str, repeat: int, tested: int) -> Iterator[Split]:
         seen += len(rows)
         rest = np.setdiff1d(np.arange(len(labels)), rows)
         bins = SupervisedBins().fit(columns[rest], labels[rest].to_numpy())
-        yield Split(
+        yield SplitCells(
             as_cells(bins.transform(columns[rest])),
             labels[rest],
             as_cells(bins.transform(columns[rows])),
@@ -106,15 +96,15 @@ def splits(name: str, repeat: int, tested: int) -> Iterator[Split]:
         )
 
 
-def parts_of(split: Split, clients: int) -> list[Part]:
+def parts_of(split: SplitCells, clients: int) -> list[ClientCells]:
     """Share the training rows among clients, at random and near equally."""
     shares = split_rows(len(split.classes), clients, seed=split.seed)
-    return [Part(split.train[rows], split.classes[rows]) for rows in shares]
+    return [ClientCells(split.train[rows], split.classes[rows]) for rows in shares]
 
 
-def figures(
-    split: Split, clients: int, settings: CbaSettings, central: RuleList
-) -> tuple[dict[str, Figures], bool]:
+def compare(
+    split: SplitCells, clients: int, settings: CbaSettings, central: RuleList
+) -> tuple[dict[str, Scores], bool]:
     """Judge every method on the test rows; also says whether the exact model is the central one."""
     parts = parts_of(split, clients)
     over_all, senders, shortest = MergedRules(), MergedRules(sum_over="senders"), MergedRules()
@@ -130,31 +120,30 @@ def figures(
         SHORTEST: shortest.rules(),
         EXACT: exact,
     }
-    return {name: judged(model, split) for name, model in models.items()}, exact == central
+    return {name: judge(model, split) for name, model in models.items()}, exact == central
 
 
-def judged(model: RuleList, split: Split) -> Figures:
+def judge(model: RuleList, split: SplitCells) -> Scores:
     """Compare what a model says of the test rows with the truth; classes weigh as many rows as they have."""
     names = sorted({*model.classes, *split.truth.unique().to_list()})
     number = {label: place for place, label in enumerate(names)}
-    said = np.array([number[label] for label in model.classes], np.int64)[
-        model.decide(model.first(split.test))
-    ]
-    return weighted(split.truth.replace_strict(number, return_dtype=pl.Int64).to_numpy(), said, len(names))
+    codes = np.array([number[label] for label in model.classes], np.int64)
+    truth = split.truth.replace_strict(number, return_dtype=pl.Int64).to_numpy()
+    return weighted(truth, codes[model.decide(model.first(split.test))], len(names))
 
 
-def weighted(truth: Integers, said: Integers, classes: int) -> Figures:
+def weighted(truth: Integers, predicted: Integers, classes: int) -> Scores:
     """Give accuracy, and precision, recall and F1 as means over the classes by their true rows.
 
     Example:
-        >>> found = weighted(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2)
-        >>> found["accuracy"], found["precision"], found["recall"], round(found["f1"], 4)
+        >>> scores = weighted(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 2)
+        >>> scores["accuracy"], scores["precision"], scores["recall"], round(scores["f1"], 4)
         (0.75, 0.875, 0.75, 0.7667)
     """
-    confused = np.bincount(truth * classes + said, minlength=classes * classes).reshape(classes, classes)
-    hit, real, told = np.diag(confused).astype(np.float64), confused.sum(axis=1), confused.sum(axis=0)
-    precision = np.divide(hit, told, out=np.zeros(classes), where=told > 0)
-    f1 = np.divide(2 * hit, told + real, out=np.zeros(classes), where=told + real > 0)
+    confused = np.bincount(truth * classes + predicted, minlength=classes**2).reshape(classes, classes)
+    hit, real, claimed = np.diag(confused).astype(np.float64), confused.sum(axis=1), confused.sum(axis=0)
+    precision = np.divide(hit, claimed, out=np.zeros(classes), where=claimed > 0)
+    f1 = np.divide(2 * hit, claimed + real, out=np.zeros(classes), where=claimed + real > 0)
     share = real / len(truth)
     accuracy = float(hit.sum() / len(truth))
     return {
@@ -165,7 +154,7 @@ def weighted(truth: Integers, said: Integers, classes: int) -> Figures:
     }
 
 
-def arrivals(split: Split, clients: int, settings: CbaSettings, timed: int) -> tuple[float, float]:
+def arrivals(split: SplitCells, clients: int, settings: CbaSettings, timed: int) -> tuple[float, float]:
     """Time a model after each arriving client: trained again on all rows so far, or trained there and merged.
 
     Processor seconds, so that other work on the machine does not count.
@@ -186,7 +175,7 @@ def arrivals(split: Split, clients: int, settings: CbaSettings, timed: int) -> t
     return _least(again, timed), _least(merged, timed)
 
 
-def traffic(split: Split, clients: int, settings: CbaSettings) -> dict[str, tuple[int, int]]:
+def traffic(split: SplitCells, clients: int, settings: CbaSettings) -> dict[str, tuple[int, int]]:
     """Count bytes from and to all clients: one-shot and its model back, exact, and the rows as CSV."""
     parts = parts_of(split, clients)
     once, rounds = _grid(parts), _grid(parts)
@@ -202,7 +191,7 @@ def traffic(split: Split, clients: int, settings: CbaSettings) -> dict[str, tupl
     }
 
 
-def _grid(parts: list[Part]) -> LocalGrid:
+def _grid(parts: list[ClientCells]) -> LocalGrid:
     name = parts[0].classes.name
     return LocalGrid(
         {

@@ -13,32 +13,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
-from mahrem.experiments._canbay2019_spark import COPIES, OnSpark
-from mahrem.experiments._measure import Figures, figures, partitioned
-from mahrem.experiments._row import Row, published_rows
+from mahrem.experiments._canbay2019_spark import COPIES, AdultOnSpark, open_cluster
+from mahrem.experiments._measure import PartitionFigures, measure, partition_by_size
+from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._sets import adult, diabetes
 from mahrem.partition import Canon, InheritedMondrian, ManagedRounds, Mondrian, Partitioner, UtilityAware
 from mahrem.types import Points
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = ["rows_of"]
 
-PAPER = "canbay2019"
+_FILES = ("canbay2019_summary", "canbay2019_iterations")
 SEEDS = 5
-QUICK_KS = (5, 50)
-QUICK_SPARK_KS = (100,)
+QUICK_KS: tuple[int, ...] = (5, 50)
+QUICK_SPARK_KS: tuple[int, ...] = (100,)
 SETS: Mapping[str, Callable[[], Points]] = {"adult": adult, "diabetes": diabetes}
-TABLES = tuple(
-    dict.fromkeys(
-        row["table"]
-        for row in (*published_rows("canbay2019_summary"), *published_rows("canbay2019_iterations"))
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ _ODD = {
 class _Result:
     """One run: figures of all classes, and the rounds of a u-model."""
 
-    all: Figures
+    all: PartitionFigures
     rounds: ManagedRounds | None
 
     @property
@@ -115,115 +108,92 @@ class _Result:
         return self.all.dm if self.rounds is None else int(self.rounds.classes.sum()) * k * k
 
 
-Run = Callable[..., tuple[_Result, ...]]  # as :func:`_results`
+Results = Callable[[_Recipe, str, int], tuple[_Result, ...]]  # of a data set at a k, one for each seed
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables, in the order of the print."""
-    seeds = 1 if quick else SEEDS
-    for table in tables:
-        if table.startswith("7."):
-            continue
-        for row in published_rows("canbay2019_summary"):
-            if row["table"] == table and (not quick or int(row["k"]) in QUICK_KS):
-                step(f"table {table}, {row['model']}, k={row['k']}")
-                yield from _summary(row, seeds)
-        printed = [row for row in published_rows("canbay2019_iterations") if row["table"] == table]
-        for k, found in groupby(printed, key=lambda row: int(row["k"])):
-            if not quick or k in QUICK_KS:
-                step(f"table {table}, rounds, k={k}")
-                yield from _rounds(list(found), k, seeds)
-    with OnSpark() as spark:
-        for table in tables:
-            if table.startswith("7."):
-                yield from _on_spark(table, spark, quick=quick, step=step)
-
-
-def _on_spark(table: str, spark: OnSpark, *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of a table that ran on Spark, or one that says why it did not."""
-
-    def run(_: str, model: str, strategy: str, k: int, _seeds: int, *, ours: bool) -> tuple[_Result, ...]:
-        found = spark.figures(_recipe(model, strategy, ours=ours).make(0), k)
-        return () if found is None else (_Result(*found),)
-
-    wanted = {
-        name: [
-            row
-            for row in published_rows(name)
-            if row["table"] == table and (not quick or int(row["k"]) in QUICK_SPARK_KS)
-        ]
-        for name in ("canbay2019_summary", "canbay2019_iterations")
-    }
-    for row in wanted["canbay2019_summary"]:
-        step(f"table {table}, {row['model']}, k={row['k']}")
-        if not run(row["dataset"], row["model"], "strict", int(row["k"]), 1, ours=False):
-            yield _not_run(table, spark.missing or "")
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table, in the order of the print."""
+    printed = [[row for row in published_rows(name) if row["table"] == run.table] for name in _FILES]
+    place = run.place(next(row["dataset"] for rows in printed for row in rows)).rounded(None)
+    if run.table.startswith("7."):
+        cluster = open_cluster(run.stack)
+        reason = cluster.missing()
+        if reason is not None:
+            yield _not_run(place, [row for rows in printed for row in rows], reason)
             return
-        yield from _summary(row, 1, run)
-    for k, found in groupby(wanted["canbay2019_iterations"], key=lambda row: int(row["k"])):
-        printed = list(found)
-        step(f"table {table}, rounds, k={k}")
-        if not run(printed[0]["dataset"], printed[0]["model"], "strict", k, 1, ours=False):
-            yield _not_run(table, spark.missing or "")
-            return
-        yield from _rounds(printed, k, 1, run)
+        results, ks = _on_cluster(cluster), QUICK_SPARK_KS
+    else:
+        results, ks = partial(_on_this_machine, seeds=1 if run.quick else SEEDS), QUICK_KS
+    if run.quick:
+        printed = [[row for row in rows if int(row["k"]) in ks] for rows in printed]
+    summary, rounds = printed
+    for row in summary:
+        run.step(f"table {run.table}, {row['model']}, k={row['k']}")
+        yield from _summary(place, row, results)
+    for k, lines in groupby(rounds, key=lambda row: int(row["k"])):
+        run.step(f"table {run.table}, rounds, k={k}")
+        yield from _rounds(place, list(lines), results)
 
 
-def _not_run(table: str, reason: str) -> Row:
-    printed = [
-        row
-        for name in ("canbay2019_summary", "canbay2019_iterations")
-        for row in published_rows(name)
-        if row["table"] == table
-    ]
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset=printed[0]["dataset"],
-        setting={"strategy": printed[0]["strategy"]},
-        method=", ".join(dict.fromkeys(row["model"] for row in printed)),
-        metric="printed_rows",
-        published=len(printed),
-        note=f"Spark on {COPIES} copies of Adult: not run here; {reason}",
-    )
+@cache
+def _on_this_machine(recipe: _Recipe, dataset: str, k: int, *, seeds: int) -> tuple[_Result, ...]:
+    points = SETS[dataset]()
+    results = []
+    for seed in range(seeds if recipe.draws else 1):
+        partition = partition_by_size(recipe.make(seed), points, k)
+        rounds = partition.how if isinstance(partition.how, ManagedRounds) else None
+        results.append(_Result(measure(points, partition.labels, partition.classes), rounds))
+    return tuple(results)
 
 
-def _summary(row: Mapping[str, str], seeds: int, run: Run | None = None) -> Iterator[Row]:
+def _on_cluster(cluster: AdultOnSpark) -> Results:
+    return lambda recipe, _, k: (_Result(*cluster.figures(recipe.make(0), k)),)
+
+
+def _not_run(place: Place, printed: Sequence[Mapping[str, str]], reason: str) -> Row:
+    models = ", ".join(dict.fromkeys(row["model"] for row in printed))
+    note = f"Spark on {COPIES} copies of Adult: not run here; {reason}"
+    place = place.at(strategy=printed[0]["strategy"])
+    return place.row(models, "printed_rows", None, len(printed), note)
+
+
+def _summary(place: Place, row: Mapping[str, str], results: Results) -> Iterator[Row]:
     """Give the figures of one printed line, in the published setting and in ours."""
-    run = run or _results
     k, strategy, model, dataset = int(row["k"]), row["strategy"], row["model"], row["dataset"]
-    published, ours = _RECIPES[model, strategy]
-    said = {"table": row["table"], "dataset": dataset, "k": k, "strategy": strategy}
-    for recipe in (published, ours) if ours is not None else (published,):
-        results = run(dataset, model, strategy, k, seeds if recipe.draws else 1, ours=recipe is ours)
-        for metric, value in _figures_of(results, k).items():
+    place = place.at(k=k, strategy=strategy)
+    for side, recipe in enumerate(_RECIPES[model, strategy]):
+        if recipe is None:
+            continue
+        runs = results(recipe, dataset, k)
+        for metric, value in _figures_of(runs, k).items():
             printed = float(row[_PRINTED[metric]]) if metric in _PRINTED else None
             note = _ODD.get((row["table"], k, metric), "") or _caveat(model, dataset, strategy, metric)
-            yield _row(said, recipe.name, metric, printed, value, note)
+            yield _row(place, recipe.name, metric, value, printed, note)
         if model in _PLAIN:
-            plain = run(dataset, _PLAIN[model], strategy, k, seeds, ours=recipe is ours)
+            published, ours = _RECIPES[_PLAIN[model], strategy]
+            plain = results(ours if side and ours is not None else published, dataset, k)
             note = f"{model} over {_PLAIN[model]}"
-            value = _mean(results, lambda one: one.all.gcp_sum) / _mean(plain, lambda one: one.all.gcp_sum)
-            yield _row(said, recipe.name, "gcp_ratio", _printed_ratio(row, "gcp"), value, note)
+            value = _mean(runs, lambda run: run.all.gcp_sum) / _mean(plain, lambda run: run.all.gcp_sum)
+            yield _row(place, recipe.name, "gcp_ratio", value, _printed_ratio(row, "gcp"), note)
             if model == "su-mondrian":
-                value = _mean(results, lambda one: one.dm(k)) / _mean(plain, lambda one: one.all.dm)
-                yield _row(said, recipe.name, "dm_ratio", _printed_ratio(row, "dm"), value, note)
+                value = _mean(runs, lambda run: run.dm(k)) / _mean(plain, lambda run: run.all.dm)
+                yield _row(place, recipe.name, "dm_ratio", value, _printed_ratio(row, "dm"), note)
 
 
 _PRINTED = {"classes": "classes", "dm": "dm", "gcp_sum": "gcp", "mean_class_size": "aecs"}
 
 
-def _figures_of(results: Sequence[_Result], k: int) -> dict[str, float]:
-    found = {
-        "classes": _mean(results, lambda one: one.all.classes),
-        "dm": _mean(results, lambda one: one.dm(k)),
-        "gcp_sum": _mean(results, lambda one: one.all.gcp_sum),
-        "mean_class_size": _mean(results, lambda one: one.all.mean_class_size),
+def _figures_of(runs: Sequence[_Result], k: int) -> dict[str, float]:
+    figures = {
+        "classes": _mean(runs, lambda run: run.all.classes),
+        "dm": _mean(runs, lambda run: run.dm(k)),
+        "gcp_sum": _mean(runs, lambda run: run.all.gcp_sum),
+        "mean_class_size": _mean(runs, lambda run: run.all.mean_class_size),
     }
-    if results[0].rounds is not None:
-        found["dm_all"] = _mean(results, lambda one: one.all.dm)
-        found["gcp_rounds"] = _mean(results, lambda one: one.gcp_rounds)
-    return found
+    if runs[0].rounds is not None:
+        figures["dm_all"] = _mean(runs, lambda run: run.all.dm)
+        figures["gcp_rounds"] = _mean(runs, lambda run: run.gcp_rounds)
+    return figures
 
 
 def _caveat(model: str, dataset: str, strategy: str, metric: str) -> str:
@@ -244,88 +214,58 @@ def _printed_ratio(row: Mapping[str, str], figure: str) -> float:
     return float(row[figure]) / float(plain[figure])
 
 
-def _rounds(
-    printed: Sequence[Mapping[str, str]], k: int, seeds: int, run: Run | None = None
-) -> Iterator[Row]:
+def _rounds(place: Place, printed: Sequence[Mapping[str, str]], results: Results) -> Iterator[Row]:
     """Give the rounds of one u-model; the last printed one holds all that came after it."""
-    first = printed[0]
-    dataset, model, strategy = first["dataset"], first["model"], first["strategy"]
+    k, strategy, model = int(printed[0]["k"]), printed[0]["strategy"], printed[0]["model"]
     recipe, _ = _RECIPES[model, strategy]
-    results = (run or _results)(dataset, model, strategy, k, seeds if recipe.draws else 1, ours=False)
+    runs = results(recipe, place.dataset, k)
     for number, row in enumerate(printed):
         last = number == len(printed) - 1
-        said = {"table": row["table"], "dataset": dataset, "k": k, "strategy": strategy, "round": number + 1}
-        folded = [_round(one, number, k, last=last) for one in results]
-        for metric in ("normal", "outliers", "classes", "dm", "gcp_sum", "mean_class_size"):
-            printed_value = float(row[_PRINTED.get(metric, metric)])
-            value = float(np.mean([one[metric] for one in folded]))
-            note = _caveat(model, dataset, strategy, metric) or (
+        here = place.at(k=k, strategy=strategy, round=number + 1)
+        folded = [_round(run, number, k, last=last) for run in runs]
+        for metric in _IN_ROUNDS:
+            published = float(row[_PRINTED.get(metric, metric)])
+            value = float(np.mean([figures[metric] for figures in folded]))
+            note = _caveat(model, place.dataset, strategy, metric) or (
                 "holds all that came after it" if last else ""
             )
             note = _ODD.get((row["table"], k, metric), note) if last or metric != "dm" else note
-            yield _row(said, recipe.name, metric, printed_value, value, note)
+            yield _row(here, recipe.name, metric, value, published, note)
         if last:
-            true = [_round(one, number, k, last=False) for one in results]
+            alone = [_round(run, number, k, last=False) for run in runs]
             for metric in ("normal", "outliers"):
-                value = float(np.mean([one[metric] for one in true]))
-                yield _row(said, recipe.name, f"{metric}_true", None, value, "of this round alone")
+                value = float(np.mean([figures[metric] for figures in alone]))
+                yield _row(here, recipe.name, f"{metric}_true", value, None, "of this round alone")
+
+
+_IN_ROUNDS = ("normal", "outliers", "classes", "dm", "gcp_sum", "mean_class_size")
 
 
 def _round(result: _Result, number: int, k: int, *, last: bool) -> dict[str, float]:
     rounds = result.rounds
     if rounds is None or number >= len(rounds.normal):
-        return dict.fromkeys(("normal", "outliers", "classes", "dm", "gcp_sum", "mean_class_size"), 0.0)
-    if not last:
-        normal, classes = int(rounds.normal[number]), int(rounds.classes[number])
-        outliers, loss = int(rounds.outliers[number]), float(rounds.gcp_sum[number])
-        made = classes
-    else:
-        before = result.all.classes - int(rounds.classes[:number].sum())
-        normal = int(rounds.normal[number:].sum()) + rounds.leftovers
-        outliers, classes, made = 0, before, int(rounds.classes[number:].sum())
+        return dict.fromkeys(_IN_ROUNDS, 0.0)
+    if last:
+        normal, outliers = int(rounds.normal[number:].sum()) + rounds.leftovers, 0
+        classes = result.all.classes - int(rounds.classes[:number].sum())
+        of_rounds = int(rounds.classes[number:].sum())
         loss = result.all.gcp_sum - float(rounds.gcp_sum[:number].sum())
-    size = normal / max(classes, 1)
-    found = {"normal": normal, "outliers": outliers, "classes": classes, "dm": made * k * k}
-    return {**found, "gcp_sum": loss, "mean_class_size": size}
+    else:
+        normal, outliers = int(rounds.normal[number]), int(rounds.outliers[number])
+        classes = of_rounds = int(rounds.classes[number])
+        loss = float(rounds.gcp_sum[number])
+    figures = (normal, outliers, classes, of_rounds * k * k, loss, normal / max(classes, 1))
+    return dict(zip(_IN_ROUNDS, figures, strict=True))
 
 
-@cache
-def _results(
-    dataset: str, model: str, strategy: str, k: int, seeds: int, *, ours: bool
-) -> tuple[_Result, ...]:
-    recipe = _recipe(model, strategy, ours=ours)
-    points = SETS[dataset]()
-    found = []
-    for seed in range(seeds if recipe.draws else 1):
-        partition = partitioned(recipe.make(seed), points, k)
-        rounds = partition.how if isinstance(partition.how, ManagedRounds) else None
-        found.append(_Result(figures(points, partition.labels, partition.classes), rounds))
-    return tuple(found)
-
-
-def _recipe(model: str, strategy: str, *, ours: bool) -> _Recipe:
-    published, own = _RECIPES[model, strategy]
-    return own if ours and own is not None else published
-
-
-def _mean(results: Sequence[_Result], figure: Callable[[_Result], float]) -> float:
+def _mean(runs: Sequence[_Result], figure: Callable[[_Result], float]) -> float:
     """Average over seeds; whole numbers of one run stay whole."""
-    values = [figure(one) for one in results]
+    values = [figure(run) for run in runs]
     return values[0] if len(values) == 1 else float(np.mean(values))
 
 
-def _row(
-    said: Mapping[str, Any], method: str, metric: str, published: float | None, ours: float, note: str
-) -> Row:
-    whole = published is not None and metric in {"classes", "dm", "normal", "outliers"}
-    return Row(
-        paper=PAPER,
-        table=said["table"],
-        dataset=said["dataset"],
-        setting={key: value for key, value in said.items() if key not in {"table", "dataset"}},
-        method=method,
-        metric=metric,
-        published=int(published) if whole and published is not None else published,
-        ours=int(ours) if float(ours).is_integer() else round(ours, 4),
-        note=note,
-    )
+def _row(place: Place, method: str, metric: str, ours: float, published: float | None, note: str) -> Row:
+    if published is not None and metric in {"classes", "dm", "normal", "outliers"}:
+        published = int(published)
+    ours = int(ours) if float(ours).is_integer() else round(ours, 4)
+    return place.row(method, metric, ours, published, note)

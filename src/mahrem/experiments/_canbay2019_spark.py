@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,26 +12,25 @@ import polars as pl
 
 from mahrem.datasets import find
 from mahrem.errors import MahremError
-from mahrem.experiments._measure import Figures
+from mahrem.experiments._measure import PartitionFigures
 from mahrem.experiments._sets import ADULT
 from mahrem.models import KAnonymity
 from mahrem.partition import ManagedRounds, Partitioner
 
-__all__ = ["COPIES", "PART", "OnSpark"]
+__all__ = ["COPIES", "PART", "AdultOnSpark", "open_cluster"]
 
 COPIES = 10
 PART = 100_000  # rows of a part: the cluster must cut, though one worker could take all
 
 
-class OnSpark:
+class AdultOnSpark:
     """A session with the copies, for as long as the block runs; starts when the first figure is wanted."""
 
     def __init__(self, master: str = "local[*]") -> None:
         self.master = master
-        self.missing: str | None = None  # why it cannot run
         self._stack = ExitStack()
         self._ready: tuple[Any, Any, Any] | None = None
-        self._known: dict[tuple[str, int], tuple[Figures, ManagedRounds | None]] = {}
+        self._known: dict[tuple[str, int], tuple[PartitionFigures, ManagedRounds | None]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -39,35 +39,46 @@ class OnSpark:
         self._stack.close()
         self._ready = None
 
-    def figures(self, method: Partitioner, k: int) -> tuple[Figures, ManagedRounds | None] | None:
-        """Run a method; None where Spark cannot run, and ``missing`` says why."""
+    def missing(self) -> str | None:
+        """Say why it cannot run; None when it can."""
+        try:
+            self._start()
+        except MahremError as error:
+            return str(error)
+        return None
+
+    def figures(self, method: Partitioner, k: int) -> tuple[PartitionFigures, ManagedRounds | None]:
+        """Run a method."""
         from mahrem.engines import Task, class_figures
 
         key = repr(method), k  # the repr of a method holds all its settings
-        if key in self._known:
-            return self._known[key]
-        try:
-            engine, frame, quasi = self._ready or self._start()
-        except MahremError as error:
-            self.missing = str(error)
-            return None
-        made = engine.partition(frame, Task(quasi, ((KAnonymity(k), None),), method))
-        try:
-            found = class_figures(made.frame, quasi)
-        finally:
-            made.let_go()
-        figures = Figures(found.classes, found.dm, found.gcp_sum, found.rows / found.classes)
-        self._known[key] = figures, made.rounds
+        if key not in self._known:
+            engine, frame, quasi = self._start()
+            labelled = engine.partition(frame, Task(quasi, ((KAnonymity(k), None),), method))
+            try:
+                counted = class_figures(labelled.frame, quasi)
+            finally:
+                labelled.let_go()
+            size = counted.rows / counted.classes
+            figures = PartitionFigures(counted.classes, counted.dm, counted.gcp_sum, size)
+            self._known[key] = figures, labelled.rounds
         return self._known[key]
 
     def _start(self) -> tuple[Any, Any, Any]:
         from mahrem.engines import Spark, number_domains
 
-        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mahrem-"))
-        path = Path(folder) / "adult.parquet"
-        table = pl.read_csv(find("adult_train"), null_values="?").drop_nulls().select(ADULT)
-        table.cast(pl.Float64).write_parquet(path)
-        engine = self._stack.enter_context(Spark(master=self.master, part=PART))
-        frame = engine.session.read.parquet(*[str(path)] * COPIES).persist()
-        self._ready = engine, frame, number_domains(frame, ADULT)
+        if self._ready is None:
+            folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mahrem-"))
+            path = Path(folder) / "adult.parquet"
+            table = pl.read_csv(find("adult_train"), null_values="?").drop_nulls().select(ADULT)
+            table.cast(pl.Float64).write_parquet(path)
+            engine = self._stack.enter_context(Spark(master=self.master, part=PART))
+            frame = engine.session.read.parquet(*[str(path)] * COPIES).persist()
+            self._ready = engine, frame, number_domains(frame, ADULT)
         return self._ready
+
+
+@cache
+def open_cluster(stack: ExitStack) -> AdultOnSpark:
+    """Give the session that lives as long as ``stack``; the same one to whoever asks with it."""
+    return stack.enter_context(AdultOnSpark())

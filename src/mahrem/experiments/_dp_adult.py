@@ -8,25 +8,22 @@ runs are given.
 """
 
 from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
-
-import numpy as np
-import polars as pl
-
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
-from mahrem.experiments._row import Row, published_rows
+from mahrem.experiments._row import Place, Row, TableRun, published_rows, spread_note
 from mahrem.learning.private import FunctionalLogistic, ObjectivePerturbation, OutputPerturbation, PublicRows
 from mahrem.types import Floats
+from typing import Any
+import numpy as np
+import polars as pl
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = [
+    "rows_of",
+]
 
-PAPER = "dp-adult"
-TABLES = ("accuracy", "pure", "radius")
 ROWS = 32_561
 DELTA = 1 / ROWS**2
 EPSILONS = (0.1, 1.0, 8.0)
@@ -54,66 +51,48 @@ def _descent(epsilon: float) -> Any:
     )
 
 
+def _regression(kind: Callable[..., Any], **settings: Any) -> Make:
+    return lambda epsilon: kind(epsilon=epsilon, classes=CLASSES, intercept=False, **settings)
+
+
 METHODS: Mapping[str, Make] = {
-    "objective perturbation": lambda epsilon: ObjectivePerturbation(
-        epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False
-    ),
-    "objective perturbation, svm": lambda epsilon: ObjectivePerturbation(
-        epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False, loss="svm"
-    ),
-    "output perturbation": lambda epsilon: OutputPerturbation(
-        epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False
-    ),
-    "functional mechanism": lambda epsilon: FunctionalLogistic(
-        epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False
-    ),
+    "objective perturbation": _regression(ObjectivePerturbation, delta=DELTA),
+    "objective perturbation, svm": _regression(ObjectivePerturbation, delta=DELTA, loss="svm"),
+    "output perturbation": _regression(OutputPerturbation, delta=DELTA),
+    "functional mechanism": _regression(FunctionalLogistic, delta=DELTA),
     "dp-sgd": _descent,
 }
 PURE: Mapping[str, Make] = {
-    "objective perturbation, gamma": lambda epsilon: ObjectivePerturbation(
-        epsilon=epsilon, classes=CLASSES, intercept=False
-    ),
-    "output perturbation, gamma": lambda epsilon: OutputPerturbation(
-        epsilon=epsilon, classes=CLASSES, intercept=False, noise="gamma"
-    ),
-    "output perturbation, laplace": lambda epsilon: OutputPerturbation(
-        epsilon=epsilon, classes=CLASSES, intercept=False, noise="laplace"
-    ),
-    "functional mechanism, laplace": lambda epsilon: FunctionalLogistic(
-        epsilon=epsilon, classes=CLASSES, intercept=False
-    ),
+    "objective perturbation, gamma": _regression(ObjectivePerturbation),
+    "output perturbation, gamma": _regression(OutputPerturbation, noise="gamma"),
+    "output perturbation, laplace": _regression(OutputPerturbation, noise="laplace"),
+    "functional mechanism, laplace": _regression(FunctionalLogistic),
 }
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    runs = QUICK_RUNS if quick else RUNS
-    for table in tables:
-        if table == "accuracy":
-            yield _row(table, "non-private", {"epsilon": "inf"}, [_plain()], runs=1)
-        if table == "radius":
-            yield from _radius(runs, step)
-            continue
-        for method, make in (PURE if table == "pure" else METHODS).items():
-            times = min(runs, SLOW_RUNS) if method == "dp-sgd" else runs
-            for epsilon in EPSILONS:
-                step(f"{table}: {method}, epsilon={epsilon:g}, {times} runs")
-                found = [_accuracy(make(epsilon), DELTA) for _ in range(times)]
-                yield _row(table, method, {"epsilon": epsilon}, found, runs=times)
-        if table == "accuracy":
-            yield _row(table, "dp-gd", {"epsilon": 0.1}, [], runs=0)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    place = run.place("adult").rounded(None)
+    if run.table == "radius":
+        for radius in RADII:
+            make = _regression(ObjectivePerturbation, delta=DELTA, radius=radius)
+            yield from _rows(run, "objective perturbation", make, radius=radius)
+        return
+    if run.table == "accuracy":
+        yield _row(place.at(epsilon="inf"), "non-private", [_plain()])
+    for method, make in (PURE if run.table == "pure" else METHODS).items():
+        yield from _rows(run, method, make)
+    if run.table == "accuracy":
+        yield _row(place.at(epsilon=0.1), "dp-gd", [])
 
 
-def _radius(runs: int, step: Callable[[str], None]) -> Iterator[Row]:
-    for radius in RADII:
-        for epsilon in EPSILONS:
-            step(f"radius: {radius:g}, epsilon={epsilon:g}, {runs} runs")
-            model = ObjectivePerturbation(
-                epsilon=epsilon, delta=DELTA, classes=CLASSES, intercept=False, radius=radius
-            )
-            found = [_accuracy(model, DELTA) for _ in range(runs)]
-            setting = {"epsilon": epsilon, "radius": radius}
-            yield _row("radius", "objective perturbation", setting, found, runs=runs)
+def _rows(run: TableRun, method: str, make: Make, **more: float) -> Iterator[Row]:
+    runs = QUICK_RUNS if run.quick else SLOW_RUNS if method == "dp-sgd" else RUNS
+    for epsilon in EPSILONS:
+        setting = {"epsilon": epsilon, **more}
+        run.step(f"{run.table}: {method}, {setting}, {runs} runs")
+        place = run.place("adult", **setting).rounded(None)
+        yield _row(place, method, [_accuracy(make(epsilon), DELTA) for _ in range(runs)])
 
 
 @cache
@@ -144,17 +123,9 @@ def _plain() -> float:
     return 100 * float(np.mean(model.predict(tested) == truth))
 
 
-def _row(table: str, method: str, setting: Mapping[str, Any], found: Sequence[float], *, runs: int) -> Row:
-    said = {(row["method"], row["epsilon"]): float(row["accuracy"]) for row in published_rows("dp_adult")}
-    spread = f"sd {np.std(found, ddof=1):.2f} over {runs} runs" if runs > 1 else ""
-    return Row(
-        paper=PAPER,
-        table=table,
-        dataset="adult",
-        setting=setting,
-        method=method,
-        metric="accuracy in %",
-        published=said.get((method, str(setting["epsilon"]))) if table == "accuracy" else None,
-        ours=float(np.mean(found)) if found else None,
-        note=spread if found else "full gradients: dp-sgd with every row in each batch; not run",
-    )
+def _row(place: Place, method: str, accuracies: Sequence[float]) -> Row:
+    printed = {(row["method"], row["epsilon"]): float(row["accuracy"]) for row in published_rows("dp_adult")}
+    published = printed.get((method, str(place.setting["epsilon"]))) if place.table == "accuracy" else None
+    note = "" if accuracies else "full gradients: dp-sgd with every row in each batch; not run"
+    ours = float(np.mean(accuracies)) if accuracies else None
+    return place.row(method, "accuracy in %", ours, published, note or spread_note(accuracies))

@@ -8,47 +8,27 @@ no seed, so figures differ a little from run to run.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
-
-import numpy as np
-import polars as pl
-
-from mahrem.attacks import (
-    AuditedBound,
-    Examples,
-    FewShadows,
-    Lira,
-    LossThreshold,
-    ModelFinding,
-    OneRunAudit,
-    binomial_tail,
-)
+from mahrem.attacks import AuditedBound, Examples, FewShadows, Lira, LossThreshold, ModelFinding, OneRunAudit, binomial_tail
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, assert_dp, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._dp_synthesis import ADULT_SCHEMA, SYNTHESIS_FACTS
-from mahrem.experiments._row import Row
-from mahrem.learning.private import (
-    Descent,
-    PlainNetwork,
-    PrivateClassifier,
-    PublicInputs,
-    SecretStream,
-    TrainingPlan,
-    new_stream,
-)
+from mahrem.experiments._row import Place, Row, TableRun
+from mahrem.learning.private import Descent, PlainNetwork, PrivateClassifier, PublicInputs, SecretStream, TrainingPlan, new_stream
 from mahrem.learning.synthesis import make_synthesiser
 from mahrem.learning.training import Canaries
 from mahrem.types import Floats
+from typing import Any
+import numpy as np
+import polars as pl
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = [
+    "rows_of",
+]
 
-PAPER = "dp-audit"
-TABLES = ("membership", "claims", "domain")
 EPSILON, DELTA = 1.0, 1e-6
 CLASSES = ADULT_FACTS[ADULT_TARGET].categories or ()
 INPUTS = PublicInputs(
@@ -74,25 +54,14 @@ class _Size:
 
 
 QUICK = _Size(
-    rows=300,
-    hidden=32,
-    epochs=30,
-    few=2,
-    shadows=2,
-    audited=600,
-    canaries=40,
-    runs=2,
-    broken=3,
-    watched=500,
+    rows=300, hidden=32, epochs=30, few=2, shadows=2, audited=600, canaries=40, runs=2, broken=3, watched=500
 )
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    size = QUICK if quick else _Size()
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
     makers = {"membership": _membership, "claims": _claims, "domain": _domain}
-    for table in tables:
-        yield from makers[table](size, step)
+    return makers[run.table](run, QUICK if run.quick else _Size())
 
 
 @cache
@@ -111,7 +80,7 @@ def _noise(rows: int, batch: float, epochs: float) -> float:
     return plan.noise_multiplier
 
 
-def _private(size: _Size, rows: int, *, epochs: float = 10, **said: Any) -> PrivateClassifier:
+def _private(size: _Size, rows: int, *, epochs: float = 10, **changes: Any) -> PrivateClassifier:
     batch = rows / 5
     settings: dict[str, Any] = {
         "options": {"hidden": (size.hidden,)},
@@ -123,7 +92,7 @@ def _private(size: _Size, rows: int, *, epochs: float = 10, **said: Any) -> Priv
         "descent": Descent(learning_rate=1.0),
         "device": "cpu",
     }
-    return PrivateClassifier(**settings | said)
+    return PrivateClassifier(**settings | changes)
 
 
 @dataclass(frozen=True)
@@ -138,7 +107,7 @@ class _Twin:
         return _private(self.size, self.size.rows).fit(X, y, ledger=ledger)
 
 
-def _membership(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
+def _membership(run: TableRun, size: _Size) -> Iterator[Row]:
     rows, labels = _adult(2 * size.rows)
     inside = Examples(rows[: size.rows], labels[: size.rows])
     outside = Examples(rows[size.rows :], labels[size.rows :])
@@ -149,30 +118,30 @@ def _membership(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
 
     kinds: Mapping[str, Callable[[int], Any]] = {"overfitted": overfitted, "private": lambda _: _Twin(size)}
     for kind, make in kinds.items():
-        step(f"membership: the {kind} network")
+        run.step(f"membership: the {kind} network")
         model = make(99).fit(inside.inputs, inside.labels)
-        setting = {"epsilon": EPSILON if kind == "private" else "inf", "rows": size.rows}
-        yield _row("membership", setting, kind, "accuracy, training rows", _right(model, inside), "")
-        yield _row("membership", setting, kind, "accuracy, others", _right(model, outside), "")
-        yield from _found(setting, kind, LossThreshold(classes=CLASSES)(model, inside, outside))
+        place = run.place("adult", epsilon=EPSILON if kind == "private" else "inf", rows=size.rows)
+        yield place.row(kind, "accuracy, training rows", _right(model, inside))
+        yield place.row(kind, "accuracy, others", _right(model, outside))
+        yield from _attacked(place, kind, LossThreshold(classes=CLASSES)(model, inside, outside))
         few, many = FewShadows(shadows=size.few, classes=CLASSES), Lira(shadows=size.shadows, classes=CLASSES)
         for attack in (few, many):
-            step(f"membership: the {kind} network, {attack.shadows} shadows")
-            yield from _found(setting, kind, attack(model, inside, outside, make=make))
+            run.step(f"membership: the {kind} network, {attack.shadows} shadows")
+            yield from _attacked(place, kind, attack(model, inside, outside, make=make))
 
 
 def _right(model: Any, examples: Examples) -> float:
     return float(np.mean(np.asarray(model.predict(examples.inputs)) == examples.labels))
 
 
-def _found(setting: Mapping[str, Any], kind: str, finding: ModelFinding) -> Iterator[Row]:
+def _attacked(place: Place, kind: str, finding: ModelFinding) -> Iterator[Row]:
     shadows = finding.details.get("shadows")
     method = f"{kind}: {finding.attack}" + (f", {shadows}" if shadows is not None else "")
     low, high = finding.area_interval
-    yield _row("membership", setting, method, "AUC", finding.area, f"{low:.3f} to {high:.3f}; chance is 0.5")
+    yield place.row(method, "AUC", finding.area, note=f"{low:.3f} to {high:.3f}; chance is 0.5")
     (low, high), (least, most) = finding.interval or (0.0, 1.0), finding.chance
     note = f"{low:.4f} to {high:.4f}; chance gives {least:.4f} to {most:.4f}"
-    yield _row("membership", setting, method, "found at 1 % false alarms", finding.rate, note)
+    yield place.row(method, "found at 1 % false alarms", finding.rate, note=note)
 
 
 class _Forgetful(TrainingPlan):
@@ -187,8 +156,8 @@ class _Broken(PrivateClassifier):
 
     def plan(self, ledger: Ledger) -> TrainingPlan:
         honest = super().plan(ledger)
-        said = {name: value for name, value in honest.as_dict().items() if name != "epsilon"}
-        return _Forgetful(**said)
+        settings = {name: value for name, value in honest.as_dict().items() if name != "epsilon"}
+        return _Forgetful(**settings)
 
 
 def _audited(size: _Size, kind: type[PrivateClassifier]) -> tuple[float, AuditedBound]:
@@ -202,35 +171,35 @@ def _audited(size: _Size, kind: type[PrivateClassifier]) -> tuple[float, Audited
     return model.cost_[0], OneRunAudit()(scores, canaries.inside, delta=DELTA)
 
 
-def _claims(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
-    setting = {"epsilon": EPSILON, "rows": size.audited, "canaries": size.canaries}
+def _claims(run: TableRun, size: _Size) -> Iterator[Row]:
+    place = run.place("adult", epsilon=EPSILON, rows=size.audited, canaries=size.canaries)
     cases = {"honest": (PrivateClassifier, size.runs), "noise forgotten": (_Broken, size.broken)}
     for method, (kind, runs) in cases.items():
-        found = []
-        for run in range(runs):
-            step(f"claims: {method}, run {run + 1} of {runs}")
-            found.append(_audited(size, kind))
-        bounds = [bound.epsilon for _, bound in found]
-        above = sum(bound.epsilon > claimed for claimed, bound in found)
+        audits = []
+        for number in range(runs):
+            run.step(f"claims: {method}, run {number + 1} of {runs}")
+            audits.append(_audited(size, kind))
+        bounds = [bound.epsilon for _, bound in audits]
+        above = sum(bound.epsilon > claimed for claimed, bound in audits)
         chance = binomial_tail(above, runs, SECURE)
-        ceiling = f"{runs} runs; {size.canaries} canaries can show {found[0][1].ceiling:.3f} at most"
-        yield _row("claims", setting, method, "claimed epsilon, highest", max(one for one, _ in found), "")
-        yield _row("claims", setting, method, "audited bound, lowest", min(bounds), ceiling)
-        yield _row("claims", setting, method, "audited bound, highest", max(bounds), ceiling)
+        ceiling = f"{runs} runs; {size.canaries} canaries can show {audits[0][1].ceiling:.3f} at most"
+        yield place.row(method, "claimed epsilon, highest", max(claimed for claimed, _ in audits))
+        yield place.row(method, "audited bound, lowest", min(bounds), note=ceiling)
+        yield place.row(method, "audited bound, highest", max(bounds), note=ceiling)
         note = f"of {runs}; as many or more have a chance of {chance:.3g} if the claim is true"
-        yield _row("claims", setting, method, "bounds above the claim", above, note)
+        yield place.row(method, "bounds above the claim", above, note=note)
 
 
-def _domain(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
+def _domain(run: TableRun, size: _Size) -> Iterator[Row]:
     table = pl.read_csv(find("adult_train"))[: size.watched]
-    setting = {"epsilon": EPSILON, "rows": size.watched}
+    place = run.place("adult", epsilon=EPSILON, rows=size.watched)
 
     def synthesiser(rows: pl.DataFrame) -> Any:
         ledger = Ledger.temporary(epsilon=EPSILON, delta=DELTA, columns=SYNTHESIS_FACTS, rows=size.watched)
-        made = make_synthesiser(
+        marginals = make_synthesiser(
             "marginals", epsilon=EPSILON, delta=DELTA, target=ADULT_TARGET, schema=ADULT_SCHEMA
         )
-        fitted = made.fit(rows, ledger=ledger)
+        fitted = marginals.fit(rows, ledger=ledger)
         return fitted.describe(), fitted.sample(100, seed=1)
 
     def trainer(rows: pl.DataFrame) -> Any:
@@ -240,14 +209,8 @@ def _domain(size: _Size, step: Callable[[str], None]) -> Iterator[Row]:
 
     cases = {"marginals": (synthesiser, "race"), "private network": (trainer, ADULT_TARGET)}
     for method, (pipeline, column) in cases.items():
-        step(f"domain: {method}")
+        run.step(f"domain: {method}")
         strange = table[:1].with_columns(pl.lit("Nowhere").alias(column))
         seen = assert_dp(pipeline, table, pl.concat([table, strange]))
         note = f"largest change before noise in {len(seen.moved)} mechanisms; what comes out is equal"
-        yield _row("domain", setting, method, f"a row with an undeclared {column}", max(seen.moved), note)
-
-
-def _row(
-    table: str, setting: Mapping[str, Any], method: str, metric: str, ours: float | None, note: str
-) -> Row:
-    return Row.rounded(PAPER, table, "adult", setting, method, metric, ours, note=note)
+        yield place.row(method, f"a row with an undeclared {column}", max(seen.moved), note=note)

@@ -7,30 +7,21 @@ table. No budget pays for either.
 """
 
 from __future__ import annotations
-
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from mahrem.dp import Ledger
+from mahrem.experiments._mnist import DELTA, ROWS, mnist
+from mahrem.experiments._row import Place, Row, TableRun, spread_note
+from mahrem.learning.private import Descent, PolynomialLastLayer, PrivateClassifier, clip_rows, frozen_features
+from mahrem.types import Floats, Integers
 from typing import Any
-
+import math
 import numpy as np
 
-from mahrem.dp import Ledger
-from mahrem.experiments._dp_mnist import DELTA, PAPER, ROWS, mnist
-from mahrem.experiments._dp_mnist import rows_of as network_rows
-from mahrem.experiments._row import Row
-from mahrem.learning.private import (
-    Descent,
-    PolynomialLastLayer,
-    PrivateClassifier,
-    clip_rows,
-    frozen_features,
-)
-from mahrem.types import Floats
+__all__ = [
+    "last_layer_rows",
+]
 
-__all__ = ["TABLES", "rows_of"]
-
-TABLES = ("last-layer",)
 CLASSES = tuple(range(10))
 EPSILONS, QUICK_EPSILONS = (1.0, 3.0, 8.0), (3.0,)
 RUNS, SLOW_RUNS, QUICK_RUNS = 3, 1, 1
@@ -38,28 +29,24 @@ DIRECTIONS, SIZE, SQUARE = 4, 5, 4
 NORM = 2.5  # nearly every image has more: rows are scaled to this
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables of MNIST: this one here, the others where they are made."""
-    for table in tables:
-        yield from (
-            _rows(quick=quick, step=step)
-            if table in TABLES
-            else network_rows([table], quick=quick, step=step)
-        )
-
-
-def _rows(*, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    step("last-layer: features of the fixed filters")
+def last_layer_rows(run: TableRun) -> Iterator[Row]:
+    """Give the rows of this table of MNIST."""
+    run.step("last-layer: features of the fixed filters")
     train, labels, tested, truth = _features()
     plain = _plain(train, labels)
-    yield _row("least squares, not private", {"epsilon": "inf"}, [_score(plain, tested, truth)])
-    for epsilon in QUICK_EPSILONS if quick else EPSILONS:
-        for method, model in _models(epsilon, quick=quick).items():
+    place = run.place("mnist")
+    yield _row(place.at(epsilon="inf"), "least squares, not private", [_score(plain, tested, truth)])
+    for epsilon in QUICK_EPSILONS if run.quick else EPSILONS:
+        for method, model in _models(epsilon, quick=run.quick).items():
             often = SLOW_RUNS if isinstance(model, PrivateClassifier) else RUNS
-            runs = QUICK_RUNS if quick else often
-            step(f"last-layer: {method}, epsilon={epsilon:g}, {runs} runs")
-            found = [_accuracy(model, epsilon) for _ in range(runs)]
-            yield _row(method, {"epsilon": epsilon, "features": train.shape[1]}, found)
+            runs = QUICK_RUNS if run.quick else often
+            run.step(f"last-layer: {method}, epsilon={epsilon:g}, {runs} runs")
+            accuracies = [_accuracy(model, epsilon) for _ in range(runs)]
+            yield _row(place.at(epsilon=epsilon, features=train.shape[1]), method, accuracies)
+
+
+def _row(place: Place, method: str, accuracies: Sequence[float]) -> Row:
+    return place.row(method, "accuracy in %", float(np.mean(accuracies)), note=spread_note(accuracies))
 
 
 def _accuracy(model: Any, epsilon: float) -> float:
@@ -87,7 +74,7 @@ def _models(epsilon: float, *, quick: bool) -> Mapping[str, Any]:
 
 
 @cache
-def _features() -> tuple[Floats, Any, Floats, Any]:
+def _features() -> tuple[Floats, Integers, Floats, Integers]:
     train, labels, tested, truth = mnist()
     network = _filters()
     rows, others = (clip_rows(frozen_features(network, part), NORM) / NORM for part in (train, tested))
@@ -110,16 +97,10 @@ def _filters() -> Any:
     return torch.nn.Sequential(edges, torch.nn.ReLU(), torch.nn.AvgPool2d(SQUARE), torch.nn.Flatten())
 
 
-def _plain(rows: Floats, labels: Any) -> Floats:
+def _plain(rows: Floats, labels: Integers) -> Floats:
     signs = 2.0 * (labels[:, None] == np.arange(len(CLASSES))) - 1.0
     return np.asarray(np.linalg.solve(rows.T @ rows + 1e-3 * np.eye(rows.shape[1]), rows.T @ signs))
 
 
-def _score(weights: Floats, rows: Floats, truth: Any) -> float:
+def _score(weights: Floats, rows: Floats, truth: Integers) -> float:
     return 100 * float(np.mean((rows @ weights).argmax(axis=1) == truth))
-
-
-def _row(method: str, setting: Mapping[str, Any], found: Sequence[float]) -> Row:
-    note = f"sd {np.std(found, ddof=1):.2f} over {len(found)} runs" if len(found) > 1 else ""
-    ours = float(np.mean(found))
-    return Row.rounded(PAPER, TABLES[0], "mnist", setting, method, "accuracy in %", ours, note=note)

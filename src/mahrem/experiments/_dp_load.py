@@ -6,42 +6,41 @@ ones. Runs have a seed so that they repeat, which real ones must not have.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
+from mahrem.datasets import find
+from mahrem.dp import Ledger
+from mahrem.experiments._row import Row, TableRun
+from mahrem.learning.private import Descent, NETWORKS, PrivateRegressor
+from mahrem.types import Floats, Integers
 from typing import Any
-
 import numpy as np
 import polars as pl
 
-from mahrem.datasets import find
-from mahrem.dp import Ledger
-from mahrem.experiments._row import Row
-from mahrem.learning.private import NETWORKS, Descent, PrivateRegressor
-from mahrem.types import Floats, Integers
+__all__ = [
+    "rows_of",
+]
 
-__all__ = ["TABLES", "rows_of"]
-
-PAPER = "dp-load"
-TABLES = ("forecast",)
+METRIC = "mean absolute error in kW"
 EPSILONS = (1.0, 3.0, 8.0)
 DELTA, LONGEST = 1e-5, 12
 LOWER, UPPER = 0.0, 6.0  # kW over an hour; more counts as 6
 HIDDEN = 16
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
+def rows_of(run: TableRun) -> Iterator[Row]:
     """Give mean absolute errors in kW."""
-    del tables  # there is one
-    epochs = 1 if quick else 60
+    epochs = 1 if run.quick else 60
     rows, targets, days, tested, truth = _windows()
     count = int(days.max()) + 1
-    yield _row("the last hour again", {}, np.abs(tested[:, -1, 0] - truth).mean())
-    yield _row("the mean of the training hours", {}, np.abs(targets.mean() - truth).mean())
-    step("forecast: lstm, not private")
-    yield _row("lstm, not private", {}, np.abs(_plain(rows, targets, tested, epochs // 4 + 1) - truth).mean())
+    place = run.place("household power")
+    yield place.row("the last hour again", METRIC, np.abs(tested[:, -1, 0] - truth).mean())
+    yield place.row("the mean of the training hours", METRIC, np.abs(targets.mean() - truth).mean())
+    run.step("forecast: lstm, not private")
+    forecasts = _plain(rows, targets, tested, epochs // 4 + 1)
+    yield place.row("lstm, not private", METRIC, np.abs(forecasts - truth).mean())
     for epsilon in EPSILONS:
-        step(f"forecast: lstm, epsilon={epsilon:g}")
+        run.step(f"forecast: lstm, epsilon={epsilon:g}")
         ledger = Ledger.temporary(
             epsilon=epsilon, delta=DELTA, rows=count, subject="day", rows_per_person=LONGEST
         )
@@ -62,7 +61,8 @@ def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) 
         )
         model.fit(_scaled(rows), targets, ledger=ledger, units=days)
         error = np.abs(model.predict(_scaled(tested)) - truth).mean()
-        yield _row("lstm, private", {"epsilon": epsilon}, error, f"a day is protected, delta={DELTA:g}")
+        note = f"a day is protected, delta={DELTA:g}"
+        yield place.at(epsilon=epsilon).row("lstm, private", METRIC, error, note=note)
 
 
 @cache
@@ -105,10 +105,5 @@ def _plain(rows: Floats, targets: Floats, tested: Floats, epochs: int) -> Floats
                 loss.backward()
                 steps.step()
         with torch.no_grad():
-            found = model(torch.from_numpy(_scaled(tested)))[:, 0].numpy()
-    return np.asarray((found + 1) * UPPER / 2, dtype=np.float64)
-
-
-def _row(method: str, setting: dict[str, Any], ours: float, note: str = "") -> Row:
-    metric = "mean absolute error in kW"
-    return Row.rounded(PAPER, TABLES[0], "household power", setting, method, metric, ours, note=note)
+            forecasts = model(torch.from_numpy(_scaled(tested)))[:, 0].numpy()
+    return np.asarray((forecasts + 1) * UPPER / 2, dtype=np.float64)

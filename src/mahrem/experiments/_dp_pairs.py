@@ -8,46 +8,43 @@ ones must not have. Settings were chosen while looking at these figures.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
+from collections.abc import Iterator
 from mahrem.attacks import area_under_curve
 from mahrem.dp import Ledger
-from mahrem.experiments._dp_mnist import DELTA, mnist
-from mahrem.experiments._row import Row
+from mahrem.experiments._mnist import DELTA, mnist
+from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import Descent, PlainSiamese, PrivateSiamese, nearest_others
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
+import numpy as np
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = [
+    "rows_of",
+]
 
-PAPER = "dp-pairs"
-TABLES = ("pairs", "triplets")
 EPSILONS = (1.0, 3.0, 8.0)
 TESTED = 20_000  # pairs
 CODE = 16
 OPTIONS = {"hidden": (128,)}
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    most = 2000 if quick else None
-    images, labels, tested, truth = (part[:most] for part in mnist())
-    images, tested = _halved(images), _halved(tested)
-    for kind in tables:
-        yield from _rows(kind, {}, "pixels", tested.astype(np.float64), truth)
-        for epsilon in EPSILONS[-1:] if quick else EPSILONS:
-            model = _private(kind, epsilon, step, quick=quick)
-            ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, rows=len(images))
-            model.fit(images, labels, ledger=ledger)
-            setting = {"epsilon": epsilon, "batch": int(model.plan_.batch), "steps": model.plan_.steps}
-            yield from _rows(kind, setting, "private", model.transform(tested), truth)
-        step(f"{kind}: not private")
-        plain = _plain(kind, quick=quick).fit(images, labels)
-        setting = {"batch": plain.batch, "steps": plain.steps}
-        yield from _rows(kind, setting, "not private", plain.transform(tested), truth)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table, which is named by its kind of groups."""
+    most = 2000 if run.quick else None
+    images, labels, tested, truth = mnist()
+    images, labels = _halved(images[:most]), labels[:most]
+    tested, truth = _halved(tested[:most]), truth[:most]
+    place = run.place("mnist")
+    yield from _rows(place, "pixels", tested.astype(np.float64), truth)
+    for epsilon in EPSILONS[-1:] if run.quick else EPSILONS:
+        model = _private(run, epsilon)
+        ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, rows=len(images))
+        model.fit(images, labels, ledger=ledger)
+        here = place.at(epsilon=epsilon, batch=int(model.plan_.batch), steps=model.plan_.steps)
+        yield from _rows(here, "private", model.transform(tested), truth)
+    run.step(f"{run.table}: not private")
+    plain = _plain(run.table, quick=run.quick).fit(images, labels)
+    here = place.at(batch=plain.batch, steps=plain.steps)
+    yield from _rows(here, "not private", plain.transform(tested), truth)
 
 
 def _halved(images: Floats) -> Floats:
@@ -57,19 +54,19 @@ def _halved(images: Floats) -> Floats:
     return np.asarray(means.reshape(count, -1))
 
 
-def _private(kind: str, epsilon: float, step: Callable[[str], None], *, quick: bool) -> PrivateSiamese:
+def _private(run: TableRun, epsilon: float) -> PrivateSiamese:
     def progress(done: int, steps: int, spent: float) -> None:
-        step(f"{kind}: epsilon={epsilon:g}, step {done} of {steps}, epsilon so far {spent:.2f}")
+        run.step(f"{run.table}: epsilon={epsilon:g}, step {done} of {steps}, epsilon so far {spent:.2f}")
 
     return PrivateSiamese(
-        kind=kind,
+        kind=run.table,
         options=OPTIONS,
         classes=tuple(range(10)),
         code=CODE,
         epsilon=epsilon,
         delta=DELTA,
-        batch=500 if quick else 4096,
-        epochs=0.5 if quick else 15,
+        batch=500 if run.quick else 4096,
+        epochs=0.5 if run.quick else 15,
         descent=Descent(learning_rate=3e-3, optimiser="adam", average=0.95),
         microbatch=1024,
         progress=progress,
@@ -84,15 +81,13 @@ def _plain(kind: str, *, quick: bool) -> PlainSiamese:
     )
 
 
-def _rows(kind: str, setting: Mapping[str, Any], method: str, codes: Floats, truth: Any) -> Iterator[Row]:
+def _rows(place: Place, method: str, codes: Floats, truth: Integers) -> Iterator[Row]:
     draws = np.random.default_rng(2)
-    one, two = draws.integers(len(codes), size=(2, TESTED))
-    near = -np.linalg.norm(codes[one] - codes[two], axis=1)
-    alike = truth[one] == truth[two]
-    area, error = area_under_curve(np.sort(near[alike & (one != two)]), np.sort(near[~alike]))
+    left, right = draws.integers(len(codes), size=(2, TESTED))
+    near = -np.linalg.norm(codes[left] - codes[right], axis=1)
+    alike = truth[left] == truth[right]
+    area, error = area_under_curve(np.sort(near[alike & (left != right)]), np.sort(near[~alike]))
     nearest = 100 * float(np.mean(truth[nearest_others(codes)] == truth))
-    for metric, ours, note in (
-        ("nearest other image of the same digit in %", nearest, f"{len(codes):,} images"),
-        ("one digit or two, AUC", area, f"standard error {error:.4f}"),
-    ):
-        yield Row.rounded(PAPER, kind, "mnist", setting, method, metric, ours, note=note)
+    same = "nearest other image of the same digit in %"
+    yield place.row(method, same, nearest, note=f"{len(codes):,} images")
+    yield place.row(method, "one digit or two, AUC", area, note=f"standard error {error:.4f}")

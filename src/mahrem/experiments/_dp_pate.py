@@ -9,25 +9,23 @@ were chosen while looking at these images.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
-
-import numpy as np
-
 from mahrem.check import extra
 from mahrem.dp import Ledger
-from mahrem.experiments._dp_mnist import MIDDLE, ROWS, SPREAD, mnist
-from mahrem.experiments._row import Row
+from mahrem.experiments._mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
+from mahrem.experiments._row import Row, TableRun
 from mahrem.learning.votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes, Pate, SanitisedCost
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
+from typing import Any
+import numpy as np
 
-__all__ = ["TABLES", "gradient_histograms", "rows_of"]
+__all__ = [
+    "gradient_histograms",
+    "rows_of",
+]
 
-PAPER = "dp-pate"
-TABLES = ("gnmax", "confident", "laplace", "semi", "sanitised")
-DELTA, BUDGET = 1e-5, 20.0
+BUDGET = 20.0
 TEACHERS, QUICK_TEACHERS, QUICK_ROWS = 250, 20, 2000
 AXES, CELL, DIRECTIONS, BLOCK = 60, 4, 9, 2000
 RECIPES: Mapping[str, tuple[NoisyVotes, int, int]] = {  # votes, questions, rounds on the student's own labels
@@ -40,48 +38,34 @@ RECIPES: Mapping[str, tuple[NoisyVotes, int, int]] = {  # votes, questions, roun
 SANITISED: Mapping[str, SanitisedCost] = {"sanitised": SanitisedCost(epsilon=2.0, order=10.0)}
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables: accuracy and cost."""
-    for table in tables:
-        votes, questions, rounds = RECIPES[table]
-        teachers = QUICK_TEACHERS if quick else TEACHERS
-        asked = 100 if quick else questions
-        step(f"{table}: {teachers} teachers, {asked} questions")
-        rows, labels, public, tested, truth = _images(QUICK_ROWS if quick else ROWS)
-        model = Pate(
-            teacher=_teacher,
-            student=_sure_student if rounds else _student,
-            classes=tuple(range(10)),
-            teachers=teachers,
-            votes=votes,
-            questions=asked,
-            semi=rounds,
-            sure=0.9,
-            sanitise=SANITISED.get(table),
-        )
-        ledger = Ledger.temporary(epsilon=BUDGET, delta=DELTA, rows=ROWS)
-        model.fit(rows, labels, public=public, ledger=ledger)
-        setting = {"teachers": teachers, "questions": asked, "answered": model.answered_}
-        for metric, ours, note in _figures(model, 100 * model.score(tested, truth)):
-            yield Row(
-                paper=PAPER,
-                table=table,
-                dataset="mnist",
-                setting=setting,
-                method=f"pate, {table}",
-                metric=metric,
-                ours=ours,
-                note=note,
-            )
-
-
-def _figures(model: Pate, right: float) -> Iterator[tuple[str, float, str]]:
-    yield "accuracy in %", right, repr(model.votes)
-    yield "epsilon", model.cost_[0], "data-independent, by PLD, delta 1e-5"
-    said = model.data_dependent_
-    if said is not None:
-        note = f"no promise; published with noise of epsilon {said.paid[0]:g}, which epsilon holds"
-        yield "epsilon at this table, after noise", said.epsilon, note
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table: accuracy and cost."""
+    votes, questions, rounds = RECIPES[run.table]
+    teachers = QUICK_TEACHERS if run.quick else TEACHERS
+    asked = 100 if run.quick else questions
+    run.step(f"{run.table}: {teachers} teachers, {asked} questions")
+    rows, labels, public, tested, truth = _images(QUICK_ROWS if run.quick else ROWS)
+    model = Pate(
+        teacher=_teacher,
+        student=_sure_student if rounds else _student,
+        classes=tuple(range(10)),
+        teachers=teachers,
+        votes=votes,
+        questions=asked,
+        semi=rounds,
+        sure=0.9,
+        sanitise=SANITISED.get(run.table),
+    )
+    ledger = Ledger.temporary(epsilon=BUDGET, delta=DELTA, rows=ROWS)
+    model.fit(rows, labels, public=public, ledger=ledger)
+    method = f"pate, {run.table}"
+    place = run.place("mnist", teachers=teachers, questions=asked, answered=model.answered_).rounded(None)
+    yield place.row(method, "accuracy in %", 100 * model.score(tested, truth), note=repr(model.votes))
+    yield place.row(method, "epsilon", model.cost_[0], note="data-independent, by PLD, delta 1e-5")
+    sanitised = model.data_dependent_
+    if sanitised is not None:
+        note = f"no promise; published with noise of epsilon {sanitised.paid[0]:g}, which epsilon holds"
+        yield place.row(method, "epsilon at this table, after noise", sanitised.epsilon, note=note)
 
 
 def _teacher() -> Any:
@@ -107,7 +91,7 @@ def _sure_student() -> Any:
 
 
 @cache
-def _images(count: int) -> tuple[Floats, Any, Floats, Floats, Any]:
+def _images(count: int) -> tuple[Floats, Integers, Floats, Floats, Integers]:
     """Give private features and labels, public features, and features and labels to test with."""
     images, labels, others, truth = mnist()
     others, truth = others[:count], truth[:count]

@@ -8,33 +8,23 @@ seed.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
-
-import numpy as np
-import polars as pl
-
 from mahrem.check import extra
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
-from mahrem.experiments._row import Row
+from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import new_stream
-from mahrem.learning.synthesis import (
-    CellLikelihood,
-    CellsAsked,
-    GeneratorExamples,
-    Recurrent,
-    SyntheticSchema,
-    make_synthesiser,
-)
+from mahrem.learning.synthesis import CellLikelihood, CellsAsked, GeneratorExamples, Recurrent, SyntheticSchema, make_synthesiser
 from mahrem.types import Floats
+from typing import Any
+import numpy as np
+import polars as pl
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = [
+    "rows_of",
+]
 
-PAPER = "dp-series"
-TABLES = ("forecast",)
 HOURS = tuple(f"h{hour:02d}" for hour in range(24))
 LOWER, UPPER = 0.0, 6.0  # kW over an hour; more counts as 6
 EDGES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0)
@@ -50,23 +40,25 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
+def rows_of(run: TableRun) -> Iterator[Row]:
     """Give mean absolute errors in kW, and how the made-up days look."""
-    del tables  # there is one
     real, later = _days()
     rows, truth = _windows(later)
-    yield _row("the last hour again", {}, "forecast error", float(np.abs(rows[:, -2] - truth).mean()))
-    yield from _figures("real days", {}, real, later)
-    for method in ("lstm",) if quick else tuple(OPTIONS):
-        said = {**OPTIONS[method], "steps": 3} if quick else OPTIONS[method]
-        for epsilon in EPSILONS[-1:] if quick else EPSILONS:
-            step(f"{method}, epsilon={epsilon:g}")
+    place = run.place("household power")
+    error = float(np.abs(rows[:, -2] - truth).mean())
+    yield place.row("the last hour again", "forecast error", error)
+    yield from _figures(place, "real days", real, later)
+    for method in ("lstm",) if run.quick else tuple(OPTIONS):
+        options = {**OPTIONS[method], "steps": 3} if run.quick else OPTIONS[method]
+        for epsilon in EPSILONS[-1:] if run.quick else EPSILONS:
+            run.step(f"{method}, epsilon={epsilon:g}")
             ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, columns=FACTS, rows=len(real))
-            made = make_synthesiser(method, epsilon=epsilon, delta=DELTA, schema=SCHEMA, **said)
-            drawn = made.fit(_frame(real), ledger=ledger).sample(MADE)
-            yield from _figures(method, {"epsilon": epsilon}, drawn.to_numpy(), later)
-    step("lstm, not private")
-    yield from _figures("lstm, not private", {}, _open_lstm(real, steps=3 if quick else 400), later)
+            synthesiser = make_synthesiser(method, epsilon=epsilon, delta=DELTA, schema=SCHEMA, **options)
+            drawn = synthesiser.fit(_frame(real), ledger=ledger).sample(MADE)
+            yield from _figures(place.at(epsilon=epsilon), method, drawn.to_numpy(), later)
+    run.step("lstm, not private")
+    drawn_openly = _open_lstm(real, steps=3 if run.quick else 400)
+    yield from _figures(place, "lstm, not private", drawn_openly, later)
 
 
 @cache
@@ -112,7 +104,7 @@ def _windows(days: Floats) -> tuple[Floats, Floats]:
     return rows, days[:, LONGEST:].ravel()
 
 
-def _figures(method: str, setting: Mapping[str, Any], days: Floats, later: Floats) -> Iterator[Row]:
+def _figures(place: Place, method: str, days: Floats, later: Floats) -> Iterator[Row]:
     try:
         from sklearn.ensemble import HistGradientBoostingRegressor
     except ImportError:
@@ -121,15 +113,11 @@ def _figures(method: str, setting: Mapping[str, Any], days: Floats, later: Float
     forecaster = HistGradientBoostingRegressor(loss="absolute_error", random_state=0).fit(rows, truth)
     asked, wanted = _windows(later)
     error = float(np.abs(forecaster.predict(asked) - wanted).mean())
-    yield _row(method, setting, "forecast error", error, f"{len(days):,} days")
+    yield place.row(method, "forecast error", error, note=f"{len(days):,} days")
     means = float(np.abs(days.mean(axis=0) - _days()[0].mean(axis=0)).mean())
-    yield _row(method, setting, "mean of an hour, error", means)
-    yield _row(method, setting, "correlation of neighbouring hours", _neighbours(days))
+    yield place.row(method, "mean of an hour, error", means)
+    yield place.row(method, "correlation of neighbouring hours", _neighbours(days))
 
 
 def _neighbours(days: Floats) -> float:
     return float(np.corrcoef(days[:, :-1].ravel(), days[:, 1:].ravel())[0, 1])
-
-
-def _row(method: str, setting: Mapping[str, Any], metric: str, ours: float, note: str = "") -> Row:
-    return Row.rounded(PAPER, TABLES[0], "household power", setting, method, metric, ours, note=note)

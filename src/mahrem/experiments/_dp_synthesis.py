@@ -7,31 +7,24 @@ which have been known for decades. Question marks are missing values. Noise has 
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
-
-import numpy as np
-import polars as pl
-
 from mahrem.datasets import find
 from mahrem.dp import Ledger, PublicColumn
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
-from mahrem.experiments._row import Row
-from mahrem.learning.synthesis import (
-    SYNTHESISERS,
-    FittedSynthesiser,
-    SyntheticSchema,
-    make_synthesiser,
-    synthetic_quality,
-)
+from mahrem.experiments._row import Place, Row, TableRun
+from mahrem.learning.synthesis import FittedSynthesiser, SYNTHESISERS, SyntheticSchema, make_synthesiser, synthetic_quality
+from typing import Any
+import numpy as np
+import polars as pl
 
-__all__ = ["ADULT_SCHEMA", "SYNTHESIS_FACTS", "TABLES", "rows_of", "synthetic_adult"]
+__all__ = [
+    "ADULT_SCHEMA",
+    "SYNTHESIS_FACTS",
+    "rows_of",
+    "synthetic_adult",
+]
 
-PAPER = "dp-synthesis"
-TABLES = ("accuracy", "epsilon")
 DELTA = 1e-6
 RUNS, QUICK_RUNS = 5, 1
 STUDENT = {2: 12.706, 5: 2.776}  # 97.5 % quantiles, by the number of runs
@@ -56,42 +49,43 @@ ADULT_SCHEMA = SyntheticSchema(missing=("workclass", "occupation", "native-count
 def synthetic_adult(method: str, epsilon: float, **options: Any) -> FittedSynthesiser:
     """Fit a synthesiser to the training file."""
     ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, columns=SYNTHESIS_FACTS)
-    made = make_synthesiser(
+    synthesiser = make_synthesiser(
         method, epsilon=epsilon, delta=DELTA, target=ADULT_TARGET, schema=ADULT_SCHEMA, **options
     )
-    return made.fit(_files()[0], ledger=ledger)
+    return synthesiser.fit(_files()[0], ledger=ledger)
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    runs = QUICK_RUNS if quick else RUNS
-    for table in tables:
-        if table == "accuracy":
-            yield from _accuracy(runs, step)
-        else:
-            for epsilon in EPSILONS:
-                step(f"epsilon={epsilon:g}, {min(runs, 2)} runs")
-                found = [_judged("marginals", epsilon) for _ in range(min(runs, 2))]
-                yield from _rows("epsilon", "marginals", {"epsilon": epsilon}, found)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    runs = QUICK_RUNS if run.quick else RUNS
+    place = run.place("adult").rounded(None)
+    if run.table == "accuracy":
+        yield from _accuracy(run, place, runs)
+        return
+    for epsilon in EPSILONS:
+        run.step(f"epsilon={epsilon:g}, {min(runs, 2)} runs")
+        measured = [_measure("marginals", epsilon) for _ in range(min(runs, 2))]
+        yield from _rows(place.at(epsilon=epsilon), "marginals", measured)
 
 
-def _accuracy(runs: int, step: Callable[[str], None]) -> Iterator[Row]:
+def _accuracy(run: TableRun, place: Place, runs: int) -> Iterator[Row]:
     reached: dict[str, float] = {}
-    found: list[dict[str, float]] = []
+    measured: list[dict[str, float]] = []
+    metric = f"synthetic accuracy, {CLASSIFIERS[0]}"
     for method in METHODS:
-        found = []
-        for run in range(runs):
-            step(f"{method}, epsilon=1, run {run + 1} of {runs}")
-            found.append(_judged(method, 1.0))
-        reached[method] = float(np.mean([one[f"synthetic accuracy, {CLASSIFIERS[0]}"] for one in found]))
-        yield from _rows("accuracy", method, {"epsilon": 1.0}, found)
-    plain = [{name: figure for name, figure in one.items() if name.startswith("real")} for one in found[:1]]
-    yield from _rows("accuracy", "non-private", {"epsilon": "inf"}, plain)
+        measured = []
+        for number in range(runs):
+            run.step(f"{method}, epsilon=1, run {number + 1} of {runs}")
+            measured.append(_measure(method, 1.0))
+        reached[method] = float(np.mean([figures[metric] for figures in measured]))
+        yield from _rows(place.at(epsilon=1.0), method, measured)
+    real = {name: figure for name, figure in measured[0].items() if name.startswith("real")}
+    yield from _rows(place.at(epsilon="inf"), "non-private", [real])
     best = max(reached, key=lambda name: reached[name])
     beaten = ", ".join(f"{name} {figure:.4f}" for name, figure in reached.items() if name != best)
-    win = {f"synthetic highest accuracy, {CLASSIFIERS[0]}": reached[best]}
-    for row in _rows("accuracy", best, {"epsilon": 1.0}, [win]):
-        yield replace(row, note=f"it wins over {beaten}" if beaten else "")
+    note = f"it wins over {beaten}" if beaten else ""
+    highest = f"highest accuracy, {CLASSIFIERS[0]}"
+    yield place.at(epsilon=1.0).row(best, highest, reached[best], note=note)
 
 
 @cache
@@ -100,7 +94,7 @@ def _files() -> tuple[pl.DataFrame, pl.DataFrame]:
     return train, test
 
 
-def _judged(method: str, epsilon: float) -> dict[str, float]:
+def _measure(method: str, epsilon: float) -> dict[str, float]:
     """Fit, draw as many rows as there were, and measure."""
     train, test = _files()
     fitted = synthetic_adult(method, epsilon)
@@ -108,39 +102,28 @@ def _judged(method: str, epsilon: float) -> dict[str, float]:
     quality = synthetic_quality(
         train, drawn, fitted.domain, holdout=test, target=ADULT_TARGET, classifiers=CLASSIFIERS
     )
-    found = {
+    accuracies = {
         f"{side} accuracy, {name}": figures[f"{side}_accuracy"]
         for name, figures in quality.learning.items()
         for side in ("synthetic", "real")
     }
     return {
-        **found,
+        **accuracies,
         "pairs of columns, mean distance": quality.pairs["synthetic_mean"],
         "propensity score, pMSE": quality.propensity["synthetic"]["pmse"],
         "nearer to training than to hold-out": quality.closest["nearer_to_real"],
     }
 
 
-def _rows(
-    table: str, method: str, setting: Mapping[str, Any], found: Sequence[Mapping[str, float]]
-) -> Iterator[Row]:
-    for metric in found[0]:
+def _rows(place: Place, method: str, measured: Sequence[Mapping[str, float]]) -> Iterator[Row]:
+    for metric in measured[0]:
         if method != "non-private" and metric.startswith("real "):
             continue
-        values = np.array([one[metric] for one in found])
+        values = np.array([figures[metric] for figures in measured])
         note = ""
         if len(values) > 1:
             half = STUDENT[len(values)] * values.std(ddof=1) / len(values) ** 0.5
-            note = (
-                f"95 % interval {values.mean() - half:.4f} to {values.mean() + half:.4f}, {len(values)} runs"
-            )
-        yield Row(
-            paper=PAPER,
-            table=table,
-            dataset="adult",
-            setting=setting,
-            method=method,
-            metric=metric.removeprefix("synthetic ").removeprefix("real "),
-            ours=float(values.mean()),
-            note=note,
-        )
+            ends = f"{values.mean() - half:.4f} to {values.mean() + half:.4f}"
+            note = f"95 % interval {ends}, {len(values)} runs"
+        shown = metric.removeprefix("synthetic ").removeprefix("real ")
+        yield place.row(method, shown, float(values.mean()), note=note)

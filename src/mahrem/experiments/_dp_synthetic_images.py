@@ -7,50 +7,32 @@ seed so that they repeat, which real ones must not have. Settings were chosen wh
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
-
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from mahrem.dp import Ledger
-from mahrem.experiments._dp_mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
-from mahrem.experiments._row import Row
+from mahrem.experiments._mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
+from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import PlainNetwork, TrainingPlan, new_stream
 from mahrem.learning.synthesis import Adversarial, Generator, NetworkImages, NetworkImagesFit, Variational
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
+import numpy as np
 
-__all__ = ["TABLES", "PicturedRow", "judged", "rows_of", "synthesiser"]
+__all__ = [
+    "judge",
+    "rows_of",
+    "synthesiser",
+]
 
-PAPER = "dp-synthetic-images"
-TABLES = ("epsilon-10", "epsilon-3", "without-noise")
 EPSILONS = {"epsilon-10": 10.0, "epsilon-3": 3.0}
 DIGITS = tuple(range(10))
 RATE = 4096 / ROWS
 GENERATORS: Mapping[str, Generator] = {
     "vae": Variational(code=4, rate=RATE, steps=1000, learning_rate=0.02, weight=2.0),
     "gan": Adversarial(
-        judge=64,
-        rate=RATE / 2,
-        turns=1,
-        learning_rate=0.002,
-        generator_rate=0.001,
-        average=0.99,
+        judge=64, rate=RATE / 2, turns=1, learning_rate=0.002, generator_rate=0.001, average=0.99
     ),
 }
 LOOSE, SILENT = 1000.0, 1e-6  # a clip that clips nothing, and next to no noise
-
-
-@dataclass(frozen=True, kw_only=True)
-class PicturedRow(Row):
-    """A figure, and made-up images to look at.
-
-    Attributes:
-        picture: A PNG; a column for each digit.
-    """
-
-    picture: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True)
@@ -62,22 +44,21 @@ class _Effort:
     epochs: int
 
     def generator(self, name: str) -> Generator:
-        found = GENERATORS[name]
-        return found if self.steps is None else replace(found, steps=self.steps)
+        generator = GENERATORS[name]
+        return generator if self.steps is None else replace(generator, steps=self.steps)
 
 
 FULL, QUICK = _Effort(None, 30_000, 3), _Effort(40, 2_000, 1)
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables: accuracy on real images after training on made-up ones."""
-    effort = QUICK if quick else FULL
-    for table in tables:
-        if table in EPSILONS:
-            for name in GENERATORS:
-                yield from _private(table, name, effort, step)
-        else:
-            yield from _plain(table, effort, step)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table: accuracy on real images after training on made-up ones."""
+    effort = QUICK if run.quick else FULL
+    if run.table not in EPSILONS:
+        yield from _plain(run, effort)
+        return
+    for name in GENERATORS:
+        yield from _private(run, name, effort)
 
 
 def synthesiser(generator: Generator, epsilon: float) -> NetworkImages:
@@ -85,36 +66,40 @@ def synthesiser(generator: Generator, epsilon: float) -> NetworkImages:
     return NetworkImages(generator=generator, classes=DIGITS, epsilon=epsilon, delta=DELTA, seed=1)
 
 
-def judged(images: Floats, labels: Any, epochs: int) -> float:
+def judge(images: Floats, labels: Integers, epochs: int) -> float:
     """Train a small network on images in shades; give its accuracy on the real test images, in percent."""
     _, _, tested, truth = mnist()
     scaled = ((images.reshape(-1, 1, 28, 28) - MIDDLE) / SPREAD).astype(np.float32)
-    judge = PlainNetwork(network="cnn", classes=DIGITS, epochs=epochs, batch=256, learning_rate=0.002, seed=1)
-    return 100 * float(np.mean(judge.fit(scaled, labels).predict(tested) == truth))
+    network = PlainNetwork(
+        network="cnn", classes=DIGITS, epochs=epochs, batch=256, learning_rate=0.002, seed=1
+    )
+    return 100 * float(np.mean(network.fit(scaled, labels).predict(tested) == truth))
 
 
-def _private(table: str, name: str, effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
-    epsilon, generator = EPSILONS[table], effort.generator(name)
-    step(f"{table}: {name}, {generator.steps} steps")
+def _private(run: TableRun, name: str, effort: _Effort) -> Iterator[Row]:
+    epsilon, generator = EPSILONS[run.table], effort.generator(name)
+    run.step(f"{run.table}: {name}, {generator.steps} steps")
     ledger = Ledger.temporary(epsilon=epsilon, delta=DELTA, rows=ROWS)
-    made = synthesiser(generator, epsilon).fit(*_digits(), ledger=ledger)
-    setting = {
-        "epsilon": epsilon,
-        "batch": round(made.plan.batch),
-        "steps": made.plan.steps,
-        "noise": round(made.plan.noise_multiplier, 3),
-    }
-    step(f"{table}: {name}, judging")
-    yield _judged(made, effort, table, setting, name, "with a seed, so that it repeats")
-    yield _row(table, setting, name, "epsilon", ledger.spent().epsilon, f"by PLD, delta {DELTA:g}")
+    fitted = synthesiser(generator, epsilon).fit(*_digits(), ledger=ledger)
+    place = run.place(
+        "mnist",
+        epsilon=epsilon,
+        batch=round(fitted.plan.batch),
+        steps=fitted.plan.steps,
+        noise=round(fitted.plan.noise_multiplier, 3),
+    ).rounded(None)
+    run.step(f"{run.table}: {name}, judging")
+    yield _judged(place, name, fitted, effort, "with a seed, so that it repeats")
+    yield place.row(name, "epsilon", ledger.spent().epsilon, note=f"by PLD, delta {DELTA:g}")
 
 
-def _plain(table: str, effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
+def _plain(run: TableRun, effort: _Effort) -> Iterator[Row]:
     """Give what can be had without privacy: the same networks without noise, and real images."""
     images, labels = _digits()
+    place = run.place("mnist", epsilon="inf").rounded(None)
     for name in GENERATORS:
         generator = replace(effort.generator(name), clip=LOOSE)
-        step(f"{table}: {name}, {generator.steps} steps")
+        run.step(f"{run.table}: {name}, {generator.steps} steps")
         plan = TrainingPlan(
             rows=ROWS,
             batch=generator.rate * ROWS,
@@ -123,37 +108,20 @@ def _plain(table: str, effort: _Effort, step: Callable[[str], None]) -> Iterator
             noise_multiplier=SILENT,
             delta=DELTA,
         )
-        made = synthesiser(generator, 1.0).prepared(images, labels, plan, new_stream(1))()
-        setting = {"epsilon": "inf", "steps": generator.steps}
-        yield _judged(made, effort, table, setting, name, "NOT private")
-    step(f"{table}: real images")
-    some = judged(images[: effort.images], labels[: effort.images], effort.epochs)
-    yield _row(table, {"epsilon": "inf"}, "real images", "accuracy in %", some, "NOT private")
+        fitted = synthesiser(generator, 1.0).prepared(images, labels, plan, new_stream(1))()
+        yield _judged(place.at(steps=generator.steps), name, fitted, effort, "NOT private")
+    run.step(f"{run.table}: real images")
+    some = judge(images[: effort.images], labels[: effort.images], effort.epochs)
+    yield place.row("real images", "accuracy in %", some, note="NOT private")
 
 
-def _digits() -> tuple[Floats, Any]:
+def _digits() -> tuple[Floats, Integers]:
     """Give the training images in shades from 0 to 1, and their labels."""
     images, labels, _, _ = mnist()
     return images * SPREAD + MIDDLE, labels
 
 
-def _judged(
-    made: NetworkImagesFit, effort: _Effort, table: str, setting: Mapping[str, Any], name: str, note: str
-) -> PicturedRow:
-    reached = judged(*made.sample(effort.images, seed=1), effort.epochs)
-    return replace(_row(table, setting, name, "accuracy in %", reached, note), picture=made.sheet(seed=1))
-
-
-def _row(
-    table: str, setting: Mapping[str, Any], method: str, metric: str, ours: float, note: str
-) -> PicturedRow:
-    return PicturedRow(
-        paper=PAPER,
-        table=table,
-        dataset="mnist",
-        setting=setting,
-        method=method,
-        metric=metric,
-        ours=ours,
-        note=note,
-    )
+def _judged(place: Place, name: str, fitted: NetworkImagesFit, effort: _Effort, note: str) -> Row:
+    """Give the accuracy after training on made-up images, with some of them as a picture."""
+    reached = judge(*fitted.sample(effort.images, seed=1), effort.epochs)
+    return replace(place.row(name, "accuracy in %", reached, note=note), picture=fitted.sheet(seed=1))

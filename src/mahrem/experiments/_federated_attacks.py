@@ -7,8 +7,9 @@ Attack and defence know nothing of the test rows. What each attack does: ``theor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -19,20 +20,19 @@ from mahrem.experiments._federated_attacks_runs import (
     CULPRIT,
     DEFENCES,
     VETTING,
+    FederatedAdult,
     Hostility,
-    World,
-    honest,
-    learnt,
+    learn_honestly,
+    learn_under,
     share_refused,
-    world,
+    split_adult,
 )
-from mahrem.experiments._federated_leaks import Said, inversion_rows, membership_rows
-from mahrem.experiments._row import Row
+from mahrem.experiments._federated_leaks import inversion_rows, membership_rows
+from mahrem.experiments._row import Row, TableRun
 from mahrem.federated import Backdoor, FreeRider, LabelFlip, Together
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = ["rows_of"]
 
-PAPER = "federated-attacks"
 POOR, RICH = "<=50K", ">50K"
 TRIGGER = {"native-country": "Holand-Netherlands", "occupation": "Armed-Forces"}  # 1 and 15 rows of Adult
 REPLACING, PATIENT = float(CLIENTS), 1.0
@@ -68,38 +68,29 @@ ATTACKS = (
     _Attack("free-rider", "adds noise", _rides(FreeRider(noise=1.0))),
     _Attack("free-rider", "repeats the last change", _rides(FreeRider(repeat=1.0))),
 )
-TABLES = ("backdoor", "labels", "free-rider", "membership", "inversion")
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    for table in tables:
-        if table == "membership":
-            found = membership_rows(quick=quick, step=step)
-        elif table == "inversion":
-            found = inversion_rows(quick=quick, step=step)
-        else:
-            found = _attacked(table, quick=quick, step=step)
-        for setting, method, metric, value, note in found:
-            yield Row.rounded(PAPER, table, "adult", setting, method, metric, value, note=note)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    makers = {"membership": membership_rows, "inversion": inversion_rows}
+    return makers.get(run.table, _attacked)(run)
 
 
-def _attacked(table: str, *, quick: bool, step: Callable[[str], None]) -> Iterator[Said]:
+def _attacked(run: TableRun) -> Iterator[Row]:
     """Attack with each hostile client, under each defence, over several splits."""
-    worlds = [world(seed, quick=quick) for seed in range(QUICK_SEEDS if quick else SEEDS)]
-    for attack in (one for one in ATTACKS if one.table == table):
-        for defence in DEFENCES:
-            setting = {"clients": CLIENTS, "malicious": 1, "attack": attack.name}
-            try:
-                found = []
-                for place in worlds:
-                    step(f"{attack.name}, {defence}: seed {place.seed}")
-                    found.append(_outcome(attack, defence, place))
-            except Infeasible as error:
-                yield setting, defence, "accuracy", None, f"the run stopped: {error}"
-                continue
-            told = _told(found, wanted=attack.table != "free-rider", vets=defence in VETTING)
-            yield from ((setting, defence, *rest) for rest in told)
+    splits = [split_adult(seed, quick=run.quick) for seed in range(QUICK_SEEDS if run.quick else SEEDS)]
+    for attack, defence in product([attack for attack in ATTACKS if attack.table == run.table], DEFENCES):
+        place = run.place("adult", clients=CLIENTS, malicious=1, attack=attack.name)
+        try:
+            outcomes = []
+            for split in splits:
+                run.step(f"{attack.name}, {defence}: seed {split.seed}")
+                outcomes.append(_outcome(attack, defence, split))
+        except Infeasible as error:
+            yield place.row(defence, "accuracy", None, note=f"the run stopped: {error}")
+            continue
+        means = _means(outcomes, wanted=attack.table != "free-rider", vets=defence in VETTING)
+        yield from (place.row(defence, metric, value, note=note) for metric, value, note in means)
 
 
 @dataclass(frozen=True)
@@ -113,22 +104,22 @@ class _Outcome:
     others: float
 
 
-def _outcome(attack: _Attack, defence: str, place: World) -> _Outcome:
-    attacked, usual = learnt(place, defence, attack.hostile), honest(place, defence)
+def _outcome(attack: _Attack, defence: str, split: FederatedAdult) -> _Outcome:
+    attacked, usual = learn_under(split, defence, attack.hostile), learn_honestly(split, defence)
     return _Outcome(
-        _reached(attack, place, attacked, usual),
-        place.accuracy(attacked.model),
-        place.accuracy(usual.model),
+        _reached(attack, split, attacked, usual),
+        split.accuracy(attacked.model),
+        split.accuracy(usual.model),
         share_refused(attacked, [CULPRIT]),
-        share_refused(attacked, [name for name in place.parts if name != CULPRIT]),
+        share_refused(attacked, [name for name in split.parts if name != CULPRIT]),
     )
 
 
-def _reached(attack: _Attack, place: World, attacked: Together, usual: Together) -> Finding:
+def _reached(attack: _Attack, split: FederatedAdult, attacked: Together, usual: Together) -> Finding:
     """Ask both models about test rows: of the class that is renamed, or with the trigger."""
-    frame = place.judged if attack.door is None else attack.door.stamp(place.judged)
-    rows, labels = place.schema.rows(frame)
-    classes = place.schema.classes
+    frame = split.judged if attack.door is None else attack.door.stamp(split.judged)
+    rows, labels = split.schema.rows(frame)
+    classes = split.schema.classes
     asked = Examples(rows, labels)
     if attack.source is not None:
         asked = asked.take(np.asarray(labels) == classes.index(attack.source))
@@ -136,25 +127,22 @@ def _reached(attack: _Attack, place: World, attacked: Together, usual: Together)
     return Misled(into=into, classes=attacked.model.classes_)(attacked.model, asked, usual.model)
 
 
-def _told(found: Sequence[_Outcome], *, wanted: bool, vets: bool) -> Iterator[tuple[str, float, str]]:
+def _means(outcomes: Sequence[_Outcome], *, wanted: bool, vets: bool) -> Iterator[tuple[str, float, str]]:
     """Give means over the splits; a free rider wants nothing said, and only vetting refuses anybody."""
-    many = f"mean of {len(found)} splits"
+    many = f"mean of {len(outcomes)} splits"
     if wanted:
-        ends = [end for one in found for end in one.finding.interval or (0.0, 1.0)]
+        ends = [end for outcome in outcomes for end in outcome.finding.interval or (0.0, 1.0)]
         about = f"{many}, whose 95 % intervals lie between {min(ends):.3f} and {max(ends):.3f}"
-        yield "attack_success", _mean([one.finding.rate or 0.0 for one in found]), about
+        yield "attack_success", _mean([outcome.finding.rate or 0.0 for outcome in outcomes]), about
         about = "the same share by the model of honest clients alone, same defence"
-        yield "without_attacker", _mean([one.finding.baseline or 0.0 for one in found]), about
-    accuracy = [one.accuracy for one in found]
+        yield "without_attacker", _mean([outcome.finding.baseline or 0.0 for outcome in outcomes]), about
+    accuracy = [outcome.accuracy for outcome in outcomes]
     yield "accuracy", _mean(accuracy), f"{many}, {min(accuracy):.3f} to {max(accuracy):.3f}, on test rows"
-    yield "accuracy_without_attacker", _mean([one.usual for one in found]), many
+    yield "accuracy_without_attacker", _mean([outcome.usual for outcome in outcomes]), many
     if vets:
-        yield "refused", _mean([one.culprit for one in found]), "share of the rounds, the attacker"
-        yield (
-            "honest_refused",
-            _mean([one.others for one in found]),
-            "share of the rounds, the honest clients",
-        )
+        refused, share = [outcome.others for outcome in outcomes], "share of the rounds, the"
+        yield "refused", _mean([outcome.culprit for outcome in outcomes]), f"{share} attacker"
+        yield "honest_refused", _mean(refused), f"{share} honest clients"
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.experiments._saleh_sets import table
+from mahrem.experiments._saleh_sets import read_table
 from mahrem.federated import (
     Answerer,
     LearningPlan,
@@ -32,12 +32,12 @@ __all__ = [
     "CULPRIT",
     "DEFENCES",
     "VETTING",
+    "FederatedAdult",
     "Hostility",
-    "World",
-    "honest",
-    "learnt",
+    "learn_honestly",
+    "learn_under",
     "share_refused",
-    "world",
+    "split_adult",
 ]
 
 CLIENTS, CULPRIT = 5, "client-3"
@@ -45,11 +45,11 @@ TEST, HELD = 0.3, 0.05
 ROUNDS, RATE = 10, 0.05
 QUICK_ROWS, QUICK_ROUNDS = 4_000, 4
 Hostility = Callable[[TrainingSilo], Answerer]
-Changes = Callable[["World"], Mapping[str, Any]]
+Changes = Callable[["FederatedAdult"], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class FederatedAdult:
     """One split of Adult: silos, rows of the server, rows to judge by."""
 
     seed: int
@@ -71,42 +71,42 @@ class World:
 
 
 @cache
-def world(seed: int, *, quick: bool) -> World:
+def split_adult(seed: int, *, quick: bool) -> FederatedAdult:
     """Split Adult anew; test rows go to nobody."""
-    what = table("adult")
-    shuffled = np.random.default_rng(seed).permutation(what.frame.height)
+    adult = read_table("adult")
+    shuffled = np.random.default_rng(seed).permutation(adult.frame.height)
     if quick:
         shuffled = shuffled[:QUICK_ROWS]
     ends = [int(TEST * len(shuffled)), int((TEST + HELD) * len(shuffled))]
-    judged, held, rest = (what.frame[np.sort(part)] for part in np.split(shuffled, ends))
-    parts = split_table(rest, what.target, clients=CLIENTS, seed=seed)
+    judged, held, rest = (adult.frame[np.sort(part)] for part in np.split(shuffled, ends))
+    parts = split_table(rest, adult.target, clients=CLIENTS, seed=seed)
     rounds = QUICK_ROUNDS if quick else ROUNDS
-    return World(seed, rounds, propose_schema(what.frame, what.target), parts, held, judged)
+    return FederatedAdult(seed, rounds, propose_schema(adult.frame, adult.target), parts, held, judged)
 
 
-def _usual_length(place: World) -> float:
+def _usual_length(split: FederatedAdult) -> float:
     """Give the middle length of honest updates, which somebody who sets a bound would look at."""
-    return float(np.median(_lengths(place)))
+    return float(np.median(_lengths(split)))
 
 
 @cache
-def _lengths(place: World) -> tuple[float, ...]:
-    heard = Overheard(LocalGrid(_silos(place, place.plan("none"))))
-    learn_together(heard, place.schema, place.plan("none"))
-    pairs = [pair for told in heard.heard.values() for pair in told]
+def _lengths(split: FederatedAdult) -> tuple[float, ...]:
+    heard = Overheard(LocalGrid(_silos(split, split.plan("none"))))
+    learn_together(heard, split.schema, split.plan("none"))
+    pairs = [pair for updates in heard.heard.values() for pair in updates]
     return tuple(float(np.linalg.norm(sent - given)) for given, sent in pairs)
 
 
 DEFENCES: Mapping[str, Changes] = {
     "none": lambda _: {},
-    "norm bound": lambda place: {"protections": Protections(norm_bound=_usual_length(place))},
-    "norm bound, weak noise": lambda place: {"protections": _weak(_usual_length(place))},
+    "norm bound": lambda split: {"protections": Protections(norm_bound=_usual_length(split))},
+    "norm bound, weak noise": lambda split: {"protections": _weak(_usual_length(split))},
     "anomaly scores": lambda _: {"protections": Protections(anomaly=3.5)},
     "held-out rows": lambda _: {"protections": Protections(held_out=0.1)},
     "median": lambda _: {"aggregate": "median"},
     "trimmed mean": lambda _: {"aggregate": "trimmed"},
     "krum": lambda _: {"aggregate": "krum"},
-    "DP, rows, epsilon 3": lambda place: {"protections": _private(place), "batch": 256, "rate": 0.5},
+    "DP, rows, epsilon 3": lambda split: {"protections": _private(split), "batch": 256, "rate": 0.5},
 }
 VETTING = ("anomaly scores", "held-out rows")
 
@@ -116,27 +116,27 @@ def _weak(length: float) -> Protections:
     return Protections(clip=length, noise=0.003, norm_bound=1.2 * length)
 
 
-def _private(place: World, epsilon: float = 3.0) -> Protections:
+def _private(split: FederatedAdult, epsilon: float = 3.0) -> Protections:
     """Give DP-SGD inside each silo; the number of rows of a silo is public."""
-    rows = min(part.height for part in place.parts.values())
+    rows = min(part.height for part in split.parts.values())
     return Protections(unit="row", clip=1.0, epsilon=epsilon, delta=1e-5, rows=rows)
 
 
-def _silos(place: World, plan: LearningPlan) -> dict[str, TrainingSilo]:
-    return {name: TrainingSilo(name, part, place.schema, plan) for name, part in place.parts.items()}
+def _silos(split: FederatedAdult, plan: LearningPlan) -> dict[str, TrainingSilo]:
+    return {name: TrainingSilo(name, part, split.schema, plan) for name, part in split.parts.items()}
 
 
-def learnt(place: World, defence: str, hostile: Hostility | None = None) -> Together:
+def learn_under(split: FederatedAdult, defence: str, hostile: Hostility | None = None) -> Together:
     """Run the federation; with a hostile client in the place of one of the silos."""
-    plan = place.plan(defence)
-    clients: dict[str, Answerer] = dict(_silos(place, plan))
+    plan = split.plan(defence)
+    clients: dict[str, Answerer] = dict(_silos(split, plan))
     if hostile is not None:
-        clients[CULPRIT] = hostile(TrainingSilo(CULPRIT, place.parts[CULPRIT], place.schema, plan))
-    held = place.held if plan.protections.held_out is not None else None
-    return learn_together(LocalGrid(clients), place.schema, plan, held_out=held)
+        clients[CULPRIT] = hostile(TrainingSilo(CULPRIT, split.parts[CULPRIT], split.schema, plan))
+    held = split.held if plan.protections.held_out is not None else None
+    return learn_together(LocalGrid(clients), split.schema, plan, held_out=held)
 
 
-honest = cache(learnt)  # the same for every attack
+learn_honestly = cache(learn_under)  # the same for every attack
 
 
 def share_refused(done: Together, names: Iterable[str]) -> float:

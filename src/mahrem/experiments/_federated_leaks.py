@@ -17,7 +17,8 @@ from mahrem.attacks import (
     ModelFinding,
     UpdateMembership,
 )
-from mahrem.experiments._saleh_sets import Table, table
+from mahrem.experiments._row import Place, Row, TableRun
+from mahrem.experiments._saleh_sets import LearningTable, read_table
 from mahrem.federated import (
     Imitation,
     LearningPlan,
@@ -36,10 +37,8 @@ from mahrem.federated import (
 )
 from mahrem.types import Floats
 
-__all__ = ["Said", "inversion_rows", "membership_rows"]
+__all__ = ["inversion_rows", "membership_rows"]
 
-Said: TypeAlias = tuple[Mapping[str, Any], str, str, float | None, str]
-Step = Callable[[str], None]
 Update: TypeAlias = tuple[Floats, Floats]
 Listen: TypeAlias = Callable[
     [pl.DataFrame, SharedSchema, LearningPlan, int], tuple[list[Update], list[Floats]]
@@ -55,32 +54,34 @@ BATCH = 32
 CLIP, EPSILON = 0.01, 50.0  # shorter than most updates; a promise so weak that it hardly is one
 
 
-def membership_rows(*, quick: bool, step: Step) -> Iterator[Said]:
+def membership_rows(run: TableRun) -> Iterator[Row]:
     """Attack the common model, and one silo's updates: original, anonymised, private."""
-    what = table("adult")
-    size = QUICK_MEMBERS if quick else MEMBERS
-    shuffled = np.random.default_rng(0).permutation(what.frame.height)
-    inside, outside = (what.frame[part] for part in (shuffled[:size], shuffled[size : 2 * size]))
-    judged = what.frame[shuffled[2 * size : 12 * size]]
-    schema = propose_schema(what.frame, what.target)
-    parts = split_table(inside, what.target, clients=CLIENTS)
-    for name, (plan, policy) in _ways(what, size // CLIENTS, quick=quick).items():
-        step(f"membership: {name}")
+    adult = read_table("adult")
+    size = QUICK_MEMBERS if run.quick else MEMBERS
+    shuffled = np.random.default_rng(0).permutation(adult.frame.height)
+    inside, outside = (adult.frame[part] for part in (shuffled[:size], shuffled[size : 2 * size]))
+    judged = adult.frame[shuffled[2 * size : 12 * size]]
+    schema = propose_schema(adult.frame, adult.target)
+    parts = split_table(inside, adult.target, clients=CLIENTS)
+    for name, (plan, policy) in _ways(adult, size // CLIENTS, quick=run.quick).items():
+        run.step(f"membership: {name}")
         silos = {key: TrainingSilo(key, part, schema, plan, policy) for key, part in parts.items()}
         heard = Overheard(LocalGrid(silos))
         model = learn_together(heard, schema, plan).model
-        setting = {"clients": CLIENTS, "rows": size, "rounds": plan.rounds}
+        place = run.place("adult", clients=CLIENTS, rows=size, rounds=plan.rounds)
         rows, labels = schema.rows(judged)
         accuracy = figures_of(labels, model.scores_of_rows(rows))["accuracy"]
-        yield setting, name, "accuracy", accuracy, f"on {len(rows):,} rows of nobody"
+        yield place.row(name, "accuracy", accuracy, note=f"on {len(rows):,} rows of nobody")
         for finding in _memberships(model, heard, schema, (inside, outside), parts[WATCHED]):
-            yield from _curve(setting, name, finding)
+            yield from _curve(place, name, finding)
 
 
-def _ways(what: Table, rows: int, *, quick: bool) -> dict[str, tuple[LearningPlan, Mapping[str, Any] | None]]:
+def _ways(
+    adult: LearningTable, rows: int, *, quick: bool
+) -> dict[str, tuple[LearningPlan, Mapping[str, Any] | None]]:
     """Give plan and policy of each way to learn."""
     plan = LearningPlan(rounds=QUICK_ROUNDS if quick else ROUNDS, epochs=EPOCHS, rate=RATE)
-    policy = {"quasi": what.quasi, "sensitive": what.target, "k": K, "bounds": "exact"}
+    policy = {"quasi": adult.quasi, "sensitive": adult.target, "k": K, "bounds": "exact"}
     private = Protections(unit="row", clip=1.0, epsilon=8.0, delta=1e-5, rows=rows)
     bare = LearningPlan(rounds=plan.rounds, rate=PRIVATE_RATE, batch=rows // 2, protections=private)
     return {
@@ -104,21 +105,22 @@ def _memberships(
     yield UpdateMembership()(*heard.models(WATCHED, model), own, others)
 
 
-def _curve(setting: Mapping[str, Any], name: str, finding: ModelFinding) -> Iterator[Said]:
+def _curve(place: Place, name: str, finding: ModelFinding) -> Iterator[Row]:
+    place = place.at(attack=finding.attack)
     low, high = finding.area_interval
-    said = {**setting, "attack": finding.attack}
-    yield said, name, "auc", finding.area, f"95 % interval {low:.3f} to {high:.3f}; 0.5 is chance"
+    note = f"95 % interval {low:.3f} to {high:.3f}; 0.5 is chance"
+    yield place.row(name, "auc", finding.area, note=note)
     low, high = finding.chance
-    about = f"of {finding.trials:,} rows; chance gives {low:.4f} to {high:.4f}"
-    yield said, name, "found_at_1_percent", finding.rate, about
+    note = f"of {finding.trials:,} rows; chance gives {low:.4f} to {high:.4f}"
+    yield place.row(name, "found_at_1_percent", finding.rate, note=note)
 
 
-def inversion_rows(*, quick: bool, step: Step) -> Iterator[Said]:
+def inversion_rows(run: TableRun) -> Iterator[Row]:
     """Read rows off updates: of one row in the clear, of sums, with noise."""
-    what = table("adult")
-    count = QUICK_UPDATES if quick else UPDATES
-    frame = what.frame[np.random.default_rng(1).permutation(what.frame.height)[: (BATCH + 1) * count]]
-    schema = propose_schema(what.frame, what.target)
+    adult = read_table("adult")
+    count = QUICK_UPDATES if run.quick else UPDATES
+    frame = adult.frame[np.random.default_rng(1).permutation(adult.frame.height)[: (BATCH + 1) * count]]
+    schema = propose_schema(adult.frame, adult.target)
     strangers = schema.rows(frame[-count:])[0]
     plain, masked = LearningPlan(rounds=1), LearningPlan(rounds=1, sum="masked")
     clipped = LearningPlan(rounds=1, protections=Protections(clip=CLIP))
@@ -134,21 +136,19 @@ def inversion_rows(*, quick: bool, step: Step) -> Iterator[Said]:
         "one row, DP noise": (_heard, noisy, 1),
     }
     for name, (listen, plan, size) in ways.items():
-        step(f"inversion: {name}")
+        run.step(f"inversion: {name}")
         updates, rows = listen(frame[: size * count], schema, plan, size)
-        setting = {"epsilon": EPSILON, "clip": CLIP} if plan is noisy else {}
-        yield from _recovered(setting, name, GradientInversion()(updates, rows, strangers))
+        place = run.place("adult", epsilon=EPSILON, clip=CLIP) if plan is noisy else run.place("adult")
+        yield from _recovered(place, name, GradientInversion()(updates, rows, strangers))
 
 
-def _recovered(setting: Mapping[str, Any], name: str, finding: Finding) -> Iterator[Said]:
+def _recovered(place: Place, name: str, finding: Finding) -> Iterator[Row]:
     low, high = finding.interval or (0.0, 1.0)
-    about = (
-        f"of {finding.trials:,}; 95 % interval {low:.4f} to {high:.4f}; by strangers {finding.baseline:.4f}"
-    )
-    yield setting, name, "rows_recovered", finding.rate, about
+    note = f"95 % interval {low:.4f} to {high:.4f}; by strangers {finding.baseline:.4f}"
+    yield place.row(name, "rows_recovered", finding.rate, note=f"of {finding.trials:,}; {note}")
     blind = float(finding.details["distance_of_strangers"])
-    about = f"median over the rows, root mean square; a stranger's row lies {blind:.3f} away"
-    yield setting, name, "distance", float(finding.details["distance"]), about
+    note = f"median over the rows, root mean square; a stranger's row lies {blind:.3f} away"
+    yield place.row(name, "distance", float(finding.details["distance"]), note=note)
 
 
 def _heard(

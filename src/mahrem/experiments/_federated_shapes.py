@@ -7,34 +7,23 @@ of the columns (transfer).
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
-
-from mahrem.experiments._row import Row
-from mahrem.experiments._saleh_sets import table
-from mahrem.federated import (
-    LocalGrid,
-    Message,
-    ShapeFigures,
-    ShapeRun,
-    Shared,
-    SharedSchema,
-    UShapedClient,
-    compare_shape,
-    propose_schema,
-)
+from mahrem.experiments._row import Place, Row, TableRun
+from mahrem.experiments._saleh_sets import read_table
+from mahrem.experiments._seeds import interval_note, seeds_score
+from mahrem.federated import LocalGrid, Message, ShapeFigures, ShapeRun, Shared, SharedSchema, UShapedClient, compare_shape, propose_schema
 from mahrem.federated._arrange import arrange
 from mahrem.learning.classifiers import Score
 from mahrem.types import Floats, Integers
+import numpy as np
+import polars as pl
 
-__all__ = ["TABLES", "guess_labels", "rows_of"]
+__all__ = [
+    "guess_labels",
+    "rows_of",
+]
 
-PAPER = "federated-shapes"
-TABLES = ("shapes", "leaks")
 SEEDS, QUICK_SEEDS = 5, 1
 ROUNDS, QUICK_ROUNDS, QUICK_ROWS = 10, 2, 3_000
 TEST, KNOWN = 0.3, 1_000  # share of test rows; rows that somebody who looks into values knows already
@@ -46,69 +35,60 @@ SHAPES: Mapping[str, ShapeRun] = {
     "gossip on a ring": ShapeRun.usual("gossip", clients=5),
     "transfer": ShapeRun.usual("transfer"),
 }
-BENT = ShapeRun.usual("u-shaped", clients=2)
+U_SHAPED = ShapeRun.usual("u-shaped", clients=2)
 LEAKS: Mapping[str, ShapeRun] = {
-    "u-shaped": BENT,
-    "u-shaped, tail of two layers": replace(BENT, tail=2),
-    "u-shaped, labels at epsilon 3": replace(BENT, label_epsilon=3.0),
-    "u-shaped, labels at epsilon 1": replace(BENT, label_epsilon=1.0),
+    "u-shaped": U_SHAPED,
+    "u-shaped, tail of two layers": replace(U_SHAPED, tail=2),
+    "u-shaped, labels at epsilon 3": replace(U_SHAPED, label_epsilon=3.0),
+    "u-shaped, labels at epsilon 1": replace(U_SHAPED, label_epsilon=1.0),
 }
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    for name in tables:
-        if name == "leaks":
-            yield from _leaks(quick=quick, step=step)
-        else:
-            for shape, run in SHAPES.items():
-                yield from _compared(shape, run, quick=quick, step=step)
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    if run.table == "leaks":
+        yield from _leaks(run)
+    else:
+        for name, shape in SHAPES.items():
+            yield from _compared(run, name, shape)
 
 
-def _sets(seed: int, *, quick: bool) -> tuple[Any, Any, SharedSchema]:
+def _sets(seed: int, *, quick: bool) -> tuple[pl.DataFrame, pl.DataFrame, SharedSchema]:
     """Give rows to learn from, rows to judge by and the schema."""
-    what = table("adult")
-    frame = what.frame.sample(QUICK_ROWS, seed=seed) if quick else what.frame
+    adult = read_table("adult")
+    frame = adult.frame.sample(QUICK_ROWS, seed=seed) if quick else adult.frame
     learning, judged = Shared(test=TEST, seed=seed).parts(frame)
-    return learning, judged, propose_schema(learning, what.target)
+    return learning, judged, propose_schema(learning, adult.target)
 
 
-def _compared(shape: str, run: ShapeRun, *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    found: list[ShapeFigures] = []
-    for seed in range(QUICK_SEEDS if quick else SEEDS):
-        step(f"{shape}: seed {seed}")
-        learning, judged, schema = _sets(seed, quick=quick)
-        chosen = replace(run, rounds=QUICK_ROUNDS if quick else ROUNDS, seed=seed)
-        found.append(compare_shape(chosen, learning, judged, schema))
+def _compared(run: TableRun, name: str, shape: ShapeRun) -> Iterator[Row]:
+    results: list[ShapeFigures] = []
+    for seed in range(QUICK_SEEDS if run.quick else SEEDS):
+        run.step(f"{name}: seed {seed}")
+        learning, judged, schema = _sets(seed, quick=run.quick)
+        chosen = replace(shape, rounds=QUICK_ROUNDS if run.quick else ROUNDS, seed=seed)
+        results.append(compare_shape(chosen, learning, judged, schema))
+    place = run.place("adult", clients=shape.clients)
     for figure in ("accuracy", "f1"):
-        ours = [one.figures[figure] for one in found]
-        central = [one.central[figure] for one in found]
-        apart = [one - other for one, other in zip(ours, central, strict=True)]
-        yield _row(shape, run, figure, ours)
-        yield _row(shape, run, f"{figure}_central", central)
-        yield _row(shape, run, f"{figure}_difference", apart)
-    yield _row(shape, run, "accuracy_lowest_party", [one.lowest for one in found])
-    if run.shape == "transfer":
-        yield _row(shape, run, "accuracy_all_columns", [one.all_columns["accuracy"] for one in found])
-    moved = [sum((*one.traffic.sent.values(), *one.traffic.received.values())) / 1e6 for one in found]
-    yield _row(shape, run, "megabytes", moved)
+        ours = [result.figures[figure] for result in results]
+        central = [result.central[figure] for result in results]
+        apart = [here - there for here, there in zip(ours, central, strict=True)]
+        yield _mean_row(place, name, figure, ours)
+        yield _mean_row(place, name, f"{figure}_central", central)
+        yield _mean_row(place, name, f"{figure}_difference", apart)
+    yield _mean_row(place, name, "accuracy_lowest_party", [result.lowest for result in results])
+    if shape.shape == "transfer":
+        everything = [result.all_columns["accuracy"] for result in results]
+        yield _mean_row(place, name, "accuracy_all_columns", everything)
+    traffics = [result.traffic for result in results]
+    moved = [sum((*traffic.sent.values(), *traffic.received.values())) / 1e6 for traffic in traffics]
+    yield _mean_row(place, name, "megabytes", moved)
 
 
-def _row(shape: str, run: ShapeRun, metric: str, values: Sequence[float]) -> Row:
-    score = Score(
-        classifier=shape,
-        figures={metric: np.array(values)},
-        settings=(),
-        ratio=TEST / (1 - TEST),
-        seconds=0.0,
-    )
-    reach = score.interval(metric)
-    note = f"{len(values)} seeds" + (
-        "" if reach is None else f"; 95 % interval {reach[0]:.4f} to {reach[1]:.4f}"
-    )
-    return Row.rounded(
-        PAPER, "shapes", "adult", {"clients": run.clients}, shape, metric, score.mean(metric), note=note
-    )
+def _mean_row(place: Place, shape: str, metric: str, values: Sequence[float]) -> Row:
+    score = seeds_score(metric, values, TEST)
+    note = f"{len(values)} seeds{interval_note(score, metric, 4)}"
+    return place.row(shape, metric, score.mean(metric), note=note)
 
 
 @dataclass
@@ -135,35 +115,27 @@ class _Listening:
         return reply
 
 
-def _leaks(*, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    learning, judged, schema = _sets(0, quick=quick)
-    for name, run in LEAKS.items():
-        step(name)
-        chosen = replace(run, rounds=QUICK_ROUNDS if quick else ROUNDS)
-        made = arrange(chosen, learning, schema)
-        heard = {node: _Listening(client) for node, client in made.grid.clients.items()}  # type: ignore[arg-type]
-        made.learn(LocalGrid(heard), lambda _: None)
+def _leaks(run: TableRun) -> Iterator[Row]:
+    learning, judged, schema = _sets(0, quick=run.quick)
+    for name, shape in LEAKS.items():
+        run.step(name)
+        chosen = replace(shape, rounds=QUICK_ROUNDS if run.quick else ROUNDS)
+        arranged = arrange(chosen, learning, schema)
+        clients = arranged.grid.clients.items()
+        heard = {node: _Listening(client) for node, client in clients}  # type: ignore[arg-type]
+        arranged.learn(LocalGrid(heard), lambda _: None)
         rows, labels = schema.rows(judged)
-        model = made.models()["all"]
-        reached = float((model.scores_of_rows(rows).argmax(axis=1) == labels).mean())
-        one = next(iter(heard.values()))
-        said: Mapping[str, tuple[float, str]] = {
-            "labels_guessed": (
-                guess_labels(np.vstack(one.slopes), np.concatenate(one.labels)),
-                "share of rows whose label the server knows from the slopes of one round",
-            ),
-            "majority": (
-                float(np.bincount(np.concatenate(one.labels)).max() / sum(map(len, one.labels))),
-                "share it would get right without looking",
-            ),
-            "columns_explained": (
-                _explained(np.vstack(one.values), np.vstack(one.rows)),
-                f"of the columns' variance, by a line through the values of {KNOWN} rows known already",
-            ),
-            "accuracy": (reached, "on test rows"),
-        }
-        for metric, (value, note) in said.items():
-            yield Row.rounded(PAPER, "leaks", "adult", {"tail": run.tail}, name, metric, value, note=note)
+        predicted = arranged.models()["all"].scores_of_rows(rows).argmax(axis=1)
+        client = next(iter(heard.values()))
+        truth, known = np.concatenate(client.labels), np.vstack(client.rows)
+        place = run.place("adult", tail=shape.tail)
+        note = "share of rows whose label the server knows from the slopes of one round"
+        yield place.row(name, "labels_guessed", guess_labels(np.vstack(client.slopes), truth), note=note)
+        note = "share it would get right without looking"
+        yield place.row(name, "majority", float(np.bincount(truth).max() / len(truth)), note=note)
+        note = f"of the columns' variance, by a line through the values of {KNOWN} rows known already"
+        yield place.row(name, "columns_explained", _explained(np.vstack(client.values), known), note=note)
+        yield place.row(name, "accuracy", float((predicted == labels).mean()), note="on test rows")
 
 
 def guess_labels(slopes: Floats, labels: Integers) -> float:

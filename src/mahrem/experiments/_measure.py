@@ -12,11 +12,11 @@ from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Partition, Partitioner
 from mahrem.types import Labels, Points
 
-__all__ = ["Figures", "figures", "partitioned"]
+__all__ = ["PartitionFigures", "measure", "partition_by_size"]
 
 
 @dataclass(frozen=True)
-class Figures:
+class PartitionFigures:
     """What the tables of Canbay (2019) print of a partition."""
 
     classes: int
@@ -25,19 +25,19 @@ class Figures:
     mean_class_size: float
 
 
-def partitioned(method: Partitioner, points: Points, k: int) -> Partition:
+def partition_by_size(method: Partitioner, points: Points, k: int) -> Partition:
     """Partition points under plain k-anonymity."""
     return method(points, Admission(((KAnonymity(k), None),), rows=len(points)))
 
 
-def figures(points: Points, labels: Labels, classes: int) -> Figures:
+def measure(points: Points, labels: Labels, classes: int) -> PartitionFigures:
     """Measure the classes of points that are scaled to [0, 1]; rows with label -1 are left out.
 
     Example:
         >>> import numpy as np
         >>> points = np.array([[0.0, 0.0], [0.5, 0.0], [1.0, 1.0]])
-        >>> figures(points, np.array([0, 0, 1]), 2)
-        Figures(classes=2, dm=5, gcp_sum=1.0, mean_class_size=1.5)
+        >>> measure(points, np.array([0, 0, 1]), 2)
+        PartitionFigures(classes=2, dm=5, gcp_sum=1.0, mean_class_size=1.5)
     """
     kept = labels >= 0
     inside, points = labels[kept], points[kept]
@@ -48,7 +48,7 @@ def figures(points: Points, labels: Labels, classes: int) -> Figures:
         widths[:, column] = high - low
     held = sizes > 0
     count = int(held.sum())
-    return Figures(
+    return PartitionFigures(
         classes=count,
         dm=discernibility(sizes),
         gcp_sum=gcp_sum(sizes[held], widths[held]),

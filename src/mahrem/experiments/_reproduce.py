@@ -1,107 +1,109 @@
-"""Published tables again: the papers by name."""
+"""Published tables again: the papers by name, one entry each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import cast
 
 from mahrem import check
-from mahrem.experiments import (
-    _buyuktanir2022,
-    _canbay2019,
-    _dp_adult,
-    _dp_audit,
-    _dp_last_layer,
-    _dp_load,
-    _dp_mnist,
-    _dp_pairs,
-    _dp_pate,
-    _dp_series,
-    _dp_synthesis,
-    _dp_synthetic_images,
-    _federated_attacks,
-    _federated_shapes,
-    _saleh,
-    _stoldt2019,
-)
-from mahrem.experiments._row import Row
+from mahrem.entries import Entry
+from mahrem.experiments._row import FlatRow, Row, TableRun
 
 __all__ = ["PAPERS", "Paper", "reproduce"]
 
 
-class _Runs(Protocol):
-    def __call__(
-        self, tables: Sequence[str], *, quick: bool, step: Callable[[str], None]
-    ) -> Iterator[Row]: ...
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper whose tables can be made again."""
+@dataclass(frozen=True, kw_only=True)
+class Paper(Entry):
+    """A paper whose tables can be made again; its home gives the rows of one table after the other."""
 
     title: str
     tables: tuple[str, ...]
-    rows_of: _Runs = field(repr=False)
+    pictures: str = ""  # where what draws its rows lives: "module:function" of this room
+
+    def load(self) -> Callable[[TableRun], Iterator[Row]]:
+        """Import what makes the rows."""
+        return cast("Callable[[TableRun], Iterator[Row]]", super().load())
+
+    def draw(self, rows: Sequence[FlatRow]) -> dict[str, str]:
+        """Draw what flat rows allow: texts by the name of their file."""
+        if not self.pictures:
+            return {}
+        home = f"mahrem.experiments.{self.pictures}"
+        return cast("dict[str, str]", Entry(name=self.name, home=home).load()(rows))
 
 
-PAPERS: Mapping[str, Paper] = {
-    "buyuktanir2022": Paper(
+def _paper(name: str, tables: str, title: str, pictures: str = "") -> Paper:
+    home = f"mahrem.experiments._{name.replace('-', '_')}:rows_of"
+    return Paper(name=name, home=home, tables=tuple(tables.split()), title=title, pictures=pictures)
+
+
+_CANBAY = (  # those that run on Spark come last: they share a session
+    "4.7 4.15 4.23 4.31 5.1 6.7 4.1 4.2 4.3 4.4 4.5 4.6 4.9 4.10 4.11 4.12 4.13 4.14 4.17 4.18 4.19 4.20 "
+    "4.21 4.22 4.25 4.26 4.27 4.28 4.29 4.30 6.1 6.2 6.3 6.4 6.5 6.6 7.6 7.1 7.2 7.3 7.4 7.5"
+)
+_SALEH = "education 5.1 5.2 5.3 5.4 5.5 curves 5.6 5.7 5.8 5.9 5.10 correlation 7.1 7.2 silos"
+_PAPERS = (
+    _paper(
+        "buyuktanir2022",
+        "3.2 left bytes times",
         "Buyuktanir: du-CBA, rules from many clients, thesis, 2022",
-        _buyuktanir2022.TABLES,
-        _buyuktanir2022.rows_of,
+        "_buyuktanir2022_pictures:ducba_pictures",
     ),
-    "canbay2019": Paper(
-        "Canbay: doctoral thesis on utility-aware k-anonymity, 2019", _canbay2019.TABLES, _canbay2019.rows_of
+    _paper(
+        "canbay2019",
+        _CANBAY,
+        "Canbay: doctoral thesis on utility-aware k-anonymity, 2019",
+        "_pictures:canbay_pictures",
     ),
-    "dp-adult": Paper(
-        "Private logistic regression on Adult, beside published figures", _dp_adult.TABLES, _dp_adult.rows_of
+    _paper(
+        "dp-adult", "accuracy pure radius", "Private logistic regression on Adult, beside published figures"
     ),
-    "dp-audit": Paper(
+    _paper(
+        "dp-audit",
+        "membership claims domain",
         "Adult attacked and audited: an overfitted network, its private twin, true and false claims",
-        _dp_audit.TABLES,
-        _dp_audit.rows_of,
     ),
-    "dp-load": Paper("Load forecasting, private and not", _dp_load.TABLES, _dp_load.rows_of),
-    "dp-mnist": Paper(
-        "Private training on MNIST, beside published figures",
-        (*_dp_mnist.TABLES, *_dp_last_layer.TABLES),
-        _dp_last_layer.rows_of,
-    ),
-    "dp-pairs": Paper(
-        "Siamese and triplet networks on MNIST, private and not", _dp_pairs.TABLES, _dp_pairs.rows_of
-    ),
-    "dp-pate": Paper("PATE on MNIST at its data-independent cost", _dp_pate.TABLES, _dp_pate.rows_of),
-    "dp-series": Paper(
-        "Synthetic days of a household by an LSTM, private and not", _dp_series.TABLES, _dp_series.rows_of
-    ),
-    "dp-synthesis": Paper(
+    _paper("dp-load", "forecast", "Load forecasting, private and not"),
+    _paper("dp-mnist", "full quick last-layer", "Private training on MNIST, beside published figures"),
+    _paper("dp-pairs", "pairs triplets", "Siamese and triplet networks on MNIST, private and not"),
+    _paper("dp-pate", "gnmax confident laplace semi sanitised", "PATE on MNIST at its data-independent cost"),
+    _paper("dp-series", "forecast", "Synthetic days of a household by an LSTM, private and not"),
+    _paper(
+        "dp-synthesis",
+        "accuracy epsilon",
         "Synthetic Adult at epsilon 1: train on made-up rows, test on real ones",
-        _dp_synthesis.TABLES,
-        _dp_synthesis.rows_of,
     ),
-    "dp-synthetic-images": Paper(
+    _paper(
+        "dp-synthetic-images",
+        "epsilon-10 epsilon-3 without-noise",
         "Synthetic digits: train on made-up images, test on real ones",
-        _dp_synthetic_images.TABLES,
-        _dp_synthetic_images.rows_of,
     ),
-    "federated-attacks": Paper(
+    _paper(
+        "federated-attacks",
+        "backdoor labels free-rider membership inversion",
         "Hostile clients and curious servers against a federation on Adult; nothing printed to compare with",
-        _federated_attacks.TABLES,
-        _federated_attacks.rows_of,
     ),
-    "federated-shapes": Paper(
+    _paper(
+        "federated-shapes",
+        "shapes leaks",
         "Vertical, split, U-shaped, gossip and transfer learning on Adult, beside one place",
-        _federated_shapes.TABLES,
-        _federated_shapes.rows_of,
     ),
-    "saleh": Paper(
-        "Saleh: automatic generalisation and its effect on learning", _saleh.TABLES, _saleh.rows_of
+    _paper(
+        "saleh",
+        _SALEH,
+        "Saleh: automatic generalisation and its effect on learning",
+        "_saleh_pictures:saleh_pictures",
     ),
-    "stoldt2019": Paper(
-        "Stoldt: microaggregation by clustering, talk, 2019", _stoldt2019.TABLES, _stoldt2019.rows_of
+    _paper(
+        "stoldt2019",
+        "losses ratios histogram over-k runs",
+        "Stoldt: microaggregation by clustering, talk, 2019",
+        "_pictures:stoldt_pictures",
     ),
-}
+)
+PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in _PAPERS}
 
 
 def reproduce(
@@ -127,6 +129,9 @@ def reproduce(
         - Equal calls give equal figures, but for times, budgets that are told in seconds and private noise.
         - Every published figure of a table gives a row; what is not run says so in its ``note``.
     """
-    found = PAPERS[check.one_of(tuple(PAPERS), paper=paper)]
-    wanted = found.tables if tables is None else [check.one_of(found.tables, table=table) for table in tables]
-    return list(found.rows_of(list(dict.fromkeys(wanted)), quick=quick, step=progress or (lambda _: None)))
+    entry = PAPERS[check.one_of(tuple(PAPERS), paper=paper)]
+    wanted = entry.tables if tables is None else [check.one_of(entry.tables, table=table) for table in tables]
+    step = progress or (lambda _: None)
+    with ExitStack() as stack:
+        runs = [TableRun(paper, table, quick, step, stack) for table in dict.fromkeys(wanted)]
+        return [row for run in runs for row in entry.load()(run)]

@@ -1,16 +1,19 @@
-"""One published figure beside ours."""
+"""One published figure beside ours, and what a recipe needs to make such rows."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from statistics import stdev
+from typing import Any, TypeAlias
 
-__all__ = ["Row", "published_rows"]
+__all__ = ["FlatRow", "Place", "Row", "TableRun", "published_rows", "spread_note"]
 
+FlatRow: TypeAlias = Mapping[str, Any]  # a row for pictures: its settings beside its figures
 _UNITS = {"share": 0.000101, "accuracy": 0.00101, "macro_f1": 0.00101, "u": 0.00101}
 
 
@@ -19,7 +22,7 @@ class Row:
     """One figure: as printed, and as it comes out here.
 
     ``published`` is None for a figure the source does not print (an honest total, a method of ours);
-    ``ours`` is None for one that is not run here, and ``note`` says why.
+    ``ours`` is None for one that is not run here, and ``note`` says why. ``picture`` is a PNG to look at.
 
     Example:
         >>> row = Row(
@@ -33,40 +36,13 @@ class Row:
     paper: str
     table: str
     dataset: str
-    setting: Mapping[str, Any]
+    setting: Mapping[str, str | float]
     method: str
     metric: str
     published: float | None = None
     ours: float | None = None
     note: str = ""
-
-    @classmethod
-    def rounded(
-        cls,
-        paper: str,
-        table: str,
-        dataset: str,
-        setting: Mapping[str, Any],
-        method: str,
-        metric: str,
-        ours: float | None,
-        published: float | None = None,
-        note: str = "",
-        *,
-        digits: int = 4,
-    ) -> Row:
-        """Make a row whose figure of ours is rounded, unless it is a count; minus zero is zero."""
-        return cls(
-            paper=paper,
-            table=table,
-            dataset=dataset,
-            setting=dict(setting),
-            method=method,
-            metric=metric,
-            published=published,
-            ours=ours if ours is None or isinstance(ours, int) else round(float(ours), digits) + 0.0,
-            note=note,
-        )
+    picture: bytes = field(default=b"", repr=False)
 
     @property
     def difference(self) -> float | None:
@@ -83,20 +59,74 @@ class Row:
         limit = _UNITS.get(self.metric, 0.00101 if "ratio" in self.metric else 0.0101)
         return self.difference is not None and abs(self.difference) <= limit
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Give what goes into JSON."""
-        said: dict[str, Any] = {
-            "paper": self.paper,
-            "table": self.table,
-            "dataset": self.dataset,
-            "setting": dict(self.setting),
-            "method": self.method,
-            "metric": self.metric,
-            "published": self.published,
-            "ours": self.ours,
-            "difference": self.difference,
-        }
-        return {**said, "note": self.note} if self.note else said
+        keys = ("paper", "table", "dataset", "setting", "method", "metric", "published", "ours", "difference")
+        shown = {key: getattr(self, key) for key in (*keys, *(("note",) if self.note else ()))}
+        return {**shown, "setting": dict(self.setting)}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where figures stand: what their rows begin with.
+
+    Example:
+        >>> place = Place("canbay2019", "4.7", "adult").at(k=5)
+        >>> place.row("mondrian", "gcp_sum", 2238.12345, 3953).ours
+        2238.1235
+    """
+
+    paper: str
+    table: str
+    dataset: str
+    setting: Mapping[str, str | float] = field(default_factory=dict)
+    digits: int | None = 4  # of our figures, unless they are counts
+
+    def at(self, **setting: str | float) -> Place:
+        """Give the same place with more settings."""
+        return replace(self, setting={**self.setting, **setting})
+
+    def rounded(self, digits: int | None) -> Place:
+        """Give the same place with our figures rounded to so many digits; None for all of them."""
+        return replace(self, digits=digits)
+
+    def row(
+        self, method: str, metric: str, ours: float | None, published: float | None = None, note: str = ""
+    ) -> Row:
+        """Make a row; our figure is rounded, unless it is a count, and minus zero is zero."""
+        if ours is not None and not isinstance(ours, int):
+            ours = float(ours) if self.digits is None else round(float(ours), self.digits) + 0.0
+        return Row(
+            paper=self.paper,
+            table=self.table,
+            dataset=self.dataset,
+            setting=self.setting,
+            method=method,
+            metric=metric,
+            published=published,
+            ours=ours,
+            note=note,
+        )
+
+
+@dataclass(frozen=True)
+class TableRun:
+    """One table that is made again: which one, how much of it, who is told, and what lives until the end."""
+
+    paper: str
+    table: str
+    quick: bool
+    step: Callable[[str], None]
+    stack: ExitStack  # closed after the last table
+
+    def place(self, dataset: str, **setting: str | float) -> Place:
+        """Give the place of this table's rows on a data set."""
+        return Place(self.paper, self.table, dataset, setting)
+
+
+def spread_note(values: Sequence[float]) -> str:
+    """Say how far several runs lie apart; nothing of a single one."""
+    return f"sd {stdev(values):.2f} over {len(values)} runs" if len(values) > 1 else ""
 
 
 @cache

@@ -9,26 +9,23 @@ it fits the former.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import polars as pl
 
-from mahrem.experiments._row import Row, published_rows
+from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._saleh_federated import FEDERATED, federated_rows
-from mahrem.experiments._saleh_learning import CLASSIFIERS, Learnt, learnt
-from mahrem.experiments._saleh_sets import MODELS, SETS, Recoding, made, table
-from mahrem.metrics import correlation
+from mahrem.experiments._saleh_learning import CLASSIFIERS, ClassifierFigures, learn
+from mahrem.experiments._saleh_sets import MODELS, SETS, Recoding, measure_release, read_table
+from mahrem.metrics import EntropyLoss, correlation
 from mahrem.table import learn_hierarchy
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = ["rows_of"]
 
-PAPER = "saleh"
 K = 3
 LOSSES = {"5.3": "mammographic", "5.4": "adult", "5.5": "housing"}
-LEARNING = ("5.6", "5.7", "5.8", "5.9", "5.10")
-TABLES = ("education", "5.1", "5.2", *LOSSES, "curves", *LEARNING, "correlation", *FEDERATED)
 CURVE, QUICK_CURVE = tuple(range(3, 16)), (3, 9, 15)
 RECODINGS: Mapping[Recoding, str] = {"groups": "", "intervals": " (ours)"}
 _BARS = {"bi_rads": "BI-RADS", "age": "Age", "shape": "Shape", "margin": "Margin", "density": "Density"}
@@ -38,194 +35,164 @@ _RULERS = {
     "loss_percent": "our ruler: cells spread over the values they cover",
 }
 
-Step = Callable[[str], None]
+
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    if run.table in FEDERATED:
+        return federated_rows(run)
+    if run.table in LOSSES:
+        return _losses(run)
+    makers = {"education": _education, "5.1": _bars, "5.2": _bars}
+    makers |= {"curves": _curves, "correlation": _correlations}
+    return makers.get(run.table, _classifiers)(run)
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Step) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    for name in tables:
-        if name == "education":
-            yield from _education()
-        elif name in {"5.1", "5.2"}:
-            yield from _bars(name)
-        elif name in LOSSES:
-            yield from _losses(name, step)
-        elif name == "curves":
-            yield from _curves(QUICK_CURVE if quick else CURVE, ("mammographic",) if quick else SETS, step)
-        elif name in FEDERATED:
-            yield from federated_rows(name, quick=quick, step=step)
-        elif name == "correlation":
-            yield from _correlations(("mammographic",) if quick else SETS, quick=quick, step=step)
-        else:
-            yield from _classifiers(name, quick=quick, step=step)
-
-
-def _education() -> Iterator[Row]:
+def _education(run: TableRun) -> Iterator[Row]:
     """Group Adult's education against income at a width of 10 %: shares, and who shares a group."""
-    frame = table("adult").frame
+    frame = read_table("adult").frame
     counted = frame.group_by("education", "income").len().group_by("education")
     shares = counted.agg(share=pl.col("len").max() / pl.col("len").sum())
     share = dict(shares.iter_rows())
     tree = learn_hierarchy(frame["education"], frame["income"], rho=[10])
     group = {row[0]: row[1] for row in tree.rows()}
-    printed = published_rows("saleh_adult_education_groups")
-    for row in printed:
+    place = run.place("adult", rho=10).rounded(5)
+    for row in published_rows("saleh_adult_education_groups"):
         value = row["education"]
         mates = [other for other in group if group[other] == group[value]]
         note = f"in a group of {len(mates)}; the print cuts shares off after four digits"
-        yield _row(
-            "education", "adult", {"rho": 10, "value": value}, "groups", "share",
-            float(row["frequency"]), share[value], note,
-        )  # fmt: skip
-    yield _row("education", "adult", {"rho": 10}, "groups", "groups", 6, len(set(group.values())))
+        yield place.at(value=value).row("groups", "share", share[value], float(row["frequency"]), note)
+    yield place.row("groups", "groups", len(set(group.values())), 6)
 
 
-def _bars(name: str) -> Iterator[Row]:
+def _bars(run: TableRun) -> Iterator[Row]:
     """Give Theil's U of every column of Mammographic, as it is and after k=3."""
-    (printed,) = (row for row in published_rows("saleh_entropy_mammographic") if row["table"] == name)
-    for recoding, mark in RECODINGS.items() if name == "5.2" else [("groups", "")]:
-        found = made("mammographic", "k-anonymity", K, None, recoding).entropy
-        method = "original" if name == "5.1" else f"k-anonymity{mark}"
-        said = {} if name == "5.1" else {"k": K}
+    (printed,) = (row for row in published_rows("saleh_entropy_mammographic") if row["table"] == run.table)
+    original = run.table == "5.1"
+    for recoding, mark in [("groups", "")] if original else RECODINGS.items():
+        entropy = measure_release("mammographic", "k-anonymity", K, None, recoding).entropy
+        method = "original" if original else f"k-anonymity{mark}"
+        place = run.place("mammographic", **({} if original else {"k": K})).rounded(5)
         for key, column in _BARS.items():
-            setting = {**said, "column": column}
-            cells = found.original[column] if name == "5.1" else found.cells[column]
-            note = "the print cuts off after three digits" if name == "5.1" else "every cell a category"
-            yield _row(name, "mammographic", setting, method, "u", float(printed[key]), cells, note)
-            if name == "5.2":
-                spread, note = found.spread[column], "cells spread over the values they cover"
-                yield _row(name, "mammographic", setting, method, "u_spread", None, spread, note)
+            here = place.at(column=column)
+            cells = entropy.original[column] if original else entropy.cells[column]
+            note = "the print cuts off after three digits" if original else "every cell a category"
+            yield here.row(method, "u", cells, float(printed[key]), note)
+            if not original:
+                note = "cells spread over the values they cover"
+                yield here.row(method, "u_spread", entropy.spread[column], note=note)
 
 
-def _losses(name: str, step: Step) -> Iterator[Row]:
+def _losses(run: TableRun) -> Iterator[Row]:
     """Give partitions and loss of one table, by both rulers, and the table as it is: nothing is lost."""
-    dataset = LOSSES[name]
-    yield _row(name, dataset, {"k": 1}, "identity", "loss_percent", None, _identity(dataset))
-    for row in (row for row in published_rows("saleh_partitions_loss") if row["table"] == name):
-        model = row["model"]
+    dataset = LOSSES[run.table]
+    untouched = measure_release(dataset, "k-anonymity", 1, None, "intervals").entropy.entropy_loss
+    yield run.place(dataset, k=1).row("identity", "loss_percent", 100 * untouched)
+    for row in (row for row in published_rows("saleh_partitions_loss") if row["table"] == run.table):
+        model, k = row["model"], int(row["k"])
         value = int(row["l"]) if row["l"] else float(row["t"]) if row["t"] else None
-        setting: dict[str, Any] = {"k": int(row["k"])}
+        place = run.place(dataset, k=k)
         if value is not None:
-            setting["l" if row["l"] else "t"] = value
-        step(f"table {name}, {model}")
+            place = place.at(**{"l" if row["l"] else "t": value})
+        run.step(f"table {run.table}, {model}")
         for recoding, mark in RECODINGS.items():
-            found = made(dataset, model, int(row["k"]), value, recoding)
-            about = _KL if model == "t-closeness" else ""
+            release = measure_release(dataset, model, k, value, recoding)
             method = f"{model}{mark}"
             if recoding == "groups":
-                printed = int(row["partitions"])
-                yield _row(name, dataset, setting, method, "partitions", printed, found.partitions, about)
-                yield _row(name, dataset, setting, method, "classes", None, found.classes)
-            loss = {"loss_cells_percent": found.entropy.entropy_loss_cells}
-            loss["loss_percent"] = found.entropy.entropy_loss
-            for metric, lost in loss.items():
+                note = _KL if model == "t-closeness" else ""
+                yield place.row(method, "partitions", release.partitions, int(row["partitions"]), note)
+                yield place.row(method, "classes", release.classes)
+            for metric, lost in _percent(release.entropy).items():
                 shown = float(row["loss_percent"]) if metric == "loss_cells_percent" else None
-                yield _row(name, dataset, setting, method, metric, shown, 100 * lost, _RULERS[metric])
+                yield place.row(method, metric, lost, shown, _RULERS[metric])
 
 
-def _identity(dataset: str) -> float:
-    """Measure the table as it is by our ruler."""
-    return 100 * made(dataset, "k-anonymity", 1, None, "intervals").entropy.entropy_loss
+def _percent(entropy: EntropyLoss) -> dict[str, float]:
+    """Give the loss by both rulers, in percent."""
+    return {
+        "loss_cells_percent": 100 * entropy.entropy_loss_cells,
+        "loss_percent": 100 * entropy.entropy_loss,
+    }
 
 
-def _curves(ks: Sequence[int], sets: Sequence[str], step: Step) -> Iterator[Row]:
+def _curves(run: TableRun) -> Iterator[Row]:
     """Give loss and classes over k; the print draws them and states no figures."""
-    for dataset in sets:
-        for model, settings in MODELS.items():
-            said = {key: value for key, value in settings.items() if key in {"l", "t"}}
-            step(f"curves, {dataset}, {model}")
-            for k in ks:
-                found = made(dataset, model, k, None, "groups")
-                figures = {
-                    "partitions": found.partitions,
-                    "loss_percent": 100 * found.entropy.entropy_loss,
-                    "loss_cells_percent": 100 * found.entropy.entropy_loss_cells,
-                }
-                for metric, ours in figures.items():
-                    yield _row("curves", dataset, {"k": k, **said}, model, metric, None, ours)
+    for dataset, (model, settings) in product(_sets(run), MODELS.items()):
+        setting = {key: value for key, value in settings.items() if key in {"l", "t"}}
+        run.step(f"curves, {dataset}, {model}")
+        for k in QUICK_CURVE if run.quick else CURVE:
+            release = measure_release(dataset, model, k, None, "groups")
+            place = run.place(dataset, k=k, **setting)
+            yield place.row(model, "partitions", release.partitions)
+            yield place.row(model, "loss_percent", 100 * release.entropy.entropy_loss)
+            yield place.row(model, "loss_cells_percent", 100 * release.entropy.entropy_loss_cells)
 
 
-def _classifiers(name: str, *, quick: bool, step: Step) -> Iterator[Row]:
+def _sets(run: TableRun) -> tuple[str, ...]:
+    return ("mammographic",) if run.quick else SETS
+
+
+def _classifiers(run: TableRun) -> Iterator[Row]:
     """Give accuracy and macro F1 of one printed table."""
-    printed = [row for row in published_rows("saleh_classifiers") if row["table"] == name]
-    for dataset, said in dict.fromkeys((row["dataset"], row["anonymisation"]) for row in printed):
+    printed = [row for row in published_rows("saleh_classifiers") if row["table"] == run.table]
+    for dataset, how in dict.fromkeys((row["dataset"], row["anonymisation"]) for row in printed):
         lines = {
-            row["model"]: row for row in printed if (row["dataset"], row["anonymisation"]) == (dataset, said)
+            row["model"]: row for row in printed if (row["dataset"], row["anonymisation"]) == (dataset, how)
         }
-        model, _, value = said.partition(" ")
-        setting = {} if model == "none" else {"k": K, **_named(value)}
-        tried: Mapping[Recoding, str] = RECODINGS if model != "none" else {"groups": ""}
+        model, _, value = how.partition(" ")
+        original = model == "none"
+        place = run.place(dataset, **({} if original else {"k": K, **_named(value)}))
+        tried: Mapping[Recoding, str] = {"groups": ""} if original else RECODINGS
         for recoding, mark in tried.items():
-            found = learnt(dataset, None if model == "none" else model, recoding, quick=quick, step=step)
-            for classifier, score in found.items():
-                yield from _scores(
-                    name, dataset, {**setting, "classifier": classifier}, f"{model}{mark}",
-                    lines[classifier], score,
-                )  # fmt: skip
-            for classifier in (one for one in lines if one not in found and recoding == "groups"):
-                what = {**setting, "classifier": classifier}
+            scores = learn(dataset, None if original else model, recoding, quick=run.quick, step=run.step)
+            for classifier, score in scores.items():
+                here = place.at(classifier=classifier)
+                yield from _scores(here, f"{model}{mark}", lines[classifier], score)
+            for classifier in (name for name in lines if name not in scores and recoding == "groups"):
                 accuracy = float(lines[classifier]["accuracy"])
-                yield _row(name, dataset, what, model, "accuracy", accuracy, None, "left out of a quick run")
+                here = place.at(classifier=classifier)
+                yield here.row(model, "accuracy", None, accuracy, "left out of a quick run")
 
 
-def _named(text: str) -> dict[str, Any]:
+def _named(text: str) -> dict[str, float]:
     key, _, value = text.partition("=")
     return {key: float(value) if "." in value else int(value)}
 
 
-def _scores(
-    name: str, dataset: str, setting: Mapping[str, Any], method: str, line: Mapping[str, str], score: Learnt
-) -> Iterator[Row]:
-    reach = score.accuracy_interval
+def _scores(place: Place, method: str, line: Mapping[str, str], score: ClassifierFigures) -> Iterator[Row]:
+    ends = score.accuracy_interval
     note = f"{score.splits} splits, 30 % tested"
     if method != "none":
         tested = "untouched" if method.endswith("(ours)") else "anonymised with the others"
         note += f"; test rows {tested}"
-    if reach is not None:
-        note += f"; 95 % interval {reach[0]:.3f} to {reach[1]:.3f}"
-    yield _row(name, dataset, setting, method, "accuracy", float(line["accuracy"]), score.accuracy, note)
-    yield _row(name, dataset, setting, method, "accuracy_std", None, score.accuracy_std, "over the splits")
-    yield _row(
-        name, dataset, setting, method, "macro_f1", float(line["f1"]), score.macro_f1, "means of classes"
-    )
+    if ends is not None:
+        note += f"; 95 % interval {ends[0]:.3f} to {ends[1]:.3f}"
+    yield place.row(method, "accuracy", score.accuracy, float(line["accuracy"]), note)
+    yield place.row(method, "accuracy_std", score.accuracy_std, note="over the splits")
+    yield place.row(method, "macro_f1", score.macro_f1, float(line["f1"]), "means of classes")
 
 
-def _correlations(sets: Sequence[str], *, quick: bool, step: Step) -> Iterator[Row]:
+def _correlations(run: TableRun) -> Iterator[Row]:
     """Say how accuracy goes with loss over the table as it is and the anonymisations of 5.7 to 5.10."""
-    for dataset in sets:
-        for recoding, mark in RECODINGS.items():
-            points: list[tuple[float, float, dict[str, Learnt]]] = [
-                (0.0, 0.0, learnt(dataset, None, "groups", quick=quick, step=step))
-            ]
-            for model in MODELS:
-                lost = made(dataset, model, K, None, recoding).entropy
-                scores = learnt(dataset, model, recoding, quick=quick, step=step)
-                points.append((lost.entropy_loss, lost.entropy_loss_cells, scores))
-            for classifier in (one for one in CLASSIFIERS if one in points[0][2]):
-                yield from _correlated(dataset, classifier, f"all{mark}", points)
+    for dataset, (recoding, mark) in product(_sets(run), RECODINGS.items()):
+        original = learn(dataset, None, "groups", quick=run.quick, step=run.step)
+        points: list[tuple[float, float, dict[str, ClassifierFigures]]] = [(0.0, 0.0, original)]
+        for model in MODELS:
+            lost = measure_release(dataset, model, K, None, recoding).entropy
+            scores = learn(dataset, model, recoding, quick=run.quick, step=run.step)
+            points.append((lost.entropy_loss, lost.entropy_loss_cells, scores))
+        place = run.place(dataset)
+        for classifier in (name for name in CLASSIFIERS if name in original):
+            yield from _correlated(place.at(classifier=classifier), f"all{mark}", points)
 
 
 def _correlated(
-    dataset: str, classifier: str, method: str, points: Sequence[tuple[float, float, Mapping[str, Learnt]]]
+    place: Place, method: str, points: Sequence[tuple[float, float, Mapping[str, ClassifierFigures]]]
 ) -> Iterator[Row]:
+    classifier = str(place.setting["classifier"])
     accuracy = np.array([scores[classifier].accuracy for _, _, scores in points])
     note = "negative: what loses more predicts worse"
-    for place, ruler in enumerate(("loss", "loss_cells")):
-        both = correlation(np.array([point[place] for point in points], np.float64), accuracy)
-        for kind, value in (("pearson", both.pearson), ("spearman", both.spearman)):
-            setting = {"classifier": classifier, "points": both.points}
-            yield _row("correlation", dataset, setting, method, f"{kind}_{ruler}", None, value, note)
-
-
-def _row(
-    name: str,
-    dataset: str,
-    setting: Mapping[str, Any],
-    method: str,
-    metric: str,
-    published: float | None,
-    ours: float | None,
-    note: str = "",
-) -> Row:
-    digits = 5 if metric in {"share", "u", "u_spread"} else 4
-    return Row.rounded(PAPER, name, dataset, setting, method, metric, ours, published, note, digits=digits)
+    for column, ruler in enumerate(("loss", "loss_cells")):
+        both = correlation(np.array([point[column] for point in points], np.float64), accuracy)
+        here = place.at(points=both.points)
+        yield here.row(method, f"pearson_{ruler}", both.pearson, note=note)
+        yield here.row(method, f"spearman_{ruler}", both.spearman, note=note)

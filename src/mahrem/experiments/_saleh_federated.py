@@ -8,28 +8,17 @@ same network on all rows together, original and anonymised.
 """
 
 from __future__ import annotations
-
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from mahrem.experiments._row import Row, published_rows
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._saleh_learning import ROOMS, code_of, read_kept, write_kept
-from mahrem.experiments._saleh_sets import Table, anonymised, entropy_of, table
-from mahrem.federated import (
-    LearningPlan,
-    LocalGrid,
-    TrainingSilo,
-    figures_of,
-    learn_together,
-    propose_schema,
-    split_table,
-    train_alone,
-)
+from mahrem.experiments._saleh_sets import LearningTable, anonymise, entropy_of, read_table
+from mahrem.experiments._seeds import interval_note, seeds_score
+from mahrem.federated import LearningPlan, LocalGrid, TrainingSilo, figures_of, learn_together, propose_schema, split_table, train_alone
 from mahrem.learning.classifiers import Score
-from mahrem.pipeline import Release
+import numpy as np
+import polars as pl
+import time
 
 __all__ = ["FEDERATED", "federated_rows"]
 
@@ -50,146 +39,127 @@ _RULERS = {
 }
 
 
-def federated_rows(name: str, *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
+@dataclass(frozen=True)
+class _Trained:
+    """What one way of learning came to, with one seed."""
+
+    scores: Mapping[str, float]
+    seconds: float  # of the processor
+    highest_risk: float
+    megabytes: float
+    losses: Mapping[str, Sequence[Mapping[str, float]]]  # of each silo, by recoding
+
+
+def federated_rows(run: TableRun) -> Iterator[Row]:
     """Give the rows of one table of chapter 7."""
-    if name == "silos":
+    if run.table == "silos":
         for way in _WAYS:
-            yield from _compared(way, _runs(way, quick=quick, step=step))
+            yield from _compared(run, way)
         return
-    way = "federated, original" if name == "7.1" else "federated, anonymised"
-    runs = _runs(way, quick=quick, step=step)
-    (printed,) = (row for row in published_rows("saleh_federated") if row["table"] == name)
-    setting: dict[str, Any] = {"silos": SILOS} if name == "7.1" else {"silos": SILOS, "k": K}
+    runs = _runs(run, "federated, original" if run.table == "7.1" else "federated, anonymised")
+    (printed,) = (row for row in published_rows("saleh_federated") if row["table"] == run.table)
+    place = run.place("adult", silos=SILOS)
+    place = place if run.table == "7.1" else place.at(k=K)
     for figure in FIGURES:
-        score = _score(runs, figure)
-        note = f"{len(runs)} seeds{_interval(score, figure)}"
+        score, note = _score(runs, figure)
         if figure == "f1":
             note += "; of the positive class"
-        yield _row(name, setting, "fedavg", figure, float(printed[figure]), score.mean(figure), note)
-        yield _row(name, setting, "fedavg", f"{figure}_std", None, score.std(figure), "over the seeds")
-    if name == "7.2":
-        yield from _losses(printed, runs, setting)
+        yield place.row("fedavg", figure, score.mean(figure), float(printed[figure]), note)
+        yield place.row("fedavg", f"{figure}_std", score.std(figure), note="over the seeds")
+    if run.table == "7.2":
+        yield from _losses(place, printed, runs)
 
 
-def _losses(printed: Mapping[str, str], runs: Sequence[Mapping[str, Any]], setting: Any) -> Iterator[Row]:
+def _losses(place: Place, printed: Mapping[str, str], runs: Sequence[_Trained]) -> Iterator[Row]:
     """Give each silo's loss by both rulers, of what it learnt from and of the groups the print uses."""
     for recoding, method in (("intervals", "intervals and sets (ours)"), ("groups", "learnt groups")):
         for metric, (key, about) in _RULERS.items():
+            note = f"{about}; mean of {len(runs)} seeds"
             for silo in range(SILOS):
-                lost = 100 * float(np.mean([run["losses"][recoding][silo][key] for run in runs]))
+                lost = 100 * float(np.mean([run.losses[recoding][silo][key] for run in runs]))
                 shown = float(printed[f"loss_group{silo + 1}_percent"])
-                shown_here = shown if metric == "loss_cells_percent" else None
-                what = {**setting, "silo": silo + 1}
-                yield _row(
-                    "7.2", what, method, metric, shown_here, lost, f"{about}; mean of {len(runs)} seeds"
-                )
+                published = shown if metric == "loss_cells_percent" else None
+                yield place.at(silo=silo + 1).row(method, metric, lost, published, note)
 
 
-def _compared(way: str, runs: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+def _compared(run: TableRun, way: str) -> Iterator[Row]:
     """Say how good, how slow and how private one way of learning is."""
-    setting = {"k": K} if _WAYS[way][1] else {}
+    runs = _runs(run, way)
+    place = run.place("adult", **({"k": K} if _WAYS[way][1] else {}))
     for figure in ("accuracy", "f1"):
-        score = _score(runs, figure)
-        note = f"{len(runs)} seeds{_interval(score, figure)}"
-        yield _row("silos", setting, way, figure, None, score.mean(figure), note)
-    seconds = float(np.mean([run["seconds"] for run in runs]))
-    yield _row(
-        "silos",
-        setting,
-        way,
-        "seconds",
-        None,
-        seconds,
-        "of the processor, anonymising and training; mean of the seeds",
-    )
-    risk = max(float(run["highest_risk"]) for run in runs)
-    about = "of being found again in what the network was trained on, at worst"
-    yield _row("silos", setting, way, "highest_risk", None, risk, about)
+        score, note = _score(runs, figure)
+        yield place.row(way, figure, score.mean(figure), note=note)
+    seconds = float(np.mean([done.seconds for done in runs]))
+    note = "of the processor, anonymising and training; mean of the seeds"
+    yield place.row(way, "seconds", seconds, note=note)
+    risk = max(done.highest_risk for done in runs)
+    note = "of being found again in what the network was trained on, at worst"
+    yield place.row(way, "highest_risk", risk, note=note)
     leaves = "weights" if _WAYS[way][0] else "all rows"
-    moved = float(np.mean([run["megabytes"] for run in runs]))
-    yield _row("silos", setting, way, "megabytes", None, moved, f"{leaves} leave the silos")
+    moved = float(np.mean([done.megabytes for done in runs]))
+    yield place.row(way, "megabytes", moved, note=f"{leaves} leave the silos")
 
 
-def _score(runs: Sequence[Mapping[str, Any]], figure: str) -> Score:
-    held = {figure: np.array([run[figure] for run in runs])}
-    return Score(classifier="mlp", figures=held, settings=(), ratio=TEST / (1 - TEST), seconds=0.0)
+def _score(runs: Sequence[_Trained], figure: str) -> tuple[Score, str]:
+    score = seeds_score(figure, [run.scores[figure] for run in runs], TEST)
+    return score, f"{len(runs)} seeds{interval_note(score, figure)}"
 
 
-def _interval(score: Score, figure: str) -> str:
-    reach = score.interval(figure)
-    return "" if reach is None else f"; 95 % interval {reach[0]:.3f} to {reach[1]:.3f}"
-
-
-def _runs(way: str, *, quick: bool, step: Callable[[str], None]) -> list[dict[str, Any]]:
+def _runs(run: TableRun, way: str) -> list[_Trained]:
     """Give one run for each seed; a run that was made by the same code is read again."""
-    found = []
-    for seed in range(QUICK_SEEDS if quick else SEEDS):
-        key = {"paper": "saleh", "way": way, "seed": seed, "quick": quick, "rounds": ROUNDS}
+    runs = []
+    for seed in range(QUICK_SEEDS if run.quick else SEEDS):
+        key = {"paper": "saleh", "way": way, "seed": seed, "quick": run.quick, "rounds": ROUNDS}
         key |= {"code": code_of((*ROOMS, "federated"))}
         kept = read_kept(key)
         if kept is None:
-            step(f"{way}: seed {seed}")
-            kept = _run(way, seed, quick=quick)
+            run.step(f"{way}: seed {seed}")
+            kept = asdict(_train(way, seed, quick=run.quick))
             write_kept(key, kept)
-        found.append(kept)
-    return found
+        runs.append(_Trained(**kept))
+    return runs
 
 
-def _run(way: str, seed: int, *, quick: bool) -> dict[str, Any]:
+def _train(way: str, seed: int, *, quick: bool) -> _Trained:
     together, hidden = _WAYS[way]
-    what = table("adult")
-    shuffled = np.random.default_rng(seed).permutation(what.frame.height)
+    adult = read_table("adult")
+    shuffled = np.random.default_rng(seed).permutation(adult.frame.height)
     if quick:
         shuffled = shuffled[:QUICK_ROWS]
     kept = int(TEST * len(shuffled))
-    judged, learning = what.frame[np.sort(shuffled[:kept])], what.frame[np.sort(shuffled[kept:])]
-    schema = propose_schema(learning, what.target)
+    judged, learning = adult.frame[np.sort(shuffled[:kept])], adult.frame[np.sort(shuffled[kept:])]
+    schema = propose_schema(learning, adult.target)
     plan = LearningPlan(rounds=QUICK_ROUNDS if quick else ROUNDS, seed=seed)
-    policy = {"quasi": what.quasi, "sensitive": what.target, "k": K, "bounds": "exact"} if hidden else None
-    parts = split_table(learning, what.target, clients=SILOS, seed=seed)
+    policy = {"quasi": adult.quasi, "sensitive": adult.target, "k": K, "bounds": "exact"} if hidden else None
+    parts = split_table(learning, adult.target, clients=SILOS, seed=seed)
     began, moved = time.process_time(), 0
     if together:
         silos = {name: TrainingSilo(name, part, schema, plan, policy) for name, part in parts.items()}
         grid = LocalGrid(silos)
-        learnt = learn_together(grid, schema, plan)
+        trained = learn_together(grid, schema, plan)
         moved = sum(grid.traffic.received.values())
     else:
-        learnt = train_alone(learning, schema, plan, policy)
+        trained = train_alone(learning, schema, plan, policy)
         moved = len(learning.write_csv().encode())
     seconds = time.process_time() - began
     rows, labels = schema.rows(judged)
-    risks = [report.get("risk", {}).get("highest", 1.0) for report in learnt.reports.values()]
-    return {
-        **figures_of(labels, learnt.model.scores_of_rows(rows)),
-        "seconds": seconds,
-        "highest_risk": max(risks),
-        "megabytes": moved / 1e6,
-        "losses": _measured(what, parts.values()) if together and hidden else {},
-    }
+    risks = [report.get("risk", {}).get("highest", 1.0) for report in trained.reports.values()]
+    return _Trained(
+        scores=figures_of(labels, trained.model.scores_of_rows(rows)),
+        seconds=seconds,
+        highest_risk=max(risks),
+        megabytes=moved / 1e6,
+        losses=_measured(adult, parts.values()) if together and hidden else {},
+    )
 
 
-def _measured(what: Table, parts: Any) -> dict[str, list[dict[str, float]]]:
+def _measured(adult: LearningTable, parts: Iterable[pl.DataFrame]) -> dict[str, list[dict[str, float]]]:
     """Measure each silo's release by both rulers, with intervals and with learnt groups."""
-    found: dict[str, list[dict[str, float]]] = {"intervals": [], "groups": []}
+    losses: dict[str, list[dict[str, float]]] = {"intervals": [], "groups": []}
     for part in parts:
-        silo = Table(what.name, part, what.quasi, what.target)
-        for recoding, held in found.items():
-            held.append(_lost(silo, anonymised(part, silo, recoding, {"k": K}, rest="insensitive")))  # type: ignore[arg-type]
-    return found
-
-
-def _lost(silo: Table, release: Release) -> dict[str, float]:
-    lost = entropy_of(silo, release)
-    return {"loss": lost.entropy_loss, "loss_cells": lost.entropy_loss_cells}
-
-
-def _row(
-    name: str,
-    setting: Mapping[str, Any],
-    method: str,
-    metric: str,
-    published: float | None,
-    ours: float,
-    note: str,
-) -> Row:
-    return Row.rounded("saleh", name, "adult", setting, method, metric, ours, published, note)
+        silo = LearningTable(adult.name, part, adult.quasi, adult.target)
+        for recoding, held in losses.items():
+            release = anonymise(part, silo, recoding, {"k": K}, rest="insensitive")  # type: ignore[arg-type]
+            lost = entropy_of(silo, release)
+            held.append({"loss": lost.entropy_loss, "loss_cells": lost.entropy_loss_cells})
+    return losses

@@ -5,25 +5,31 @@ and sets are judged as a release is used: training rows are anonymised, test row
 """
 
 from __future__ import annotations
-
-import hashlib
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-
-import mahrem
 from mahrem.arrays import available_threads
-from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymised, table
+from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
 from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
+from pathlib import Path
+from typing import Any
+import hashlib
+import json
+import mahrem
+import numpy as np
 
-__all__ = ["CLASSIFIERS", "PROTOCOLS", "ROOMS", "Learnt", "code_of", "learnt", "read_kept", "write_kept"]
+__all__ = [
+    "CLASSIFIERS",
+    "ClassifierFigures",
+    "PROTOCOLS",
+    "ROOMS",
+    "code_of",
+    "learn",
+    "read_kept",
+    "write_kept",
+]
 
 PROTOCOLS: Mapping[Recoding, EvaluationProtocol] = {"groups": "published", "intervals": "untouched"}
 
@@ -48,7 +54,7 @@ ROOMS = ("experiments", "pipeline", "learning", "partition", "recode", "models",
 
 
 @dataclass(frozen=True)
-class Learnt:
+class ClassifierFigures:
     """One classifier in one setting: mean, deviation and 95 % interval over the splits."""
 
     accuracy: float
@@ -60,9 +66,9 @@ class Learnt:
     seconds: float  # of training, all splits together
 
 
-def learnt(
+def learn(
     name: str, model: str | None, recoding: Recoding, *, quick: bool, step: Callable[[str], None]
-) -> dict[str, Learnt]:
+) -> dict[str, ClassifierFigures]:
     """Train the classifiers on a table (``model`` None) or on anonymised rows of it, at k=3.
 
     Every run is kept in the private folder of this user (``MAHREM_STATE``), so that a run that was
@@ -85,9 +91,10 @@ def learnt(
     kept = read_kept(key)
     if kept is None:
         step(f"{name}: {model or 'original'}, {recoding if model else 'untouched'}, {splits} splits")
-        kept = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
+        scores = _run(name, model, recoding, splits, classifiers, quick=quick, step=step)
+        kept = {classifier: asdict(figures) for classifier, figures in scores.items()}
         write_kept(key, kept)
-    return {classifier: Learnt(**figures) for classifier, figures in kept.items()}
+    return {classifier: ClassifierFigures(**figures) for classifier, figures in kept.items()}
 
 
 def _run(
@@ -99,23 +106,23 @@ def _run(
     *,
     quick: bool,
     step: Callable[[str], None],
-) -> dict[str, dict[str, Any]]:
-    what = table(name)
-    frame = what.frame
+) -> dict[str, ClassifierFigures]:
+    table = read_table(name)
+    frame = table.frame
     if quick and frame.height > QUICK_ROWS:
         frame = frame[np.sort(np.random.default_rng(SEED).permutation(frame.height)[:QUICK_ROWS])]
 
-    def anonymise(rows: Integers) -> PublishedRows:
+    def publish(rows: Integers) -> PublishedRows:
         settings = {**MODELS[model or ""], "k": 3}
-        release = anonymised(frame[rows], what, recoding, settings, rest="insensitive")
+        release = anonymise(frame[rows], table, recoding, settings, rest="insensitive")
         return PublishedRows(release.table, rows, release.hierarchies)
 
     scores = evaluate(
         frame,
-        target=what.target,
-        quasi=what.quasi,
-        anonymise=None if model is None else anonymise,
-        progress=lambda said: step(f"{name}, {model or 'original'}: {said}"),
+        target=table.target,
+        quasi=table.quasi,
+        anonymise=None if model is None else publish,
+        progress=lambda stage: step(f"{name}, {model or 'original'}: {stage}"),
         settings=EvaluationSettings(
             classifiers=classifiers,
             protocol=PROTOCOLS[recoding],
@@ -127,15 +134,15 @@ def _run(
         ),
     )
     return {
-        classifier: {
-            "accuracy": score.mean("accuracy"),
-            "accuracy_std": score.std("accuracy"),
-            "accuracy_interval": score.interval("accuracy"),
-            "macro_f1": score.mean("macro_f1"),
-            "macro_f1_std": score.std("macro_f1"),
-            "splits": splits,
-            "seconds": score.seconds,
-        }
+        classifier: ClassifierFigures(
+            accuracy=score.mean("accuracy"),
+            accuracy_std=score.std("accuracy"),
+            accuracy_interval=score.interval("accuracy"),
+            macro_f1=score.mean("macro_f1"),
+            macro_f1_std=score.std("macro_f1"),
+            splits=splits,
+            seconds=score.seconds,
+        )
         for classifier, score in scores.by_classifier.items()
     }
 
@@ -153,21 +160,21 @@ def code_of(rooms: tuple[str, ...] = ROOMS) -> str:
     return digest.hexdigest()[:16]
 
 
-def _place(key: Mapping[str, Any]) -> Path:
+def _place(key: Mapping[str, object]) -> Path:
     named = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:24]
     return state_folder() / "experiments" / f"{named}.json"
 
 
-def read_kept(key: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+def read_kept(key: Mapping[str, object]) -> dict[str, Any] | None:
     """Give the figures of a run that was kept, None if there is none."""
     try:
-        found = json.loads(_place(key).read_text(encoding="utf-8"))
+        kept = json.loads(_place(key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return dict(found["figures"]) if isinstance(found, dict) and "figures" in found else None
+    return dict(kept["figures"]) if isinstance(kept, dict) and "figures" in kept else None
 
 
-def write_kept(key: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+def write_kept(key: Mapping[str, object], figures: Mapping[str, object]) -> None:
     """Keep a run; where there is no place for it, it is only not kept."""
     place = _place(key)
     part = place.with_suffix(".part")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from mahrem.experiments._row import FlatRow
 from mahrem.report import grouped_svg, lines_svg
 
 __all__ = ["saleh_pictures"]
@@ -13,12 +13,12 @@ _BEST = "optimized-k"
 _PRINTED, _GROUPS, _INTERVALS = "printed", "learnt groups", "intervals and sets (ours)"
 
 
-def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def saleh_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
     """Draw what the rows allow; each row is flat, its settings beside its figures."""
     drawn: dict[str, str] = {}
     curves = [row for row in rows if row["table"] == "curves" and row["metric"] == "loss_percent"]
     if curves:
-        drawn["loss-over-k"] = lines_svg(
+        drawn["loss-over-k.svg"] = lines_svg(
             sorted(curves, key=lambda row: row["method"] == _BEST),  # drawn last, it lies on top
             across="k",
             title="Entropy loss over k, cells spread over the values they cover",
@@ -27,7 +27,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         )
     bars = [row for row in rows if row["metric"] == "u"]
     if bars:
-        drawn["entropy"] = grouped_svg(
+        drawn["entropy.svg"] = grouped_svg(
             [bar for row in bars for bar in _beside(row, _panel(row), row["column"], original="as it is")],
             title="What each column of Mammographic says about severity, as printed and here",
             amount="Theil's U, every cell a category",
@@ -36,7 +36,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         row for row in rows if "classifier" in row and row["metric"] == "accuracy" and row["ours"] is not None
     ]
     if judged:
-        drawn["accuracy"] = grouped_svg(
+        drawn["accuracy.svg"] = grouped_svg(
             [bar for row in judged for bar in _beside(row, _panel(row), _plain(row["classifier"]))],
             title="Accuracy of the classifiers as printed and here; ours is tested on untouched rows",
             amount="accuracy",
@@ -44,7 +44,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         )
     silos = [row for row in rows if row["table"] == "silos" and row["metric"] in {"accuracy", "f1"}]
     if silos:
-        drawn["silos"] = grouped_svg(
+        drawn["silos.svg"] = grouped_svg(
             [
                 {"panel": row["metric"], "name": where, "series": what, "value": row["ours"]}
                 for row in silos
@@ -57,7 +57,7 @@ def saleh_pictures(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return drawn
 
 
-def _panel(row: Mapping[str, Any]) -> str:
+def _panel(row: FlatRow) -> str:
     model = str(row["method"]).removesuffix(" (ours)")
     return f"{row['dataset']}, {'original' if model == 'none' else model}"
 
@@ -66,14 +66,12 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _beside(
-    row: Mapping[str, Any], panel: str, name: str, *, original: str = "untouched"
-) -> list[dict[str, Any]]:
+def _beside(row: FlatRow, panel: str, name: str, *, original: str = "untouched") -> list[FlatRow]:
     """Give the printed figure and ours as two bars; ours alone where the print was drawn already."""
     method = str(row["method"])
     whose = _INTERVALS if method.endswith("(ours)") else _GROUPS
     series = original if method in {"none", "original"} else whose
-    bars = [{"panel": panel, "name": name, "series": series, "value": row["ours"]}]
+    bars: list[FlatRow] = [{"panel": panel, "name": name, "series": series, "value": row["ours"]}]
     if whose == _GROUPS and row["published"] is not None:
         bars.insert(0, {"panel": panel, "name": name, "series": _PRINTED, "value": row["published"]})
     return bars

@@ -18,7 +18,17 @@ from mahrem.pipeline import Release, anonymize
 from mahrem.table import Axis, Column, Leaves, Role, encode_quasi, infer_kind
 from mahrem.types import Integers
 
-__all__ = ["MODELS", "SETS", "Made", "Recoding", "Table", "anonymised", "entropy_of", "made", "table"]
+__all__ = [
+    "MODELS",
+    "SETS",
+    "AnonymisedFigures",
+    "LearningTable",
+    "Recoding",
+    "anonymise",
+    "entropy_of",
+    "measure_release",
+    "read_table",
+]
 
 Recoding = Literal["groups", "intervals"]
 SETS = ("mammographic", "adult", "housing")
@@ -45,7 +55,7 @@ _MAMMOGRAPHIC = ("BI-RADS", "Age", "Shape", "Margin", "Density")
 
 
 @dataclass(frozen=True)
-class Table:
+class LearningTable:
     """A table of the source: its rows, what others may know of them, and what is to be predicted."""
 
     name: str
@@ -56,12 +66,12 @@ class Table:
     @property
     def codes(self) -> Integers:
         """The target as numbers."""
-        found: Integers = (self.frame[self.target].rank("dense").cast(pl.Int64) - 1).to_numpy()
-        return found
+        codes: Integers = (self.frame[self.target].rank("dense").cast(pl.Int64) - 1).to_numpy()
+        return codes
 
 
 @dataclass(frozen=True)
-class Made:
+class AnonymisedFigures:
     """What one anonymisation is like."""
 
     partitions: int  # as the method cut them
@@ -70,7 +80,7 @@ class Made:
 
 
 @cache
-def table(name: str) -> Table:
+def read_table(name: str) -> LearningTable:
     """Read one of the tables.
 
     Adult has all 48,842 rows, a question mark is a value like any other. Housing has three targets: near
@@ -78,55 +88,62 @@ def table(name: str) -> Table:
     """
     if name == "adult":
         parts = [pl.read_csv(find(part)) for part in ("adult_train", "adult_test")]
-        return Table(name, pl.concat(parts), _ADULT, "income")
+        return LearningTable(name, pl.concat(parts), _ADULT, "income")
     if name == "housing":
         sea = pl.col("ocean_proximity").is_in(["NEAR OCEAN", "NEAR BAY", "ISLAND"])
         frame = pl.read_csv(find("california_housing")).with_columns(
             ocean_proximity=pl.when(sea).then(pl.lit("NEAR OCEAN")).otherwise("ocean_proximity")
         )
-        return Table(name, frame, _HOUSING, "ocean_proximity")
+        return LearningTable(name, frame, _HOUSING, "ocean_proximity")
     frame = pl.read_csv(find("mammographic_masses"), null_values="?").drop_nulls()
-    return Table("mammographic", frame, _MAMMOGRAPHIC, "Severity")
+    return LearningTable("mammographic", frame, _MAMMOGRAPHIC, "Severity")
 
 
-def anonymised(
-    frame: pl.DataFrame, what: Table, recoding: Recoding, settings: Mapping[str, Any], *, rest: str = "drop"
+def anonymise(
+    frame: pl.DataFrame,
+    table: LearningTable,
+    recoding: Recoding,
+    settings: Mapping[str, Any],
+    *,
+    rest: str = "drop",
 ) -> Release:
     """Anonymise rows of a table as the source does, or with intervals and sets instead of learnt groups."""
-    said: dict[str, Any] = {
-        "quasi": what.quasi,
-        "sensitive": what.target,
+    policy: dict[str, Any] = {
+        "quasi": table.quasi,
+        "sensitive": table.target,
         "rest": rest,
-        "automatic": what.target if recoding == "groups" else None,
+        "automatic": table.target if recoding == "groups" else None,
         "bounds": "exact",  # the source knows no grid
         **settings,
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # that groups are learnt from the table is the point
-        return anonymize(frame, html=False, **said)
+        return anonymize(frame, html=False, **policy)
 
 
 @cache
-def made(name: str, model: str, k: int, value: float | None, recoding: Recoding) -> Made:
+def measure_release(
+    name: str, model: str, k: int, value: float | None, recoding: Recoding
+) -> AnonymisedFigures:
     """Anonymise a whole table and measure it; ``value`` is the l or t, where it is not the usual one."""
-    what = table(name)
+    table = read_table(name)
     settings = {**MODELS[model], "k": k}
     if value is not None:
         settings["l" if model == "l-diversity" else "t"] = value
-    release = anonymised(what.frame, what, recoding, settings)
+    release = anonymise(table.frame, table, recoding, settings)
     classes = int(release.report["utility"]["classes"])
     partitions = classes
     if model == "optimized-k":  # rows that leave a partition as they are do not make it two
-        plain = anonymised(what.frame, what, recoding, {"k": k})
+        plain = anonymise(table.frame, table, recoding, {"k": k})
         partitions = int(plain.report["utility"]["classes"])
-    return Made(partitions, classes, entropy_of(what, release))
+    return AnonymisedFigures(partitions, classes, entropy_of(table, release))
 
 
-def entropy_of(what: Table, release: Release) -> EntropyLoss:
+def entropy_of(table: LearningTable, release: Release) -> EntropyLoss:
     """Measure the published table itself, row by row."""
-    axes = [_axis(what.frame[name], release) for name in what.quasi]
-    shown = {name: release.table[name].cast(pl.String) for name in what.quasi}
-    return measure_entropy(axes, shown, np.arange(what.frame.height), what.codes)
+    axes = [_axis(table.frame[name], release) for name in table.quasi]
+    shown = {name: release.table[name].cast(pl.String) for name in table.quasi}
+    return measure_entropy(axes, shown, np.arange(table.frame.height), table.codes)
 
 
 def _axis(values: pl.Series, release: Release) -> Axis:

@@ -7,24 +7,22 @@ as published; ``kanonymeans* (ours)`` is what mahrem runs by default and improve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from itertools import product
 
 import numpy as np
 
-from mahrem.experiments._measure import partitioned
-from mahrem.experiments._row import Row, published_rows
+from mahrem.experiments._measure import partition_by_size
+from mahrem.experiments._row import Row, TableRun, published_rows
 from mahrem.experiments._sets import MADE, PUBLIC, microdata
 from mahrem.metrics import information_loss
 from mahrem.partition import build_method
+from mahrem.types import Floats
 
-__all__ = ["TABLES", "rows_of"]
+__all__ = ["rows_of"]
 
-PAPER = "stoldt2019"
-_row = partial(Row.rounded, PAPER)
-TABLES = ("losses", "ratios", "histogram", "over-k", "runs")
 SETS = (*PUBLIC, *MADE)
 PRINTED, BEST = "kanonymeans*", "kanonymeans* (ours)"
 ALGORITHMS = ("mdav+", "mdav", "v-mdav", "mdav*", "ona*", "kanonymeans", PRINTED, BEST)
@@ -55,37 +53,37 @@ _FULL = _Effort()
 _QUICK = _Effort((10,), (10, 20), 2, 2, 2, 20, 3, (5, 10))
 
 
-def rows_of(tables: Sequence[str], *, quick: bool, step: Callable[[str], None]) -> Iterator[Row]:
-    """Give the rows of some tables."""
-    effort = _QUICK if quick else _FULL
-    made: Mapping[str, Callable[[_Effort, Callable[[str], None]], Iterator[Row]]] = {
+def rows_of(run: TableRun) -> Iterator[Row]:
+    """Give the rows of a table."""
+    makers = {
         "losses": _losses,
         "ratios": _ratios,
         "histogram": _histogram,
         "over-k": _over_k,
         "runs": _runs,
     }
-    for table in tables:
-        yield from made[table](effort, step)
+    return makers[run.table](run, _QUICK if run.quick else _FULL)
 
 
-def _losses(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
-    for dataset in SETS:
-        for k in effort.ks:
-            for method in ALGORITHMS:
-                step(f"losses, {dataset}, k={k}, {method}")
-                yield _row(
-                    "losses",
-                    dataset,
-                    {"k": k},
-                    method,
-                    "loss",
-                    _loss(dataset, k, method, effort.of(method, effort.evaluations)),
-                )
+def _losses(run: TableRun, effort: _Effort) -> Iterator[Row]:
+    yield from _each(run, SETS, effort.ks, lambda method: effort.of(method, effort.evaluations))
 
 
-def _ratios(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
-    step("ratios")
+def _over_k(run: TableRun, effort: _Effort) -> Iterator[Row]:
+    sets = ("EIA", "SimC")
+    yield from _each(run, sets, effort.over, lambda method: effort.of(method, effort.over_evaluations))
+
+
+def _each(
+    run: TableRun, sets: Sequence[str], ks: Sequence[int], evaluations: Callable[[str], int]
+) -> Iterator[Row]:
+    for dataset, k, method in product(sets, ks, ALGORITHMS):
+        run.step(f"{run.table}, {dataset}, k={k}, {method}")
+        yield run.place(dataset, k=k).row(method, "loss", _loss(dataset, k, method, evaluations(method)))
+
+
+def _ratios(run: TableRun, effort: _Effort) -> Iterator[Row]:
+    run.step("ratios")
     claims = {row["against"]: float(row["ratio"]) for row in published_rows("stoldt2019_claims")}
     pairs = [
         (method, against) for method in (PRINTED, BEST) for against in (*claims, "mdav", "v-mdav", "ona*")
@@ -99,71 +97,53 @@ def _ratios(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
             ]
             for dataset in SETS
         }
-        said = {"against": against}
-        every = float(np.mean([ratio for found in ratios.values() for ratio in found]))
+        every = float(np.mean([ratio for of_set in ratios.values() for ratio in of_set]))
         public = float(np.mean([ratio for name in PUBLIC for ratio in ratios[name]]))
-        yield _row("ratios", "all seven", said, method, "ratio", every, claims.get(against))
-        yield _row(
-            "ratios", "five public", said, method, "ratio", public, note="without the two that are made"
-        )
-        for dataset, found in ratios.items():
-            worse = [k for k, ratio in zip(effort.ks, found, strict=True) if ratio > 1]
+        yield run.place("all seven", against=against).row(method, "ratio", every, claims.get(against))
+        note = "without the two that are made"
+        yield run.place("five public", against=against).row(method, "ratio", public, note=note)
+        for dataset, of_set in ratios.items():
+            worse = [k for k, ratio in zip(effort.ks, of_set, strict=True) if ratio > 1]
             note = f"loses at k={', '.join(map(str, worse))}" if worse else ""
-            yield _row("ratios", dataset, said, method, "ratio", float(np.mean(found)), note=note)
+            place = run.place(dataset, against=against)
+            yield place.row(method, "ratio", float(np.mean(of_set)), note=note)
 
 
-def _histogram(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
-    step(f"histogram, {effort.pool} runs")
+def _histogram(run: TableRun, effort: _Effort) -> Iterator[Row]:
+    run.step(f"histogram, {effort.pool} runs")
     losses = _pool("Census", 3, effort.pool)
-    said = {"k": 3, "runs": effort.pool}
+    place = run.place("Census", k=3, runs=effort.pool)
     for metric, value in (
         ("smallest", losses.min()),
         ("mean", losses.mean()),
         ("largest", losses.max()),
         ("deviation", losses.std(ddof=1)),
     ):
-        yield _row("histogram", "Census", said, "kanonymeans", metric, float(value))
+        yield place.row("kanonymeans", metric, float(value))
     for method in ("mdav+", "mdav*"):
-        yield _row("histogram", "Census", said, method, "loss", _loss("Census", 3, method, 0))
+        yield place.row(method, "loss", _loss("Census", 3, method, 0))
     bins, counts = np.unique(np.floor(losses / BIN).astype(np.int64), return_counts=True)
-    for place in range(int(bins[0]), int(bins[-1]) + 1):
-        count = int(counts[bins == place].sum())
-        yield _row(
-            "histogram",
-            "Census",
-            {**said, "from": round(place * BIN, 6)},
-            "kanonymeans",
-            "runs_in_bin",
-            count,
-        )
+    for number in range(int(bins[0]), int(bins[-1]) + 1):
+        count = int(counts[bins == number].sum())
+        yield place.at(**{"from": round(number * BIN, 6)}).row("kanonymeans", "runs_in_bin", count)
 
 
-def _over_k(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
-    for dataset in ("EIA", "SimC"):
-        for k in effort.over:
-            for method in ALGORITHMS:
-                step(f"over-k, {dataset}, k={k}, {method}")
-                loss = _loss(dataset, k, method, effort.of(method, effort.over_evaluations))
-                yield _row("over-k", dataset, {"k": k}, method, "loss", loss)
-
-
-def _runs(effort: _Effort, step: Callable[[str], None]) -> Iterator[Row]:
+def _runs(run: TableRun, effort: _Effort) -> Iterator[Row]:
     """Give the smallest and largest best loss of repetitions, over the number of runs each may take."""
     pool = _pool("Census", 3, effort.pool)
     rng = np.random.default_rng(SEED)
     for number in effort.numbers:
-        step(f"runs, {number} of them")
+        run.step(f"runs, {number} of them")
+        place = run.place("Census", k=3, runs=number)
         best = [float(rng.choice(pool, number, replace=False).min()) for _ in range(effort.repetitions)]
         evolved = [_loss("Census", 3, PRINTED, number, seed) for seed in range(effort.repetitions)]
-        for method, found in (("kanonymeans", best), (PRINTED, evolved)):
-            said = {"k": 3, "runs": number, "repetitions": len(found)}
+        for method, losses in (("kanonymeans", best), (PRINTED, evolved)):
             note = f"best of {number} from the pool of {effort.pool} runs" if method == "kanonymeans" else ""
-            yield _row("runs", "Census", said, method, "smallest", min(found), note=note)
-            yield _row("runs", "Census", said, method, "largest", max(found), note=note)
+            repeated = place.at(repetitions=len(losses))
+            yield repeated.row(method, "smallest", min(losses), note=note)
+            yield repeated.row(method, "largest", max(losses), note=note)
         for method in ("mdav+", "mdav*"):
-            yield _row(
-                "runs", "Census", {"k": 3, "runs": number}, method, "loss", _loss("Census", 3, method, 0)
-            )
+            yield place.row(method, "loss", _loss("Census", 3, method, 0))
 
 
 @cache
@@ -171,13 +151,13 @@ def _loss(dataset: str, k: int, method: str, evaluations: int, seed: int = SEED)
     """Give the information loss of one run in percent."""
     points = microdata(dataset)
     name = PRINTED if method == BEST else method
-    options: dict[str, Any] = {}
+    options: dict[str, float] = {}
     if name == PRINTED:
         options = {"evaluations": evaluations, "seconds": SECONDS, "refine": method == BEST, "anytime": False}
-    partition = partitioned(build_method(name, seed=seed, options=options), points, k)
+    partition = partition_by_size(build_method(name, seed=seed, options=options), points, k)
     return 100 * information_loss(points, partition.labels)
 
 
 @cache
-def _pool(dataset: str, k: int, runs: int) -> Any:
+def _pool(dataset: str, k: int, runs: int) -> Floats:
     return np.array([_loss(dataset, k, "kanonymeans", 0, seed) for seed in range(runs)])

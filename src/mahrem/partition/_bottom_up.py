@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack
 
-from mahrem.partition._lattice_search import FullDomain, Node, Search, Settings, generalise
-from mahrem.partition._partition import Admits, Partition
-from mahrem.types import Points
+from mahrem.partition._lattice_search import FullDomain, Node, Search
 
-__all__ = ["BottomUp", "bottom_up"]
+__all__ = ["BottomUp"]
 
 
-def bottom_up(points: Points, admits: Admits, **settings: Unpack[Settings]) -> Partition:
+@dataclass(frozen=True, kw_only=True)
+class BottomUp(FullDomain):
     """Generalise one column by one level at a time, the step with the least loss for each row it saves.
 
     Begins with the values themselves and stops at the first node that holds; of
@@ -22,19 +20,8 @@ def bottom_up(points: Points, admits: Admits, **settings: Unpack[Settings]) -> P
     loss by the gain in anonymity; the gain here is the number of rows that need no longer be refused, which
     serves any promise. A step that saves no row is taken only when none does, the cheapest first.
 
-    Args:
-        points: ``(n, d)`` quasi-identifiers; missing values are -1 and a value of their own below the root.
-        admits: Says of many candidate classes at once which may stand.
-        **settings: What all full-domain methods share: see :class:`FullDomain`.
-
-    Raises:
-        Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
-        InvalidParameter: If a setting does not fit.
-
     Guarantees:
-        - Labels are ``0 .. c-1`` and none is empty; suppressed rows, at most the share allowed, have -1.
-        - ``admits`` accepts every class.
-        - Two rows that are not suppressed share a class exactly when all their cells are the same node.
+        - Those of :class:`FullDomain`.
 
     References:
         Wang, Yu, Chakraborty: Bottom-up generalization: a data mining solution to privacy protection, 2004.
@@ -46,23 +33,22 @@ def bottom_up(points: Points, admits: Admits, **settings: Unpack[Settings]) -> P
         >>> from mahrem.partition import Admission
         >>> tree = Hierarchy.from_rows([["cold", "lung"], ["flu", "lung"], ["gout", "joint"]])
         >>> points = np.array([[0.0], [0.5], [1.0], [1.0]])
-        >>> found = bottom_up(points, Admission(((KAnonymity(2), None),), rows=4), hierarchies=[tree])
-        >>> found.labels, found.how.levels
+        >>> partition = BottomUp(hierarchies=[tree])(points, Admission(((KAnonymity(2), None),), rows=4))
+        >>> partition.labels, partition.how.levels
         (array([0, 0, 1, 1]), (1,))
     """
-    return generalise(points, admits, _search, **settings)
 
-
-def _search(search: Search) -> None:
-    top = search.lattice.top
-    node: Node = (0,) * len(top)
-    while not search.check(node).holds and node != top:
-        steps = [
-            (*node[:column], level + 1, *node[column + 1 :])
-            for column, level in enumerate(node)
-            if level < top[column]
-        ]
-        node = min(steps, key=partial(_price, search, node))
+    def search(self, search: Search) -> None:
+        """Look at nodes in the order of the method."""
+        top = search.lattice.top
+        node: Node = (0,) * len(top)
+        while not search.check(node).holds and node != top:
+            steps = [
+                (*node[:column], level + 1, *node[column + 1 :])
+                for column, level in enumerate(node)
+                if level < top[column]
+            ]
+            node = min(steps, key=partial(_price, search, node))
 
 
 def _price(search: Search, node: Node, step: Node) -> tuple[float, float]:
@@ -71,12 +57,3 @@ def _price(search: Search, node: Node, step: Node) -> tuple[float, float]:
     cost = after.bound - before.bound
     saved = before.refused - after.refused
     return (cost / saved if saved > 0 else math.inf), cost
-
-
-@dataclass(frozen=True, kw_only=True)
-class BottomUp(FullDomain):
-    """:func:`bottom_up` as data: its settings can be printed, compared and stored."""
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return bottom_up(points, admits, **self.settings)

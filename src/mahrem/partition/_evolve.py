@@ -12,13 +12,13 @@ import numpy as np
 
 from mahrem import arrays, check
 from mahrem.errors import InvalidParameter
-from mahrem.partition._k_anonymeans import Measure, MergeOrder, group_from_centres, refined
+from mahrem.partition._k_anonymeans import KAnonyMeans, Measure, MergeOrder, refine
 from mahrem.partition._k_means import Start, draw_centres
 from mahrem.partition._microaggregation import admit_by_merging, generator, prepare
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Floats, Labels, Points
 
-__all__ = ["KAnonyMeansStar", "k_anonymeans_star"]
+__all__ = ["KAnonyMeansStar"]
 
 _EFFORT = 16  # neighbourhoods tried per group in one evaluation
 _SLICE = 100  # neighbourhoods between two looks at the clock
@@ -27,57 +27,6 @@ _EVALUATIONS = 30  # without any budget
 
 @dataclass(frozen=True)
 class KAnonyMeansStar:
-    """:func:`k_anonymeans_star` as data: its settings can be printed, compared and stored."""
-
-    population: int = 8
-    survivors: int = 3
-    mutants: int = 2
-    strength: int = 4
-    seconds: float | None = None
-    evaluations: int | None = None
-    refine: bool = True
-    anytime: bool = True
-    kappa: int | None = None
-    start: Start = "k-means++"
-    order: MergeOrder = "inner"
-    measure: Measure = "centre"
-    standardise: bool = True
-    seed: int | None = None
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return k_anonymeans_star(points, admits, self)
-
-    def begin(self, rows: int) -> Partitioner:
-        """Give the method for a table of so many rows that comes in parts: one budget, one interrupt."""
-        return _Begun(self, rows)
-
-
-@dataclass(frozen=True)
-class _Begun:
-    """The method while it goes through the parts of one table."""
-
-    settings: KAnonyMeansStar
-    rows: int
-    stop: Event = field(default_factory=Event)
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort the rows of one part, in its share of the time."""
-        seconds = self.settings.seconds
-        own = self.settings
-        if seconds is not None:
-            own = replace(own, seconds=check.finite(seconds=seconds) * len(points) / self.rows)
-        return k_anonymeans_star(points, admits, own, stop=self.stop)
-
-
-def k_anonymeans_star(
-    points: Points,
-    admits: Admits,
-    settings: KAnonyMeansStar | None = None,
-    *,
-    threads: int | None = None,
-    stop: Event | None = None,
-) -> Partition:
     """Evolve groupings made by kAnonyMeans until a budget ends; the best one counts.
 
     As published (``refine=False``), an individual is a set of centres and its fitness the loss of
@@ -95,14 +44,16 @@ def k_anonymeans_star(
     ``anytime`` is False (whoever measures many runs wants that).
 
     Args:
-        points: ``(n, d)`` quasi-identifiers.
-        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
-        settings: ``population``, ``survivors``, ``mutants`` (children that mutate), ``strength``; a budget in
-            ``seconds`` or ``evaluations`` (30 evaluations without any); ``anytime``; and those of
-            kAnonyMeans.
-        threads: How many; None for one per core. With a budget in evaluations the result does not depend
-            on it.
-        stop: When it is set, from another thread or by ctrl-C, what is there counts.
+        population: Individuals of a round.
+        survivors: Of them, those that have children.
+        mutants: Children that mutate.
+        strength: How much of them.
+        seconds: A budget of time.
+        evaluations: A budget of individuals; 30 without any budget.
+        refine: Evolve groupings, not centres.
+        anytime: Give the best so far when interrupted.
+
+    The others are those of :class:`~mahrem.partition.KAnonyMeans`.
 
     Raises:
         InvalidParameter: If a setting does not fit, such as a budget of zero.
@@ -123,18 +74,65 @@ def k_anonymeans_star(
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.9], [0.1], [1.0]])
         >>> admits = Admission(((KAnonymity(2), None),), rows=4)
-        >>> k_anonymeans_star(points, admits, KAnonyMeansStar(evaluations=3, seed=1)).sizes
+        >>> KAnonyMeansStar(evaluations=3, seed=1)(points, admits).sizes
         array([2, 2])
     """
-    chosen = KAnonyMeansStar() if settings is None else settings
-    _check(chosen)
-    scaled, minimum = prepare(points, admits, standardise=chosen.standardise)
-    if minimum == 1 or len(scaled) < 2 * minimum:
-        few = np.arange(len(scaled)) if minimum == 1 else np.zeros(len(scaled), np.int64)
-        return admit_by_merging(scaled, few, admits)
-    evolution = _Evolution(scaled, minimum, chosen, stop=Event() if stop is None else stop)
-    best = evolution.run(arrays.available_threads(threads))
-    return admit_by_merging(scaled, best.labels, admits)
+
+    population: int = 8
+    survivors: int = 3
+    mutants: int = 2
+    strength: int = 4
+    seconds: float | None = None
+    evaluations: int | None = None
+    refine: bool = True
+    anytime: bool = True
+    kappa: int | None = None
+    start: Start = "k-means++"
+    order: MergeOrder = "inner"
+    measure: Measure = "centre"
+    standardise: bool = True
+    seed: int | None = None
+
+    def __call__(
+        self, points: Points, admits: Admits, *, threads: int | None = None, stop: Event | None = None
+    ) -> Partition:
+        """Sort rows into classes that ``admits`` accepts.
+
+        Args:
+            points: ``(n, d)`` quasi-identifiers.
+            admits: Its minimum is k; what it refuses is merged where the squared error grows least.
+            threads: How many; None for one per core. With a budget in evaluations the result does not
+                depend on it.
+            stop: When it is set, from another thread or by ctrl-C, what is there counts.
+        """
+        _check(self)
+        scaled, minimum = prepare(points, admits, standardise=self.standardise)
+        if minimum == 1 or len(scaled) < 2 * minimum:
+            few = np.arange(len(scaled)) if minimum == 1 else np.zeros(len(scaled), np.int64)
+            return admit_by_merging(scaled, few, admits)
+        evolution = _Evolution(scaled, minimum, self, stop=Event() if stop is None else stop)
+        best = evolution.run(arrays.available_threads(threads))
+        return admit_by_merging(scaled, best.labels, admits)
+
+    def begin(self, rows: int) -> Partitioner:
+        """Give the method for a table of so many rows that comes in parts: one budget, one interrupt."""
+        return _Begun(self, rows)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """The method while it goes through the parts of one table."""
+
+    settings: KAnonyMeansStar
+    rows: int
+    stop: Event = field(default_factory=Event)
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort the rows of one part, in its share of the time."""
+        own = self.settings
+        if own.seconds is not None:
+            own = replace(own, seconds=check.finite(seconds=own.seconds) * len(points) / self.rows)
+        return own(points, admits, stop=self.stop)
 
 
 @dataclass(frozen=True)
@@ -188,9 +186,8 @@ class _Evolution:
                         self.stop.set()
                         pool.shutdown(cancel_futures=True)
                         raise
-                    people = sorted(
-                        [*people, *(one for one in born if one is not None)], key=lambda one: one.error
-                    )[: settings.survivors]
+                    people = [*people, *(child for child in born if child is not None)]
+                    people = sorted(people, key=lambda child: child.error)[: settings.survivors]
         except KeyboardInterrupt:
             self.stop.set()
             if self.best is None or not settings.anytime:
@@ -221,18 +218,18 @@ class _Evolution:
         if self.best is not None and self.late():
             return None
         rng = np.random.default_rng(job.seed)
-        made = self.directly(job, rng) if self.settings.refine else self.by_centres(job, rng)
+        individual = self.directly(job, rng) if self.settings.refine else self.by_centres(job, rng)
         with self.lock:
-            if self.best is None or made.error < self.best.error:
-                self.best = made
-        return made
+            if self.best is None or individual.error < self.best.error:
+                self.best = individual
+        return individual
 
     def by_centres(self, job: _Job, rng: np.random.Generator) -> _Individual:
         """Run kAnonyMeans from new or recombined centres."""
         centres = self.drawn(rng)
         if job.parents is not None:
-            one, other = (parent.centres for parent in job.parents)
-            centres = np.where(rng.random((len(one), 1)) < 0.5, one, other)
+            first, second = (parent.centres for parent in job.parents)
+            centres = np.where(rng.random((len(first), 1)) < 0.5, first, second)
             if job.mutates:
                 count = min(self.settings.strength, len(centres))
                 records = rng.choice(len(self.points), count, replace=False)
@@ -246,16 +243,16 @@ class _Evolution:
         if job.parents is None:
             labels = self.grouped(self.drawn(rng))
         else:
-            one, other = job.parents
-            labels = self.recombined(one.labels, other.labels, rng)
-        refined(self.points, labels, self.minimum)
+            first, second = job.parents
+            labels = self.recombined(first.labels, second.labels, rng)
+        refine(self.points, labels, self.minimum)
         shakes = self.settings.strength if job.parents is not None and job.mutates else 0
         steps = _EFFORT * (len(self.points) // self.minimum)
-        for first in range(0, steps, _SLICE):
+        for done in range(0, steps, _SLICE):
             if self.late():
                 break
             seed = int(rng.integers(2**62))
-            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - first), seed)
+            arrays.polish(self.points, labels, self.minimum, shakes, min(_SLICE, steps - done), seed)
             shakes = 0
         error = arrays.squared_error(self.points, labels, len(self.points) // self.minimum)
         return _Individual(float(error), labels, np.empty((0, 0)))
@@ -268,18 +265,17 @@ class _Evolution:
 
     def grouped(self, centres: Floats) -> Labels:
         """Run kAnonyMeans from centres."""
-        return group_from_centres(
-            self.points, centres, self.minimum, order=self.settings.order, measure=self.settings.measure
-        )
+        method = KAnonyMeans(order=self.settings.order, measure=self.settings.measure)
+        return method.group(self.points, centres, self.minimum)
 
-    def recombined(self, one: Labels, other: Labels, rng: np.random.Generator) -> Labels:
+    def recombined(self, first: Labels, second: Labels, rng: np.random.Generator) -> Labels:
         """Take the groups of one parent on one side of a random plane, those of the other elsewhere."""
         groups = len(self.points) // self.minimum
         along = self.points @ rng.standard_normal(self.points.shape[1])
-        sizes = np.bincount(one, minlength=groups)
-        middle = np.bincount(one, weights=along, minlength=groups) / np.maximum(sizes, 1)
+        sizes = np.bincount(first, minlength=groups)
+        middle = np.bincount(first, weights=along, minlength=groups) / np.maximum(sizes, 1)
         border = np.quantile(middle[sizes > 0], rng.uniform(0.1, 0.9))
-        labels = np.where(middle[one] <= border, one, other + groups)
+        labels = np.where(middle[first] <= border, first, second + groups)
         arrays.groups_from_labels(self.points, labels, 2 * groups, self.minimum, arrays.INNER, False)
         return labels
 

@@ -9,19 +9,16 @@ import numpy as np
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Floats, Integers, Points
 
-__all__ = ["InheritedMondrian", "inherited_mondrian"]
+__all__ = ["InheritedMondrian"]
 
 
-def inherited_mondrian(points: Points, admits: Admits) -> Partition:
+@dataclass(frozen=True)
+class InheritedMondrian:
     """Sort rows into classes by the strict cuts that Canbay (2019) measured.
 
     Every width starts at 1, and after a cut only the width of the column that was cut is looked at again. The
     column of the widest such width is cut at its lower median, ``<= v | > v``; if a side may not stand, the
-    next. :func:`~mahrem.partition.mondrian` loses far less; this one is here to compare with print.
-
-    Args:
-        points: ``(n, d)`` quasi-identifiers, each scaled to [0, 1].
-        admits: Says which classes may stand.
+    next. :class:`~mahrem.partition.Mondrian` loses far less; this one is here to compare with print.
 
     Raises:
         Infeasible: If ``admits`` refuses the table as one class.
@@ -39,24 +36,27 @@ def inherited_mondrian(points: Points, admits: Admits) -> Partition:
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.1], [0.9], [1.0]])
-        >>> inherited_mondrian(points, Admission(((KAnonymity(2), None),), rows=4)).labels
+        >>> InheritedMondrian()(points, Admission(((KAnonymity(2), None),), rows=4)).labels
         array([1, 1, 0, 0])
     """
-    rows = len(points)
-    minimum = least_rows(rows, admits)
-    labels, classes = np.empty(rows, np.int64), 0
-    waiting: list[tuple[Integers, Floats]] = [(np.arange(rows), np.ones(points.shape[1]))]
-    while waiting:
-        part, widths = waiting.pop()
-        sides, column = _cut(points, part, widths, minimum, admits)
-        for side in sides:
-            inherited = widths.copy()
-            inherited[column] = np.ptp(points[side, column])
-            waiting.append((side, inherited))
-        if not sides:
-            labels[part] = classes
-            classes += 1
-    return Partition(labels=labels, classes=classes)
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        rows = len(points)
+        minimum = least_rows(rows, admits)
+        labels, classes = np.empty(rows, np.int64), 0
+        waiting: list[tuple[Integers, Floats]] = [(np.arange(rows), np.ones(points.shape[1]))]
+        while waiting:
+            part, widths = waiting.pop()
+            sides, column = _cut(points, part, widths, minimum, admits)
+            for side in sides:
+                inherited = widths.copy()
+                inherited[column] = np.ptp(points[side, column])
+                waiting.append((side, inherited))
+            if not sides:
+                labels[part] = classes
+                classes += 1
+        return Partition(labels=labels, classes=classes)
 
 
 def _cut(
@@ -76,12 +76,3 @@ def _cut(
         if admits.plain or admits(np.concatenate(sides).astype(np.int32), offsets).all():
             return sides, column
     return [], -1
-
-
-@dataclass(frozen=True)
-class InheritedMondrian:
-    """:func:`inherited_mondrian` as data."""
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return inherited_mondrian(points, admits)

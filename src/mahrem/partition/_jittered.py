@@ -12,20 +12,13 @@ from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Points, Rows
 
-__all__ = ["Jittered", "jittered"]
+__all__ = ["Jittered"]
 
 _DEPTH = 4  # random cuts one below the other: up to 16 parts
 
 
-def jittered(
-    points: Points,
-    admits: Admits,
-    method: Partitioner,
-    *,
-    share: float = 0.1,
-    trees: tuple[bool, ...] = (),
-    seed: int | None = None,
-) -> Partition:
+@dataclass(frozen=True)
+class Jittered:
     """Cut the table at random near its medians, a few times, and let a method sort the parts.
 
     The column of a cut is drawn by its width; the cut lies where a share of the rows drawn from ``0.5 - share
@@ -34,8 +27,6 @@ def jittered(
     whether a cut is where it is because of the data or by chance.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare; missing values are below 0.
-        admits: Says which classes may stand.
         method: Sorts the rows of each part.
         share: How far from the median a cut may lie, and how far from 1 a weight.
         trees: Which columns are leaves of a tree: they are neither cut here nor weighed.
@@ -59,26 +50,39 @@ def jittered(
         >>> from mahrem.partition import Admission, Mondrian
         >>> points = np.linspace(0, 1, 12)[:, None]
         >>> admits = Admission(((KAnonymity(3), None),), rows=12)
-        >>> jittered(points, admits, Mondrian(), share=0.2, seed=1).sizes.min() >= 3
+        >>> Jittered(Mondrian(), share=0.2, seed=1)(points, admits).sizes.min() >= 3
         np.True_
     """
-    if getattr(method, "whole_table", False):
-        raise InvalidParameter("jitter needs a method that cuts; this one lifts whole columns to levels")
-    rng = np.random.default_rng(seed)
-    plain = [place for place in range(points.shape[1]) if not (trees and trees[place])]
-    parts = [np.arange(len(points), dtype=np.int32)]
-    for _ in range(_DEPTH):
-        parts = [side for part in parts for side in _cut(points, part, admits, plain, share, rng)]
-    weighed = points.copy()
-    for place in plain:
-        weighed[:, place] *= np.where(points[:, place] > 0, rng.uniform(1 - share, 1 + share), 1.0)
-    labels = np.empty(len(points), np.int64)
-    classes = 0
-    for part in parts:
-        found = method(weighed[part], Within(admits, part))
-        labels[part] = np.where(found.labels >= 0, found.labels + classes, -1)
-        classes += found.classes
-    return Partition(labels=labels, classes=classes)
+
+    method: Partitioner
+    share: float = 0.1
+    trees: tuple[bool, ...] = ()
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        check.between(0, 0.4, share=self.share)
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        if getattr(self.method, "whole_table", False):
+            raise InvalidParameter("jitter needs a method that cuts; this one lifts whole columns to levels")
+        rng = np.random.default_rng(self.seed)
+        plain = [place for place in range(points.shape[1]) if not (self.trees and self.trees[place])]
+        parts = [np.arange(len(points), dtype=np.int32)]
+        for _ in range(_DEPTH):
+            parts = [side for part in parts for side in _cut(points, part, admits, plain, self.share, rng)]
+        weighed = points.copy()
+        for place in plain:
+            weighed[:, place] *= np.where(
+                points[:, place] > 0, rng.uniform(1 - self.share, 1 + self.share), 1.0
+            )
+        labels = np.empty(len(points), np.int64)
+        classes = 0
+        for part in parts:
+            inside = self.method(weighed[part], Within(admits, part))
+            labels[part] = np.where(inside.labels >= 0, inside.labels + classes, -1)
+            classes += inside.classes
+        return Partition(labels=labels, classes=classes)
 
 
 def _cut(
@@ -102,20 +106,3 @@ def _cut(
     sides = [part[left], part[~left]]
     offsets = np.array([0, len(sides[0]), len(part)], np.int64)
     return sides if admits(np.concatenate(sides), offsets).all() else [part]
-
-
-@dataclass(frozen=True)
-class Jittered:
-    """:func:`jittered` as data, around any method that cuts."""
-
-    method: Partitioner
-    share: float = 0.1
-    trees: tuple[bool, ...] = ()
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        check.between(0, 0.4, share=self.share)
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return jittered(points, admits, self.method, share=self.share, trees=self.trees, seed=self.seed)

@@ -13,7 +13,7 @@ from mahrem.partition._microaggregation import admit_by_merging, generator, prep
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Floats, Labels, Points
 
-__all__ = ["KAnonyMeans", "Measure", "MergeOrder", "Timing", "group_from_centres", "k_anonymeans", "refined"]
+__all__ = ["KAnonyMeans", "Measure", "MergeOrder", "Timing", "refine"]
 
 MergeOrder = Literal["inner", "outer", "none"]
 Measure = Literal["centre", "sse"]
@@ -22,20 +22,8 @@ _SWAPS = 4  # nearest groups in which a partner for a swap is looked for
 _SWEEPS = 1000  # a guard: improving ends by itself long before
 
 
-def k_anonymeans(
-    points: Points,
-    admits: Admits,
-    *,
-    kappa: int | None = None,
-    start: Start = "k-means++",
-    order: MergeOrder = "inner",
-    measure: Measure = "centre",
-    timing: Timing = "after",
-    refine: bool = False,
-    rounds: int = 100,
-    standardise: bool = True,
-    seed: int | None = None,
-) -> Partition:
+@dataclass(frozen=True)
+class KAnonyMeans:
     """Group rows by k-means; merge clusters below k, split clusters of 2k or more by MDAV+.
 
     The talk names the orders of merging and does not define them. Here ``inner`` merges one small cluster
@@ -45,8 +33,6 @@ def k_anonymeans(
     ten rounds without a better grouping, and the best one counts.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers.
-        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         kappa: Clusters of k-means; rows // k by default.
         start: How centres are drawn: ``k-means++`` or ``forgy``.
         order: ``inner``, ``outer`` or ``none``.
@@ -76,25 +62,9 @@ def k_anonymeans(
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.9], [0.1], [1.0]])
-        >>> k_anonymeans(points, Admission(((KAnonymity(2), None),), rows=4), seed=1).sizes
+        >>> KAnonyMeans(seed=1)(points, Admission(((KAnonymity(2), None),), rows=4)).sizes
         array([2, 2])
     """
-    scaled, minimum = prepare(points, admits, standardise=standardise)
-    if minimum == 1 and kappa is None:  # as many centres as rows: every row is its own
-        return admit_by_merging(scaled, np.arange(len(scaled)), admits)
-    wanted = max(1, len(scaled) // minimum) if kappa is None else kappa
-    centres = scaled[draw_centres(scaled, wanted, start, generator(seed))]
-    labels = group_from_centres(
-        scaled, centres, minimum, order=order, measure=measure, timing=timing, rounds=rounds
-    )
-    if refine:
-        refined(scaled, labels, minimum)
-    return admit_by_merging(scaled, labels, admits)
-
-
-@dataclass(frozen=True)
-class KAnonyMeans:
-    """:func:`k_anonymeans` as data: its settings can be printed, compared and stored."""
 
     kappa: int | None = None
     start: Start = "k-means++"
@@ -108,45 +78,30 @@ class KAnonyMeans:
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return k_anonymeans(
-            points,
-            admits,
-            kappa=self.kappa,
-            start=self.start,
-            order=self.order,
-            measure=self.measure,
-            timing=self.timing,
-            refine=self.refine,
-            rounds=self.rounds,
-            standardise=self.standardise,
-            seed=self.seed,
-        )
+        scaled, minimum = prepare(points, admits, standardise=self.standardise)
+        if minimum == 1 and self.kappa is None:  # as many centres as rows: every row is its own
+            return admit_by_merging(scaled, np.arange(len(scaled)), admits)
+        wanted = max(1, len(scaled) // minimum) if self.kappa is None else self.kappa
+        centres = scaled[draw_centres(scaled, wanted, self.start, generator(self.seed))]
+        labels = self.group(scaled, centres, minimum)
+        if self.refine:
+            refine(scaled, labels, minimum)
+        return admit_by_merging(scaled, labels, admits)
+
+    def group(self, points: Points, centres: Floats, minimum: int) -> Labels:
+        """Start from the given centres ``(kappa, d)``, by size alone; ``points`` are standardised."""
+        check.one_of(get_args(MergeOrder), order=self.order)
+        check.one_of(get_args(Measure), measure=self.measure)
+        check.one_of(get_args(Timing), timing=self.timing)
+        check.at_least(1, rounds=check.whole(rounds=self.rounds))
+        order = {"inner": arrays.INNER, "outer": arrays.OUTER, "none": arrays.SINGLE}[self.order]
+        by_error, inside = self.measure == "sse", self.timing == "inside"
+        labels = np.empty(len(points), np.int64)
+        columns = np.array(centres.T, np.float64, order="C")
+        arrays.groups_from_centres(points, columns, minimum, order, by_error, inside, self.rounds, labels)
+        return labels
 
 
-def group_from_centres(
-    points: Points,
-    centres: Floats,
-    minimum: int,
-    *,
-    order: MergeOrder = "inner",
-    measure: Measure = "centre",
-    timing: Timing = "after",
-    rounds: int = 100,
-) -> Labels:
-    """Run kAnonyMeans from the given centres ``(kappa, d)``, by size alone; ``points`` are standardised."""
-    check.one_of(get_args(MergeOrder), order=order)
-    check.one_of(get_args(Measure), measure=measure)
-    check.one_of(get_args(Timing), timing=timing)
-    check.at_least(1, rounds=check.whole(rounds=rounds))
-    orders = {"inner": arrays.INNER, "outer": arrays.OUTER, "none": arrays.SINGLE}
-    labels = np.empty(len(points), np.int64)
-    columns = np.array(centres.T, np.float64, order="C")
-    arrays.groups_from_centres(
-        points, columns, minimum, orders[order], measure == "sse", timing == "inside", rounds, labels
-    )
-    return labels
-
-
-def refined(points: Points, labels: Labels, minimum: int) -> float:
+def refine(points: Points, labels: Labels, minimum: int) -> float:
     """Move, swap, dissolve and split groups, in place, while that lowers the squared error left."""
     return float(arrays.improve(points, labels, minimum, _SWAPS, _SWEEPS))

@@ -10,10 +10,11 @@ from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["KeepFrequent", "keep_frequent", "optimised_mondrian"]
+__all__ = ["KeepFrequent", "optimised_mondrian"]
 
 
-def keep_frequent(points: Points, admits: Admits, partitioner: Partitioner) -> Partition:
+@dataclass(frozen=True)
+class KeepFrequent:
     """Let equal rows of a class stand as classes of their own where ``admits`` accepts them.
 
     In every class of ``partitioner`` the rows that occur often enough as they are leave it; the others stay
@@ -21,8 +22,6 @@ def keep_frequent(points: Points, admits: Admits, partitioner: Partitioner) -> P
     is not enough, the class remains whole. A row that left is published as it is: nothing of it is lost.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
-        admits: Says of all candidate classes at once which may stand.
         partitioner: Makes the classes.
 
     Raises:
@@ -40,31 +39,25 @@ def keep_frequent(points: Points, admits: Admits, partitioner: Partitioner) -> P
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.0], [0.1], [0.1], [0.2], [0.9]])
-        >>> keep_frequent(points, Admission(((KAnonymity(2), None),), rows=6), Mondrian()).labels
+        >>> KeepFrequent(Mondrian())(points, Admission(((KAnonymity(2), None),), rows=6)).labels
         array([1, 1, 2, 2, 0, 0])
     """
-    coarse = partitioner(points, admits)
-    rows, offsets = _equal_rows(points, coarse.labels)
-    leaves: Mask = np.diff(offsets) >= admits.minimum
-    leaves[leaves] = _judged(admits, rows, offsets, leaves)
-    of_group = coarse.labels[rows[offsets[:-1]]]
-    _return_where_needed(rows, offsets, of_group, leaves, admits, coarse.classes)
-    group_labels = np.where(leaves, coarse.classes + np.arange(len(leaves)), of_group)
-    labels = np.full(len(points), -1, np.int64)
-    _, numbered = np.unique(group_labels, return_inverse=True)
-    labels[rows] = np.repeat(numbered, np.diff(offsets))
-    return Partition(labels=labels, classes=int(numbered.max()) + 1)
-
-
-@dataclass(frozen=True)
-class KeepFrequent:
-    """:func:`keep_frequent` as data, around any partitioner."""
 
     partitioner: Partitioner
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return keep_frequent(points, admits, self.partitioner)
+        coarse = self.partitioner(points, admits)
+        rows, offsets = _equal_rows(points, coarse.labels)
+        leaves: Mask = np.diff(offsets) >= admits.minimum
+        leaves[leaves] = _judged(admits, rows, offsets, leaves)
+        of_group = coarse.labels[rows[offsets[:-1]]]
+        _return_where_needed(rows, offsets, of_group, leaves, admits, coarse.classes)
+        group_labels = np.where(leaves, coarse.classes + np.arange(len(leaves)), of_group)
+        labels = np.full(len(points), -1, np.int64)
+        _, numbered = np.unique(group_labels, return_inverse=True)
+        labels[rows] = np.repeat(numbered, np.diff(offsets))
+        return Partition(labels=labels, classes=int(numbered.max()) + 1)
 
 
 def optimised_mondrian(*, strict: bool = True) -> KeepFrequent:

@@ -93,9 +93,9 @@ class Lattice:
             return finer
         keys, sizes, into = arrays.regroup(finer.keys, finer.sizes, self._lift(finer.levels, levels))
         of_base = None if finer.of_base is None else into[finer.of_base]
-        found = Grouped(levels, keys, sizes, of_base)
-        self._store.add(found)
-        return found
+        grouped = Grouped(levels, keys, sizes, of_base)
+        self._store.add(grouped)
+        return grouped
 
     def labels(self, grouped: Grouped) -> Labels:
         """Give the class of every row."""
@@ -128,8 +128,8 @@ class _Store:
     def nearest(self, levels: tuple[int, ...]) -> Grouped:
         """Give the kept node with the fewest classes from which this one can be made."""
         wanted = np.array(levels, np.int64)
-        found = arrays.nearest_finer(self._levels, self._sizes, self._used, wanted)
-        return self._base if found < 0 else self._kept[found]
+        place = arrays.nearest_finer(self._levels, self._sizes, self._used, wanted)
+        return self._base if place < 0 else self._kept[place]
 
     def add(self, grouped: Grouped) -> None:
         """Keep a node, unless it has hardly fewer classes than there are distinct rows."""

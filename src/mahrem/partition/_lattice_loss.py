@@ -15,18 +15,18 @@ from mahrem.types import Floats, Mask, Sizes
 
 __all__ = [
     "LOSSES",
-    "Judged",
     "Loss",
+    "NodeFigures",
     "Penalties",
     "cell_loss",
     "class_loss",
     "discernibility_loss",
-    "judged",
+    "node_figures",
     "penalties_of",
 ]
 
 
-class Judged(NamedTuple):
+class NodeFigures(NamedTuple):
     """What a loss needs to know of a node whose classes have been judged: figures only.
 
     ``penalty`` adds up the penalty of every cell as if no class were refused, ``refused_penalty`` that of
@@ -46,7 +46,7 @@ class Judged(NamedTuple):
     refused_penalty: float
 
 
-def judged(
+def node_figures(
     sizes: Sizes,
     admitted: Mask,
     *,
@@ -54,16 +54,16 @@ def judged(
     minimum: int,
     penalty: float = 0.0,
     refused_penalty: float = 0.0,
-) -> Judged:
+) -> NodeFigures:
     """Take the figures of a node from the sizes of its classes and which of them may stand.
 
     Example:
-        >>> node = judged(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2)
+        >>> node = node_figures(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2)
         >>> node.refused, node.squares, node.kept_squares
         (1, 10.0, 9.0)
     """
     rows, squares, kept_classes, kept_squares, kept_rows, smallest = arrays.class_figures(sizes, admitted)
-    return Judged(
+    return NodeFigures(
         rows=rows,
         columns=columns,
         minimum=minimum,
@@ -84,52 +84,52 @@ class Loss(NamedTuple):
     The bound is the loss of the node if no class were refused: refusing a class never costs less.
     """
 
-    value: Callable[[Judged], float]
-    bound: Callable[[Judged], float]
+    value: Callable[[NodeFigures], float]
+    bound: Callable[[NodeFigures], float]
 
 
-def cell_loss(node: Judged) -> float:
+def cell_loss(node: NodeFigures) -> float:
     """Give the mean penalty of a cell; every cell of a refused row costs 1. In [0, 1], smaller is better.
 
     With shares of the domain as penalties it is GCP; with level over height, one minus Sweeney's precision.
 
     Example:
         >>> sizes, admitted = np.array([3, 1]), np.array([True, False])
-        >>> cell_loss(judged(sizes, admitted, columns=2, minimum=2, penalty=4.0, refused_penalty=1.0))
+        >>> cell_loss(node_figures(sizes, admitted, columns=2, minimum=2, penalty=4.0, refused_penalty=1.0))
         0.625
     """
     shown = node.penalty - node.refused_penalty + node.columns * node.refused
     return shown / max(1, node.rows * node.columns)
 
 
-def discernibility_loss(node: Judged) -> float:
+def discernibility_loss(node: NodeFigures) -> float:
     """Give DM: a class costs its size squared, a refused row as much as there are rows. Smaller is better.
 
     Example:
-        >>> discernibility_loss(judged(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2))
+        >>> discernibility_loss(node_figures(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2))
         13.0
     """
     return node.kept_squares + float(node.refused) * node.rows
 
 
-def class_loss(node: Judged) -> float:
+def class_loss(node: NodeFigures) -> float:
     """Give C_avg: mean class size over the minimum, refused rows being one class more (as in ARX).
 
     From 1 upwards; smaller is better. Without that class the cheapest release would show nothing at all.
 
     Example:
-        >>> class_loss(judged(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2))
+        >>> class_loss(node_figures(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2))
         1.0
     """
     classes = node.kept_classes + (node.refused > 0)
     return node.rows / max(1, classes) / max(1, node.minimum)
 
 
-def _cell_bound(node: Judged) -> float:
+def _cell_bound(node: NodeFigures) -> float:
     return node.penalty / max(1, node.rows * node.columns)
 
 
-def _class_bound(node: Judged) -> float:
+def _class_bound(node: NodeFigures) -> float:
     return node.rows / max(1, node.classes) / max(1, node.minimum)
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypedDict
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from mahrem import arrays, check
 from mahrem.errors import Infeasible
 from mahrem.partition._lattice import Grouped, Lattice, lattice_of
-from mahrem.partition._lattice_loss import LOSSES, Judged, judged, penalties_of
+from mahrem.partition._lattice_loss import LOSSES, NodeFigures, node_figures, penalties_of
 from mahrem.partition._partition import Admits, Levels, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Mask, Points
 
-__all__ = ["FullDomain", "Node", "Search", "Settings", "TimeIsUp", "generalise"]
+__all__ = ["Checked", "FullDomain", "Node", "Search", "TimeIsUp"]
 
 Node = tuple[int, ...]  # a level for every column
 
@@ -69,9 +69,7 @@ class Search:
         self.known: dict[Node, Checked] = {}
         self.best: Node | None = None
         self.least = math.inf  # loss of the best
-        self.fewest = (
-            lattice.rows
-        )  # refused rows, over all nodes checked; hopeless ones are not judged to the end
+        self.fewest = lattice.rows  # refused rows, over all nodes; hopeless ones are not judged to the end
         self.finished = True
 
     def check(self, node: Node) -> Checked:
@@ -82,23 +80,23 @@ class Search:
             raise TimeIsUp
         grouped = self.lattice.classes(node)
         admitted = self.admitted(grouped)
-        figures = self._judged(grouped, admitted)
+        figures = self._figures(grouped, admitted)
         holds = figures.refused <= self.budget and figures.kept_classes > 0
         if holds and figures.refused and self.penalties is not None:
             lost = self.penalties.of_classes(self.lattice, grouped, ~admitted)
             figures = figures._replace(refused_penalty=lost)
-        found = Checked(
+        outcome = Checked(
             holds=holds,
             loss=self._loss.value(figures) if holds else math.inf,
             bound=self._loss.bound(figures),
             refused=figures.refused,
             smallest=figures.smallest,
         )
-        self.known[node] = found
+        self.known[node] = outcome
         self.fewest = min(self.fewest, figures.refused)
-        if holds and (self.best is None or (found.loss, sum(node), node) < self._rank(self.best)):
-            self.best, self.least = node, found.loss
-        return found
+        if holds and (self.best is None or (outcome.loss, sum(node), node) < self._rank(self.best)):
+            self.best, self.least = node, outcome.loss
+        return outcome
 
     def choose(self, node: Node) -> None:
         """Take a node as the result, if it holds, whatever else was checked on the way."""
@@ -108,8 +106,8 @@ class Search:
     def _rank(self, node: Node) -> tuple[float, int, Node]:
         return self.known[node].loss, sum(node), node
 
-    def _judged(self, grouped: Grouped, admitted: Mask) -> Judged:
-        return judged(
+    def _figures(self, grouped: Grouped, admitted: Mask) -> NodeFigures:
+        return node_figures(
             grouped.sizes,
             admitted,
             columns=len(grouped.levels),
@@ -153,49 +151,63 @@ class Search:
         return empty
 
 
-Strategy = Callable[[Search], None]
-
-
-class Settings(TypedDict, total=False):
-    """What :class:`FullDomain` holds, as keywords of the functions."""
-
-    hierarchies: Sequence[Hierarchy | None]
-    loss: str
-    suppression_limit: float
-    seconds: float | None
-
-
-def generalise(
-    points: Points,
-    admits: Admits,
-    strategy: Strategy,
-    *,
-    hierarchies: Sequence[Hierarchy | None] = (),
-    loss: str = "ncp",
-    suppression_limit: float = 0.0,
-    seconds: float | None = None,
-) -> Partition:
-    """Search the lattice with a strategy and sort rows by the best node that was found.
+@dataclass(frozen=True, kw_only=True)
+class FullDomain(ABC):
+    """What all full-domain methods share: whole columns are lifted to a level, the best node counts.
 
     The top of the lattice is checked first: it is cheap, and under monotone promises it holds if any does.
+    Missing values are -1 and a value of their own below the root.
+
+    Args:
+        hierarchies: One for each column; a column without one gets a grid over its scaled axis.
+        loss: What is minimised, ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
+        suppression_limit: Share of the rows that may be suppressed.
+        seconds: Time allowed, then the best node found so far stands; None for no limit.
+
+    ``whole_table`` says that levels are about the whole table: rows that miss values are not sorted apart.
+
+    Raises:
+        Infeasible: If no node that was looked at holds; ``reached`` is what the best comes to.
+        InvalidParameter: If a setting does not fit.
+
+    Guarantees:
+        - Labels are ``0 .. c-1`` and none is empty; suppressed rows, at most the share allowed, have -1.
+        - ``admits`` accepts every class.
+        - Two rows that are not suppressed share a class exactly when all their cells are the same node.
     """
-    check.one_of(tuple(LOSSES), loss=loss)
-    check.between(0, 1, suppression_limit=suppression_limit)
-    if seconds is not None:
-        check.at_least(0, seconds=seconds)
-    if len(points) < max(1, admits.minimum):
-        least_rows(len(points), admits)
-    lattice = lattice_of(points, hierarchies, with_rows=not admits.plain)
-    search = Search(lattice, admits, loss=loss, limit=suppression_limit, seconds=seconds)
-    if not search.check(lattice.top).holds and search.prunes:
-        least_rows(len(points), admits)
-    try:
-        strategy(search)
-    except TimeIsUp:
-        search.finished = False
-    if search.best is None:
-        raise Infeasible(_nothing(search, suppression_limit), reached=search.fewest / lattice.rows)
-    return _partition(search, search.best)
+
+    hierarchies: tuple[Hierarchy | None, ...] = ()
+    loss: str = "ncp"
+    suppression_limit: float = 0.0
+    seconds: float | None = None
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check.one_of(tuple(LOSSES), loss=self.loss)
+        check.between(0, 1, suppression_limit=self.suppression_limit)
+        if self.seconds is not None:
+            check.at_least(0, seconds=self.seconds)
+
+    @abstractmethod
+    def search(self, search: Search) -> None:
+        """Look at nodes in the order of the method."""
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows by the best node that was found."""
+        if len(points) < max(1, admits.minimum):
+            least_rows(len(points), admits)
+        lattice = lattice_of(points, self.hierarchies, with_rows=not admits.plain)
+        search = Search(lattice, admits, loss=self.loss, limit=self.suppression_limit, seconds=self.seconds)
+        if not search.check(lattice.top).holds and search.prunes:
+            least_rows(len(points), admits)
+        try:
+            self.search(search)
+        except TimeIsUp:
+            search.finished = False
+        if search.best is None:
+            reason = _nothing(search, self.suppression_limit)
+            raise Infeasible(reason, reached=search.fewest / lattice.rows)
+        return _partition(search, search.best)
 
 
 def _nothing(search: Search, limit: float) -> str:
@@ -221,38 +233,3 @@ def _partition(search: Search, node: Node) -> Partition:
         finished=search.finished,
     )
     return Partition(labels=numbers[labels], classes=int(shown.sum()), how=how)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FullDomain:
-    """Settings that all full-domain methods share.
-
-    ``hierarchies``: one for each column; a column without one gets a grid over its scaled axis.
-    ``loss``: what is minimised, ``"ncp"``, ``"dm"``, ``"precision"`` or ``"classes"``.
-    ``suppression_limit``: share of the rows that may be suppressed.
-    ``seconds``: time allowed, then the best node found so far stands; None for no limit.
-
-    ``whole_table`` says that levels are about the whole table: rows that miss values are not sorted apart.
-    """
-
-    hierarchies: tuple[Hierarchy | None, ...] = ()
-    loss: str = "ncp"
-    suppression_limit: float = 0.0
-    seconds: float | None = None
-    whole_table: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check.one_of(tuple(LOSSES), loss=self.loss)
-        check.between(0, 1, suppression_limit=self.suppression_limit)
-        if self.seconds is not None:
-            check.at_least(0, seconds=self.seconds)
-
-    @property
-    def settings(self) -> Settings:
-        """The settings by name, as the function of the method takes them."""
-        return {
-            "hierarchies": self.hierarchies,
-            "loss": self.loss,
-            "suppression_limit": self.suppression_limit,
-            "seconds": self.seconds,
-        }

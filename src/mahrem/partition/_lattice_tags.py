@@ -26,7 +26,8 @@ class Tags:
 
     Where the search prunes, a node that holds marks everything above it and one that fails everything
     below it. Losses are bounded from below on the way up, so that a node whose bound is not below the best
-    loss takes everything above it out of the search (``DEAD``), whatever is promised.
+    loss takes everything above it out of the search (``DEAD``), whatever is promised. Where promises are not
+    monotone, or rows may be suppressed, marks alone do not tell the best: :meth:`finish` checks what is left.
     """
 
     def __init__(self, search: Search, *, largest: int = LARGEST) -> None:
@@ -46,23 +47,23 @@ class Tags:
         # Nothing suppressed and nothing above a node that holds can lose less: its mark is enough.
         self._settled = search.prunes and search.budget == 0
         self._least = math.inf
-        for node, found in search.known.items():
-            self._mark(node, found)
+        for node, outcome in search.known.items():
+            self._mark(node, outcome)
 
     def check(self, node: Node) -> bool:
         """Check a node and mark what follows from it; True when it holds."""
-        found = self.search.check(node)
-        self._mark(node, found)
-        return found.holds
+        outcome = self.search.check(node)
+        self._mark(node, outcome)
+        return outcome.holds
 
-    def _mark(self, node: Node, found: Checked) -> None:
+    def _mark(self, node: Node, outcome: Checked) -> None:
         above = self.state[tuple(slice(level, None) for level in node)]
         if self.search.prunes:
-            marked = above if found.holds else self.state[tuple(slice(level + 1) for level in node)]
-            np.copyto(marked, HOLDS if found.holds else FAILS, where=marked == UNKNOWN)
+            marked = above if outcome.holds else self.state[tuple(slice(level + 1) for level in node)]
+            np.copyto(marked, HOLDS if outcome.holds else FAILS, where=marked == UNKNOWN)
         elif self.state[node] == UNKNOWN:
-            self.state[node] = HOLDS if found.holds else FAILS
-        if found.bound >= self.search.least - _TIE:
+            self.state[node] = HOLDS if outcome.holds else FAILS
+        if outcome.bound >= self.search.least - _TIE:
             np.copyto(above, DEAD, where=above != FAILS)
         if self.floor is not None and self.search.least < self._least:
             self._least = self.search.least
@@ -75,8 +76,8 @@ class Tags:
 
     def unknown(self, part: tuple[slice, ...]) -> Mask:
         """Say of a part of the lattice where it is not known whether nodes hold, but worth knowing."""
-        found: Mask = self.state[part] == UNKNOWN
-        return found
+        unknown: Mask = self.state[part] == UNKNOWN
+        return unknown
 
     def wanted(self, node: Node) -> bool:
         """Say whether it is not known if a node holds, but worth knowing."""

@@ -9,7 +9,7 @@ from mahrem.errors import Infeasible
 from mahrem.partition._partition import Admits
 from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
 
-__all__ = ["merge_refused", "place_leftovers"]
+__all__ = ["class_boxes", "judge_classes", "merge_refused", "place_leftovers"]
 
 _PAIRS = 2**27  # pairs of classes that are looked at in one round, about half a second
 _TILE = 512  # near classes among which a refused class looks for a partner, however many there are
@@ -35,7 +35,7 @@ def place_leftovers(points: Points, labels: Labels, classes: int, minimum: int) 
         labels[left] = own + classes
         return classes + made
     if len(left):
-        low, high = _boxes(points, labels, classes)
+        low, high = class_boxes(points, labels, classes)
         arrays.join_least(np.ascontiguousarray(points), left, low, high, labels)
     return classes
 
@@ -62,14 +62,16 @@ def merge_refused(
         - ``admits`` accepts every class; a class it accepted is only ever joined, never torn apart.
         - Labels are ``0 .. c-1`` and none is empty.
     """
-    refused = ~_judge(labels, np.arange(classes), classes, admits)
+    refused = ~judge_classes(labels, np.arange(classes), classes, admits)
     turn = 0
     while refused.any():
         if classes == 1:
             raise Infeasible("the table does not keep the promise even as one class; ask for less")
         turn += 1
         sizes, target = np.bincount(labels, minlength=classes), np.empty(classes, np.int64)
-        low, high = (_centres(points, labels, sizes),) * 2 if by_error else _boxes(points, labels, classes)
+        low, high = (
+            (_centres(points, labels, sizes),) * 2 if by_error else class_boxes(points, labels, classes)
+        )
         tile_of, tiles = arrays.class_tiles((low + high) / 2, max(_TILE, _PAIRS // classes), turn)
         near = arrays.rows_by_label(tile_of, tiles)
         order = np.argsort(sizes, kind="stable")
@@ -77,11 +79,11 @@ def merge_refused(
         alive, numbers = np.unique(target, return_inverse=True)
         labels, classes = numbers[labels], len(alive)
         refused, asked = refused[alive], np.flatnonzero(grown[alive])
-        refused[asked] = ~_judge(labels, asked, classes, admits)
+        refused[asked] = ~judge_classes(labels, asked, classes, admits)
     return labels, classes
 
 
-def _judge(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
+def judge_classes(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
     """Ask ``admits`` about some of the classes."""
     numbers = np.full(classes, -1, np.int64)
     numbers[which] = np.arange(len(which))
@@ -96,7 +98,7 @@ def _centres(points: Points, labels: Labels, sizes: Sizes) -> Floats:
     return centres
 
 
-def _boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, Floats]:
+def class_boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, Floats]:
     """Give the least and the greatest place of every class in every column, ``(c, d)`` each."""
     low, high = np.empty((2, classes, points.shape[1]))
     for column in range(points.shape[1]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mahrem import check
@@ -11,7 +13,7 @@ from mahrem.partition._leftovers import merge_refused
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Labels, Points
 
-__all__ = ["admit_by_merging", "generator", "prepare"]
+__all__ = ["admit_by_merging", "generator", "microaggregate", "prepare"]
 
 
 def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Points, int]:
@@ -28,6 +30,15 @@ def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Point
             f"points hold {strange} numbers that are not finite; missing values need a place first"
         )
     return np.array(standardised(points) if standardise else points, np.float64, order="C"), minimum
+
+
+def microaggregate(
+    points: Points, admits: Admits, group: Callable[[Points, int], Labels], *, standardise: bool
+) -> Partition:
+    """Let ``group`` sort the rows by the least rows of a class alone, and merge what ``admits`` refuses."""
+    scaled, minimum = prepare(points, admits, standardise=standardise)
+    labels = group(scaled, minimum) if minimum > 1 else np.arange(len(scaled))
+    return admit_by_merging(scaled, labels, admits)
 
 
 def generator(seed: int | None) -> np.random.Generator:
@@ -61,8 +72,8 @@ def admit_by_merging(points: Points, labels: Labels, admits: Admits) -> Partitio
         >>> admit_by_merging(points, np.array([0, 0, 1, 1]), admits).labels
         array([0, 0, 0, 0])
     """
-    found, labels = np.unique(labels, return_inverse=True)
-    classes = len(found)
+    used, labels = np.unique(labels, return_inverse=True)
+    classes = len(used)
     if not admits.plain:
         labels, classes = merge_refused(points, labels, classes, admits, by_error=True)
     return Partition(labels=labels, classes=classes)

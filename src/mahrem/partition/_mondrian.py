@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -13,20 +12,13 @@ from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Points
 
-__all__ = ["Mondrian", "mondrian"]
+__all__ = ["Mondrian"]
 
 CUTS = ("median", "middle", "gap")  # in the order of the kernels
 
 
-def mondrian(
-    points: Points,
-    admits: Admits,
-    *,
-    strict: bool = True,
-    cut: str = "median",
-    hierarchies: Sequence[Hierarchy | None] = (),
-    threads: int | None = None,
-) -> Partition:
+@dataclass(frozen=True)
+class Mondrian:
     """Sort rows into classes as small as ``admits`` allows.
 
     A segment is cut on its widest column at the lower median ``v``: ``<= v | > v``; if a side may not
@@ -40,15 +32,12 @@ def mondrian(
     ``m``, its width counts ``n / (2 (n - m))`` times.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
-        admits: Says of all candidate classes of a round at once which may stand.
         strict: Keep equal values on one side of a cut; else halve exactly. Columns with a tree are cut
             between children even then, as long as that is possible.
         cut: Where, with ``strict``, columns without a tree are cut first: ``median``; ``middle``: as near to
             the middle of the segment's range as leaves an eighth of its rows on both sides; ``gap``: in the
             widest gap between neighbouring values that does. If that may not stand, at the median.
         hierarchies: One for each column of the points, None for those without; none at all by default.
-        threads: How many; None for one per core. The result does not depend on it.
 
     Raises:
         InvalidParameter: If ``cut`` is unknown or not for relaxed, or ``hierarchies`` do not fit.
@@ -70,22 +59,36 @@ def mondrian(
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.1], [0.9], [1.0]])
-        >>> mondrian(points, Admission(((KAnonymity(2), None),), rows=4)).labels
+        >>> Mondrian()(points, Admission(((KAnonymity(2), None),), rows=4)).labels
         array([0, 0, 1, 1])
     """
-    _check(cut, strict=strict)
-    minimum = least_rows(len(points), admits)
-    trees = any(tree is not None for tree in hierarchies)
-    branches = arrays.branch_out(forest_of(hierarchies, points.shape[1])) if hierarchies else None
-    manner = _Manner(strict=strict, rule=CUTS.index(cut), branches=branches, threads=threads)
-    if admits.plain:
-        split = arrays.grow(points, minimum, **manner)
-    else:
-        split = _by_rounds(points, admits, minimum, manner)
-    if not strict or trees:  # a child set apart from the others is no cut at a value
-        return Partition(labels=split.labels, classes=split.classes)
-    cuts = Cuts(column=split.column, value=split.value, below=split.below, depth=split.depth)
-    return Partition(labels=split.labels, classes=split.classes, how=cuts)
+
+    strict: bool = True
+    cut: str = "median"
+    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if check.one_of(CUTS, cut=self.cut) != "median" and not self.strict:
+            raise InvalidParameter(
+                f"cut={self.cut!r} needs strict=True: relaxed, segments are halved exactly"
+            )
+
+    def __call__(self, points: Points, admits: Admits, *, threads: int | None = None) -> Partition:
+        """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
+        minimum = least_rows(len(points), admits)
+        trees = any(tree is not None for tree in self.hierarchies)
+        branches = (
+            arrays.branch_out(forest_of(self.hierarchies, points.shape[1])) if self.hierarchies else None
+        )
+        manner = _Manner(strict=self.strict, rule=CUTS.index(self.cut), branches=branches, threads=threads)
+        if admits.plain:
+            split = arrays.grow(points, minimum, **manner)
+        else:
+            split = _by_rounds(points, admits, minimum, manner)
+        if not self.strict or trees:  # a child set apart from the others is no cut at a value
+            return Partition(labels=split.labels, classes=split.classes)
+        cuts = Cuts(column=split.column, value=split.value, below=split.below, depth=split.depth)
+        return Partition(labels=split.labels, classes=split.classes, how=cuts)
 
 
 class _Manner(TypedDict):
@@ -95,11 +98,6 @@ class _Manner(TypedDict):
     threads: int | None
 
 
-def _check(cut: str, *, strict: bool) -> None:
-    if check.one_of(CUTS, cut=cut) != "median" and not strict:
-        raise InvalidParameter(f"cut={cut!r} needs strict=True: relaxed, segments are halved exactly")
-
-
 def _by_rounds(points: Points, admits: Admits, minimum: int, manner: _Manner) -> arrays.Split:
     with arrays.Rounds(points, minimum, **manner) as rounds:
         while True:
@@ -107,19 +105,3 @@ def _by_rounds(points: Points, admits: Admits, minimum: int, manner: _Manner) ->
             if len(rows) == 0:
                 return rounds.result()
             rounds.decide(admits(rows, offsets))
-
-
-@dataclass(frozen=True)
-class Mondrian:
-    """:func:`mondrian` as data: its settings can be printed, compared and stored."""
-
-    strict: bool = True
-    cut: str = "median"
-    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        _check(self.cut, strict=self.strict)
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return mondrian(points, admits, strict=self.strict, cut=self.cut, hierarchies=self.hierarchies)

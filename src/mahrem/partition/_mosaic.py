@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,11 +9,12 @@ import numpy as np
 from mahrem import arrays, check
 from mahrem.errors import InvalidInput
 from mahrem.partition._forest import forest_of
+from mahrem.partition._leftovers import class_boxes, judge_classes
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.table import Hierarchy
-from mahrem.types import Floats, Integers, Labels, Mask, Points
+from mahrem.types import Integers, Labels, Mask, Points
 
-__all__ = ["OBJECTIVES", "Mosaic", "mosaic"]
+__all__ = ["OBJECTIVES", "Mosaic"]
 
 OBJECTIVES = ("ncp", "sse")
 
@@ -26,17 +26,8 @@ _HOPELESS = 0.5  # share of refused classes above which larger ones are laid ins
 _NEIGHBOURS = 32  # classes among which a class that may not stand looks for the nearest
 
 
-def mosaic(
-    points: Points,
-    admits: Admits,
-    *,
-    tile: int | None = None,
-    rounds: int | None = None,
-    reach: float | None = None,
-    objective: str = "ncp",
-    hierarchies: Sequence[Hierarchy | None] = (),
-    threads: int | None = None,
-) -> Partition:
+@dataclass(frozen=True)
+class Mosaic:
     """Sort rows into small tiles, grow classes in them, and repair the classes across the tiles' borders.
 
     A tile is a part of a strict Mondrian partition with a larger minimum. In it a class starts with the
@@ -48,8 +39,6 @@ def mosaic(
     the minimum is doubled first.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
-        admits: Says of many candidate classes at once which may stand.
         tile: Rows of a tile at least; None for 16 times the minimum, not below 128 (256 in small tables).
         rounds: Repairs: 0 for none, 1 inside the tiles only; None for 10 up to 50,000 rows, else 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
@@ -58,7 +47,6 @@ def mosaic(
             to the means.
         hierarchies: One for each column or None, for cells that are nodes of a tree: there the loss of a
             class is the share of the lowest node over its leaves. Squared distances do not look at them.
-        threads: How many; None for one per core. The result does not depend on it.
 
     Raises:
         Infeasible: If ``admits`` refuses the table as one class.
@@ -83,63 +71,68 @@ def mosaic(
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.9], [0.1], [1.0], [0.05]])
-        >>> mosaic(points, Admission(((KAnonymity(2), None),), rows=5)).labels
+        >>> Mosaic()(points, Admission(((KAnonymity(2), None),), rows=5)).labels
         array([0, 1, 0, 1, 0])
     """
-    minimum = least_rows(len(points), admits)
-    check.one_of(OBJECTIVES, objective=objective)
-    if tile is not None:
-        check.at_least(1, tile=check.whole(tile=tile))
-    if rounds is not None:
-        check.at_least(0, rounds=check.whole(rounds=rounds))
-    if reach is not None:
-        check.at_least(0, reach=reach)
-    wish = Mosaic(tile=tile, rounds=rounds, reach=reach, objective=objective)
-    trees = arrays.plant(forest_of(hierarchies, points.shape[1]))
-    outside = int((points[:, trees.forest.first >= 0] > 1).sum())
-    if outside:
-        raise InvalidInput(
-            f"points: {outside} places above 1 in columns with a hierarchy, which has no such leaf"
-        )
-    labels, classes = _lay(points, minimum, wish, trees, threads)
-    if admits.plain:
+
+    tile: int | None = None
+    rounds: int | None = None
+    reach: float | None = None
+    objective: str = "ncp"
+    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
+
+    def __call__(self, points: Points, admits: Admits, *, threads: int | None = None) -> Partition:
+        """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
+        minimum = least_rows(len(points), admits)
+        check.one_of(OBJECTIVES, objective=self.objective)
+        if self.tile is not None:
+            check.at_least(1, tile=check.whole(tile=self.tile))
+        if self.rounds is not None:
+            check.at_least(0, rounds=check.whole(rounds=self.rounds))
+        if self.reach is not None:
+            check.at_least(0, reach=self.reach)
+        trees = arrays.plant(forest_of(self.hierarchies, points.shape[1]))
+        outside = int((points[:, trees.forest.first >= 0] > 1).sum())
+        if outside:
+            raise InvalidInput(
+                f"points: {outside} places above 1 in columns with a hierarchy, which has no such leaf"
+            )
+        labels, classes = self._lay(points, minimum, trees, threads)
+        if admits.plain:
+            return Partition(labels=labels, classes=classes)
+        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        while refused.sum() > _HOPELESS * classes and 2 * minimum <= len(points):
+            minimum *= 2  # classes that are larger from the start fit better than merged ones
+            labels, classes = self._lay(points, minimum, trees, threads)
+            refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        labels, classes = _merge_refused(points, labels, refused, admits, trees, threads)
         return Partition(labels=labels, classes=classes)
-    refused = ~_judge(labels, np.arange(classes), classes, admits)
-    while refused.sum() > _HOPELESS * classes and 2 * minimum <= len(points):
-        minimum *= (
-            2  # size alone will not do: classes that are larger from the start fit better than merged ones
+
+    def _lay(
+        self, points: Points, minimum: int, trees: arrays.Trees, threads: int | None
+    ) -> tuple[Labels, int]:
+        """Sort rows by size alone, with what was not asked for chosen by the number of rows."""
+        if minimum == 1:
+            return np.arange(len(points)), len(points)
+        if minimum > _COARSE or points.shape[1] == 0:
+            branches = arrays.branches_of(trees) if self.objective == "ncp" else None
+            split = arrays.grow(points, minimum, strict=False, branches=branches, threads=threads)
+            return split.labels, split.classes
+        small = len(points) <= _SMALL
+        rounds = self.rounds if self.rounds is not None else (10 if small else 2)
+        usual = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
+        thorough = rounds > 2
+        reach = self.reach if self.reach is not None else (2.0 if thorough else 1.0)
+        return arrays.lay_mosaic(
+            points,
+            minimum,
+            tile=max(minimum, usual if self.tile is None else self.tile),
+            rounds=rounds,
+            effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
+            objective=OBJECTIVES.index(self.objective),
+            trees=trees,
+            threads=threads,
         )
-        labels, classes = _lay(points, minimum, wish, trees, threads)
-        refused = ~_judge(labels, np.arange(classes), classes, admits)
-    labels, classes = _merge_refused(points, labels, refused, admits, trees, threads)
-    return Partition(labels=labels, classes=classes)
-
-
-def _lay(
-    points: Points, minimum: int, wish: Mosaic, trees: arrays.Trees, threads: int | None
-) -> tuple[Labels, int]:
-    """Sort rows by size alone, with what was not asked for chosen by the number of rows."""
-    if minimum == 1:
-        return np.arange(len(points)), len(points)
-    if minimum > _COARSE or points.shape[1] == 0:
-        branches = arrays.branches_of(trees) if wish.objective == "ncp" else None
-        split = arrays.grow(points, minimum, strict=False, branches=branches, threads=threads)
-        return split.labels, split.classes
-    small = len(points) <= _SMALL
-    rounds = wish.rounds if wish.rounds is not None else (10 if small else 2)
-    usual = max(256 if small else 128, min(16 * minimum, _COARSE), 4 * minimum)
-    thorough = rounds > 2
-    reach = wish.reach if wish.reach is not None else (2.0 if thorough else 1.0)
-    return arrays.lay_mosaic(
-        points,
-        minimum,
-        tile=max(minimum, usual if wish.tile is None else wish.tile),
-        rounds=rounds,
-        effort=arrays.Effort(passes=2 if thorough else 1, swaps=True, reach=float(reach)),
-        objective=OBJECTIVES.index(wish.objective),
-        trees=trees,
-        threads=threads,
-    )
 
 
 def _merge_refused(
@@ -147,7 +140,7 @@ def _merge_refused(
 ) -> tuple[Labels, int]:
     """Merge classes that may not stand with near ones, round by round, until all may."""
     classes = len(refused)
-    low, high = _boxes(arrays.seated(points, trees), labels, classes)
+    low, high = class_boxes(arrays.seated(points, trees), labels, classes)
     sizes = np.bincount(labels, minlength=classes)
     turn = 0
     while refused.any():
@@ -162,17 +155,9 @@ def _merge_refused(
         labels = _settled(target)[labels]
         refused &= sizes > 0
         asked = np.flatnonzero(grown & (sizes > 0))
-        refused[asked] = ~_judge(labels, asked, classes, admits)
+        refused[asked] = ~judge_classes(labels, asked, classes, admits)
     numbers = np.cumsum(sizes > 0) - 1
     return numbers[labels], int(numbers[-1]) + 1
-
-
-def _boxes(points: Points, labels: Labels, classes: int) -> tuple[Floats, Floats]:
-    """Give the least and the greatest value of every class in every column."""
-    low, high = np.empty((2, classes, points.shape[1]))
-    for column in range(points.shape[1]):
-        low[:, column], high[:, column], _ = arrays.class_extremes(points[:, column], labels, classes)
-    return low, high
 
 
 def _settled(target: Integers) -> Integers:
@@ -180,33 +165,3 @@ def _settled(target: Integers) -> Integers:
     while (target[target] != target).any():
         target = target[target]
     return target
-
-
-def _judge(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
-    """Ask ``admits`` about some of the classes."""
-    numbers = np.full(classes, -1, np.int64)
-    numbers[which] = np.arange(len(which))
-    return admits(*arrays.rows_by_label(numbers[labels], len(which)))
-
-
-@dataclass(frozen=True)
-class Mosaic:
-    """:func:`mosaic` as data: its settings can be printed, compared and stored."""
-
-    tile: int | None = None
-    rounds: int | None = None
-    reach: float | None = None
-    objective: str = "ncp"
-    hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return mosaic(
-            points,
-            admits,
-            tile=self.tile,
-            rounds=self.rounds,
-            reach=self.reach,
-            objective=self.objective,
-            hierarchies=self.hierarchies,
-        )

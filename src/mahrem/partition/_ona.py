@@ -11,14 +11,13 @@ from mahrem.partition._microaggregation import admit_by_merging, generator, prep
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
 
-__all__ = ["OnaStar", "ona_star"]
+__all__ = ["OnaStar"]
 
 _SWEEPS = 1000  # a guard: improving ends by itself long before
 
 
-def ona_star(
-    points: Points, admits: Admits, *, restarts: int = 3, standardise: bool = True, seed: int | None = None
-) -> Partition:
+@dataclass(frozen=True)
+class OnaStar:
     """Group rows in the spirit of ONA*, from random groups.
 
     Built from what can be read about it (abstract and descriptions), not from the paper's own listing: a
@@ -28,8 +27,6 @@ def ona_star(
     several random beginnings counts. Every sweep looks at all rows and groups: quadratic.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers.
-        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         restarts: Random beginnings, at least 1.
         standardise: Give every column the same deviation first, as the literature does.
         seed: Of the random beginnings; the same seed gives the same groups.
@@ -53,28 +50,9 @@ def ona_star(
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.9], [0.1], [1.0]])
-        >>> ona_star(points, Admission(((KAnonymity(2), None),), rows=4), seed=1).sizes
+        >>> OnaStar(seed=1)(points, Admission(((KAnonymity(2), None),), rows=4)).sizes
         array([2, 2])
     """
-    check.at_least(1, restarts=check.whole(restarts=restarts))
-    scaled, minimum = prepare(points, admits, standardise=standardise)
-    if minimum == 1:
-        return admit_by_merging(scaled, np.arange(len(scaled)), admits)
-    rng = generator(seed)
-    starts = [_random_groups(len(scaled), minimum, rng) for _ in range(restarts)]
-    errors = np.empty(restarts)
-
-    def run(first: int, last: int) -> None:
-        for turn in range(first, last):
-            errors[turn] = arrays.improve(scaled, starts[turn], minimum, 0, _SWEEPS)
-
-    arrays.in_threads(run, np.ones(restarts, np.int64), restarts)
-    return admit_by_merging(scaled, starts[int(errors.argmin())], admits)
-
-
-@dataclass(frozen=True)
-class OnaStar:
-    """:func:`ona_star` as data: its settings can be printed, compared and stored."""
 
     restarts: int = 3
     standardise: bool = True
@@ -82,7 +60,20 @@ class OnaStar:
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return ona_star(points, admits, restarts=self.restarts, standardise=self.standardise, seed=self.seed)
+        check.at_least(1, restarts=check.whole(restarts=self.restarts))
+        scaled, minimum = prepare(points, admits, standardise=self.standardise)
+        if minimum == 1:
+            return admit_by_merging(scaled, np.arange(len(scaled)), admits)
+        rng = generator(self.seed)
+        starts = [_random_groups(len(scaled), minimum, rng) for _ in range(self.restarts)]
+        errors = np.empty(self.restarts)
+
+        def run(first: int, last: int) -> None:
+            for turn in range(first, last):
+                errors[turn] = arrays.improve(scaled, starts[turn], minimum, 0, _SWEEPS)
+
+        arrays.in_threads(run, np.ones(self.restarts, np.int64), self.restarts)
+        return admit_by_merging(scaled, starts[int(errors.argmin())], admits)
 
 
 def _random_groups(rows: int, minimum: int, rng: np.random.Generator) -> Labels:

@@ -95,5 +95,11 @@ class Partitioner(Protocol):
     """A method as data: a frozen dataclass of its settings that can be called."""
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
+        """Sort rows into classes that ``admits`` accepts.
+
+        Args:
+            points: ``(n, d)`` quasi-identifiers, scaled so that widths compare; missing values are below 0.
+            admits: Says of many candidate classes at once which may stand; its ``minimum`` is the k of the
+                literature.
+        """
         ...

@@ -145,14 +145,14 @@ def _merge(patterns: NDArray[np.uint8], sizes: Integers, target: Integers, refus
     alive = np.unique(target)
     waiting = alive[refused[alive]]
     grown: set[int] = set()
-    for one in waiting[np.argsort(sizes[waiting], kind="stable")].tolist():
-        others = alive[alive != one]
-        if one in grown or len(others) == 0:  # what has grown is judged again before it moves
+    for stratum in waiting[np.argsort(sizes[waiting], kind="stable")].tolist():
+        others = alive[alive != stratum]
+        if stratum in grown or len(others) == 0:  # what has grown is judged again before it moves
             continue
-        apart = np.bitwise_count(patterns[others] ^ patterns[one]).sum(axis=1, dtype=np.int64)
+        apart = np.bitwise_count(patterns[others] ^ patterns[stratum]).sum(axis=1, dtype=np.int64)
         into = int(others[apart.argmin()])
-        target[target == one] = into
-        sizes[into] += sizes[one]
+        target[target == stratum] = into
+        sizes[into] += sizes[stratum]
         alive = others
         grown.add(into)
     return np.array(sorted(grown), np.int64)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import Parameter, Signature, signature
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +17,7 @@ from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["ManagedRounds", "UtilityAware", "managed_round", "u_canon", "u_mondrian", "utility_aware"]
+__all__ = ["ManagedRounds", "UtilityAware", "managed_round", "u_canon", "u_mondrian"]
 
 REFERENCES = ("tightest", "lof", "distance", "knn")  # in the order of the kernels
 STOPS = ("rounds", "empty", "gain")
@@ -33,18 +36,8 @@ class ManagedRounds:
     leftover_classes: int  # classes made of them; 0 when they joined others
 
 
-def utility_aware(
-    points: Points,
-    admits: Admits,
-    partitioner: Partitioner,
-    *,
-    rounds: int = 5,
-    reference: str = "tightest",
-    neighbours: int | None = None,
-    manage_normals: bool = False,
-    stop: str = "rounds",
-    gain: float = 0.01,
-) -> Partition:
+@dataclass(frozen=True)
+class UtilityAware:
     """Partition, keep the densest ``k`` records of every part as a class, and partition the others again.
 
     In every part the reference record and its ``k - 1`` nearest are normal and become a class; the others are
@@ -53,8 +46,6 @@ def utility_aware(
     next nearest of its part until it may stand, and leftovers are merged until they may.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
-        admits: Says of all candidate classes of a round at once which may stand; its minimum is ``k``.
         partitioner: Makes the parts of every round.
         rounds: How many there are with ``stop="rounds"``.
         reference: The record a class is built around: ``tightest`` (its ``k`` nearest have the least widths),
@@ -84,26 +75,42 @@ def utility_aware(
         >>> from mahrem.partition import Admission, Mondrian
         >>> points = np.array([[0.0], [0.1], [0.5], [0.9], [1.0]])
         >>> admits = Admission(((KAnonymity(2), None),), rows=5)
-        >>> utility_aware(points, admits, Mondrian()).labels
+        >>> UtilityAware(Mondrian())(points, admits).labels
         array([0, 0, 0, 1, 1])
     """
-    _check(rounds, reference, neighbours, stop, gain)
-    points = np.ascontiguousarray(points, np.float64)
-    minimum = max(1, admits.minimum)
-    loop = _Loop(points, admits, minimum, REFERENCES.index(reference), neighbours or max(1, minimum - 1))
-    rest, expected = np.arange(len(points), dtype=np.int32), np.inf
-    while len(loop.log) < rounds or stop != "rounds":
-        if loop.log and not _worth_a_round(rest, minimum, admits):
-            break
-        before = len(rest)
-        parts = loop.parts(partitioner, rest)
-        if stop == "gain" and loop.log and expected - parts.expected < gain * expected:
-            break
-        expected = parts.expected
-        rest = loop.keep(parts, rest)
-        if len(rest) == before or (stop != "rounds" and before - len(rest) < before // _CRAWL):
-            break
-    return loop.finish(rest, manage_normals=manage_normals)
+
+    partitioner: Partitioner
+    rounds: int = 5
+    reference: str = "tightest"
+    neighbours: int | None = None
+    manage_normals: bool = False
+    stop: str = "rounds"
+    gain: float = 0.01
+
+    def __post_init__(self) -> None:
+        check.at_least(1, rounds=check.whole(rounds=self.rounds))
+        check.one_of(REFERENCES, reference=self.reference)
+        check.one_of(STOPS, stop=self.stop)
+        check.between(0, 1, gain=self.gain)
+        if self.neighbours is not None:
+            check.at_least(1, neighbours=check.whole(neighbours=self.neighbours))
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        loop = _Loop(points, admits, self)
+        rest, expected = np.arange(len(points), dtype=np.int32), np.inf
+        while len(loop.log) < self.rounds or self.stop != "rounds":
+            if loop.log and not _worth_a_round(rest, loop.minimum, admits):
+                break
+            before = len(rest)
+            parts = loop.parts(rest)
+            if self.stop == "gain" and loop.log and expected - parts.expected < self.gain * expected:
+                break
+            expected = parts.expected
+            rest = loop.keep(parts, rest)
+            if len(rest) == before or (self.stop != "rounds" and before - len(rest) < before // _CRAWL):
+                break
+        return loop.finish(rest)
 
 
 def managed_round(
@@ -114,7 +121,7 @@ def managed_round(
     reference: str = "tightest",
     neighbours: int | None = None,
 ) -> Partition:
-    """Do one round of :func:`utility_aware` and leave the outliers without a class.
+    """Do one round of :class:`UtilityAware` and leave the outliers without a class.
 
     Args:
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
@@ -126,22 +133,10 @@ def managed_round(
     Guarantees:
         - ``admits`` accepts every class; outliers are labelled -1.
     """
-    _check(1, reference, neighbours, "rounds", 0.0)
-    points = np.ascontiguousarray(points, np.float64)
-    minimum = max(1, admits.minimum)
-    loop = _Loop(points, admits, minimum, REFERENCES.index(reference), neighbours or max(1, minimum - 1))
+    loop = _Loop(points, admits, UtilityAware(partitioner, reference=reference, neighbours=neighbours))
     rest = np.arange(len(points), dtype=np.int32)
-    loop.keep(loop.parts(partitioner, rest), rest)
+    loop.keep(loop.parts(rest), rest)
     return Partition(labels=loop.labels, classes=loop.classes)
-
-
-def _check(rounds: int, reference: str, neighbours: int | None, stop: str, gain: float) -> None:
-    check.at_least(1, rounds=check.whole(rounds=rounds))
-    check.one_of(REFERENCES, reference=reference)
-    check.one_of(STOPS, stop=stop)
-    check.between(0, 1, gain=gain)
-    if neighbours is not None:
-        check.at_least(1, neighbours=check.whole(neighbours=neighbours))
 
 
 def _worth_a_round(rest: Rows, minimum: int, admits: Admits) -> bool:
@@ -163,26 +158,26 @@ class _Parts:
 class _Loop:
     """The rounds so far."""
 
-    def __init__(self, points: Points, admits: Admits, minimum: int, rule: int, neighbours: int) -> None:
-        self.points, self.admits, self.minimum = points, admits, minimum
-        self.rule, self.neighbours = rule, neighbours
+    def __init__(self, points: Points, admits: Admits, settings: UtilityAware) -> None:
+        self.points, self.admits = np.ascontiguousarray(points, np.float64), admits
+        self.settings, self.minimum = settings, max(1, admits.minimum)
         self.labels: Labels = np.full(len(points), -1, np.int64)
         self.classes = 0
         self.log: list[tuple[int, int, int, float]] = []  # normal, outliers, classes, gcp_sum
 
-    def parts(self, partitioner: Partitioner, rest: Rows) -> _Parts:
+    def parts(self, rest: Rows) -> _Parts:
         """Partition what is left and find the normal records of every part."""
         whole = len(rest) == len(self.points)
         here = self.points if whole else self.points[rest]
-        partition = partitioner(here, self.admits if whole else Within(self.admits, rest))
+        partition = self.settings.partitioner(here, self.admits if whole else Within(self.admits, rest))
         rows, offsets = arrays.rows_by_label(partition.labels, partition.classes)
         widths = arrays.normals_first(
             here,
             rows,
             offsets,
             self.minimum,
-            rule=self.rule,
-            neighbours=self.neighbours,
+            rule=REFERENCES.index(self.settings.reference),
+            neighbours=self.settings.neighbours or max(1, self.minimum - 1),
             sort=not self.admits.plain,
         )
         losses = sum(loss for *_, loss in self.log)
@@ -203,11 +198,11 @@ class _Loop:
         self.labels[parts.rows[normal]] = np.repeat(numbers, taken)
         if (taken > self.minimum).any():
             loss = self._loss(parts.rows[normal], taken[kept])
-        made = int(np.count_nonzero(kept))
-        self.classes += made
+        classes = int(np.count_nonzero(kept))
+        self.classes += classes
         left = rest[self.labels[rest] < 0]
-        if made:
-            self.log.append((int(taken.sum()), len(left), made, loss))
+        if classes:
+            self.log.append((int(taken.sum()), len(left), classes, loss))
         return left
 
     def _admitted(self, parts: _Parts, taken: Integers) -> Integers:
@@ -243,14 +238,14 @@ class _Loop:
         spoilt[tiles[~self.admits(*arrays.rows_by_label(swapped, classes))]] = True
         return np.where(spoilt[tiles[labels]], labels, swapped)
 
-    def finish(self, rest: Rows, *, manage_normals: bool) -> Partition:
+    def finish(self, rest: Rows) -> Partition:
         """Give the leftovers a class, merge what may not stand, and number the classes."""
         before, labels = self.classes, self.labels
         classes = place_leftovers(self.points, labels, before, self.minimum)
-        made = classes - before
+        of_leftovers = classes - before
         if not self.admits.plain:
             labels, classes = merge_refused(self.points, labels, classes, self.admits)
-        if manage_normals:
+        if self.settings.manage_normals:
             labels = self._swapped(labels, classes)
         normal, outliers, counts, losses = zip(*self.log, strict=True) if self.log else ((),) * 4
         log = ManagedRounds(
@@ -259,83 +254,30 @@ class _Loop:
             classes=np.array(counts, np.int64),
             gcp_sum=np.array(losses, np.float64),
             leftovers=len(rest),
-            leftover_classes=made,
+            leftover_classes=of_leftovers,
         )
         return Partition(labels=labels, classes=classes, how=log)
 
 
-@dataclass(frozen=True)
-class UtilityAware:
-    """:func:`utility_aware` as data: the u-model of any partitioner."""
-
-    partitioner: Partitioner
-    rounds: int = 5
-    reference: str = "tightest"
-    neighbours: int | None = None
-    manage_normals: bool = False
-    stop: str = "rounds"
-    gain: float = 0.01
-
-    def __post_init__(self) -> None:
-        _check(self.rounds, self.reference, self.neighbours, self.stop, self.gain)
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return utility_aware(
-            points,
-            admits,
-            self.partitioner,
-            rounds=self.rounds,
-            reference=self.reference,
-            neighbours=self.neighbours,
-            manage_normals=self.manage_normals,
-            stop=self.stop,
-            gain=self.gain,
-        )
-
-
-def u_mondrian(
-    *,
-    strict: bool = True,
-    cut: str = "median",
-    rounds: int = 5,
-    reference: str = "tightest",
-    neighbours: int | None = None,
-    manage_normals: bool = False,
-    stop: str = "rounds",
-    gain: float = 0.01,
-) -> UtilityAware:
-    """Make the u-model of Mondrian.
+def u_model(method: Callable[..., Partitioner], *, without: str = "") -> Callable[..., UtilityAware]:
+    """Give the factory of a method's u-model: it takes the settings of both by name, but for one.
 
     Example:
-        >>> u_mondrian(strict=False).partitioner
-        Mondrian(strict=False, cut='median')
+        >>> u_mondrian(strict=False, rounds=3)
+        UtilityAware(partitioner=Mondrian(strict=False, cut='median'), rounds=3, reference='tightest', \
+neighbours=None, manage_normals=False, stop='rounds', gain=0.01)
     """
-    return UtilityAware(Mondrian(strict, cut), rounds, reference, neighbours, manage_normals, stop, gain)
+    inner, outer = signature(method).parameters, signature(UtilityAware).parameters
+    known = {name: each for name, each in {**inner, **outer}.items() if name not in {"partitioner", without}}
+
+    def build(**settings: Any) -> UtilityAware:
+        own = {name: settings.pop(name) for name in known if name in settings and name in inner}
+        return UtilityAware(method(**own), **settings)
+
+    named = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in known.values()]
+    build.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return build
 
 
-def u_canon(
-    *,
-    seed: int | None = None,
-    categorical: tuple[int, ...] = (),
-    distance: str | None = None,
-    vantage: str = "far",
-    power: float = 3.0,
-    share: float = 0.5,
-    rounds: int = 5,
-    reference: str = "tightest",
-    neighbours: int | None = None,
-    manage_normals: bool = False,
-    stop: str = "rounds",
-    gain: float = 0.01,
-) -> UtilityAware:
-    """Make the u-model of Canon; the distance is ``mixed`` where there are categories, else Euclid's.
-
-    Example:
-        >>> u_canon(seed=1).partitioner.vantage
-        'far'
-    """
-    canon = by_kinds(
-        seed=seed, categorical=categorical, distance=distance, vantage=vantage, power=power, share=share
-    )
-    return UtilityAware(canon, rounds, reference, neighbours, manage_normals, stop, gain)
+u_mondrian = u_model(Mondrian, without="hierarchies")
+u_canon = u_model(by_kinds)

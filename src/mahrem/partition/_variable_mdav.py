@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from mahrem import arrays, check
-from mahrem.partition._microaggregation import admit_by_merging, prepare
+from mahrem.partition._microaggregation import microaggregate
 from mahrem.partition._partition import Admits, Partition
-from mahrem.types import Points
+from mahrem.types import Labels, Points
 
-__all__ = ["MdavStar", "VariableMdav", "mdav_star", "variable_mdav"]
+__all__ = ["MdavStar", "VariableMdav"]
 
 
-def variable_mdav(
-    points: Points, admits: Admits, *, gamma: float = 0.2, standardise: bool = True
-) -> Partition:
+@dataclass(frozen=True)
+class VariableMdav:
     """Group rows by V-MDAV: as MDAV+, and every group is extended by records that lie close.
 
     The unassigned record nearest to any record of the group joins it when that distance (not squared) is
     below ``gamma`` times its distance to the nearest other unassigned record; up to 2k-1 records.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers.
-        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         gamma: Not below 0; 0 never extends. The authors take 0.2 for scattered and 1.1 for clustered data.
         standardise: Give every column the same deviation first, as the literature does.
 
@@ -42,19 +37,29 @@ def variable_mdav(
         Solanas, Martínez-Ballesté: V-MDAV, a multivariate microaggregation with variable group size, 2006.
 
     Example:
+        >>> import numpy as np
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.02], [0.04], [0.9], [0.7], [1.0]])
-        >>> variable_mdav(points, Admission(((KAnonymity(2), None),), rows=6)).labels
+        >>> VariableMdav()(points, Admission(((KAnonymity(2), None),), rows=6)).labels
         array([1, 1, 1, 0, 0, 0])
     """
-    check.at_least(0, gamma=gamma)
-    scaled, minimum = prepare(points, admits, standardise=standardise)
-    labels = arrays.extended_groups(scaled, minimum, gamma) if minimum > 1 else np.arange(len(scaled))
-    return admit_by_merging(scaled, labels, admits)
+
+    gamma: float = 0.2
+    standardise: bool = True
+
+    def __call__(self, points: Points, admits: Admits) -> Partition:
+        """Sort rows into classes that ``admits`` accepts."""
+        check.at_least(0, gamma=self.gamma)
+
+        def group(scaled: Points, minimum: int) -> Labels:
+            return arrays.extended_groups(scaled, minimum, self.gamma)
+
+        return microaggregate(points, admits, group, standardise=self.standardise)
 
 
-def mdav_star(points: Points, admits: Admits, *, standardise: bool = True) -> Partition:
+@dataclass(frozen=True)
+class MdavStar:
     """Group rows in the spirit of MDAV*: extend a group by a close record, or let it start a group.
 
     The paper's abstract says that this question "is investigated in more depth"; its text could not be
@@ -64,8 +69,6 @@ def mdav_star(points: Points, admits: Admits, *, standardise: bool = True) -> Pa
     2k-1 records.
 
     Args:
-        points: ``(n, d)`` quasi-identifiers.
-        admits: Its minimum is k; what it refuses is merged where the squared error grows least.
         standardise: Give every column the same deviation first, as the literature does.
 
     Raises:
@@ -81,35 +84,20 @@ def mdav_star(points: Points, admits: Admits, *, standardise: bool = True) -> Pa
         Thaeter, Reischuk: Improving anonymization clustering, 2018.
 
     Example:
+        >>> import numpy as np
         >>> from mahrem.models import KAnonymity
         >>> from mahrem.partition import Admission
         >>> points = np.array([[0.0], [0.02], [0.04], [0.9], [0.7], [1.0]])
-        >>> mdav_star(points, Admission(((KAnonymity(2), None),), rows=6)).labels
+        >>> MdavStar()(points, Admission(((KAnonymity(2), None),), rows=6)).labels
         array([1, 1, 1, 0, 0, 0])
     """
-    scaled, minimum = prepare(points, admits, standardise=standardise)
-    labels = arrays.extended_groups(scaled, minimum, None) if minimum > 1 else np.arange(len(scaled))
-    return admit_by_merging(scaled, labels, admits)
-
-
-@dataclass(frozen=True)
-class VariableMdav:
-    """:func:`variable_mdav` as data: its settings can be printed, compared and stored."""
-
-    gamma: float = 0.2
-    standardise: bool = True
-
-    def __call__(self, points: Points, admits: Admits) -> Partition:
-        """Sort rows into classes that ``admits`` accepts."""
-        return variable_mdav(points, admits, gamma=self.gamma, standardise=self.standardise)
-
-
-@dataclass(frozen=True)
-class MdavStar:
-    """:func:`mdav_star` as data."""
 
     standardise: bool = True
 
     def __call__(self, points: Points, admits: Admits) -> Partition:
         """Sort rows into classes that ``admits`` accepts."""
-        return mdav_star(points, admits, standardise=self.standardise)
+
+        def group(scaled: Points, minimum: int) -> Labels:
+            return arrays.extended_groups(scaled, minimum, None)
+
+        return microaggregate(points, admits, group, standardise=self.standardise)

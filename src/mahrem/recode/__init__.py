@@ -1,7 +1,7 @@
 """Rewrite cells: from the rows of a class to the one cell all of them show.
 
-A recoding is a pure function and a frozen dataclass called with a column's axis, the labels of its rows and
-the number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
+A recoding is a frozen dataclass of its settings, called with a column's axis, the labels of its rows and the
+number of classes; it gives back one cell for each class. :func:`render` spreads them over the rows.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.recode._centroids import Centroids, centroids
+    from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
-    from mahrem.recode._intervals import Bounds, Intervals, intervals
-    from mahrem.recode._nodes import Nodes, nodes
-    from mahrem.recode._open_ended import OpenEnded, open_ended
-    from mahrem.recode._prefixes import Prefixes, prefixes
+    from mahrem.recode._intervals import Bounds, Intervals
+    from mahrem.recode._nodes import Nodes
+    from mahrem.recode._open_ended import OpenEnded
+    from mahrem.recode._prefixes import Prefixes
     from mahrem.recode._recoding import Recoding
     from mahrem.recode._render import Form, render
-    from mahrem.recode._sets import Sets, sets
-    from mahrem.recode._whole import Whole, whole
+    from mahrem.recode._sets import Sets
+    from mahrem.recode._whole import Whole
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -35,13 +35,6 @@ __all__ = [
     "Recoding",
     "Sets",
     "Whole",
-    "centroids",
     "default_recoding",
-    "intervals",
-    "nodes",
-    "open_ended",
-    "prefixes",
     "render",
-    "sets",
-    "whole",
 ]

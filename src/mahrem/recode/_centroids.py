@@ -8,28 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.recode._nodes import nodes
-from mahrem.recode._recoding import SUPPRESSED, class_ends, leaf_cells
+from mahrem.recode._nodes import Nodes
+from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share, leaf_cells
 from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words, write_labels, write_ranges
 from mahrem.types import Floats, Labels, Mask, Sizes
 
-__all__ = ["Centroids", "centroids"]
+__all__ = ["Centroids"]
 
 _FINE = 4  # a mean is rounded to this many digits of the column's width
 _MOST = 15  # decimals a float can have
 
 
-def centroids(axis: Axis, labels: Labels, classes: int) -> Cells:
+@dataclass(frozen=True)
+class Centroids:
     """Show each class's mean (numbers, moments), most frequent value (words) or lowest node (hierarchies).
 
     The losses are those of the values behind it, as if their interval or set were shown: a mean looks
     exact and is not. A mean is rounded to a ten-thousandth of the column's width, of whole numbers to one
     decimal.
-
-    Args:
-        axis: Any column.
-        labels: Class of each row, -1 = suppressed.
-        classes: How many classes there are.
 
     Guarantees:
         - A mean lies between the least and the greatest value of its class; words are values of the class.
@@ -41,28 +37,22 @@ def centroids(axis: Axis, labels: Labels, classes: int) -> Cells:
 
     Example:
         >>> axis = Axis("age", np.array([18.0, 23.0, 64.0]), Numbers(18, 64, True))
-        >>> centroids(axis, np.array([0, 0, 1]), 2).text.to_list()
+        >>> Centroids()(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['20.5', '64.0']
         >>> axis = Axis("job", np.array([0.0, 1.0, 1.0]), Words(("clerk", "nurse")))
-        >>> centroids(axis, np.array([0, 0, 0]), 1).text.to_list()
+        >>> Centroids()(axis, np.array([0, 0, 0]), 1).text.to_list()
         ['nurse']
     """
-    match axis.domain:
-        case Leaves():
-            return nodes(axis, labels, classes)
-        case Words():
-            return _modes(axis, axis.domain, labels, classes)
-        case _:
-            return _means(axis, labels, classes)
-
-
-@dataclass(frozen=True)
-class Centroids:
-    """:func:`centroids` as data."""
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
-        return centroids(axis, labels, classes)
+        match axis.domain:
+            case Leaves():
+                return Nodes()(axis, labels, classes)
+            case Words():
+                return _modes(axis, axis.domain, labels, classes)
+            case _:
+                return _means(axis, labels, classes)
 
 
 def _means(axis: Axis, labels: Labels, classes: int) -> Cells:
@@ -76,7 +66,7 @@ def _means(axis: Axis, labels: Labels, classes: int) -> Cells:
     else:
         values = pl.Series(_rounded(middle, low, high, axis), nan_to_null=True)
         values = values.set(pl.Series(~shown), None)
-    ncp = np.where(suppressed, 1.0, _share(low, high, axis, shown))
+    ncp = np.where(suppressed, 1.0, np.where(shown, covered_share(low, high, axis), 0.0))
     return Cells(
         text=write_ranges(values, values).set(pl.Series(suppressed), SUPPRESSED).alias("text"),
         low=values.alias("low"),
@@ -113,15 +103,6 @@ def _rounded(middle: Floats, low: Floats, high: Floats, axis: Axis) -> Floats:
 def _moments(ticks: Floats, domain: Moments, shown: Mask) -> pl.Series:
     typed = domain.typed(pl.Series(np.where(shown, ticks, 0)))
     return typed.zip_with(pl.Series(shown), typed.clear(len(typed)))
-
-
-def _share(low: Floats, high: Floats, axis: Axis, shown: Mask) -> Floats:
-    """How much of the domain each class covers; halves are subtracted so that no difference overflows."""
-    first, last = axis.span
-    domain = last / 2 - first / 2
-    if domain == 0:
-        return np.zeros(len(low))
-    return np.where(shown, np.minimum((high / 2 - low / 2) / domain, 1.0), 0.0)
 
 
 def _modes(axis: Axis, domain: Words, labels: Labels, classes: int) -> Cells:

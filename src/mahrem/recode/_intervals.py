@@ -12,25 +12,21 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.recode._moment_grid import moment_step, snap_moments
 from mahrem.recode._number_grid import number_grid
-from mahrem.recode._recoding import SUPPRESSED, class_ends
+from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share
 from mahrem.table import Axis, Cells, Moments, Numbers, write_ranges
 from mahrem.types import Floats, Labels
 
-__all__ = ["Bounds", "Intervals", "intervals"]
+__all__ = ["Bounds", "Intervals"]
 
 Bounds = Literal["grid", "exact"]
 _EXACT = 2.0**53  # whole numbers up to here are exact as floats
 
 
-def intervals(
-    axis: Axis, labels: Labels, classes: int, *, bounds: Bounds = "grid", step: float | str | None = None
-) -> Cells:
+@dataclass(frozen=True)
+class Intervals:
     """Show each class's range ``[low, high]``, both ends inside.
 
     Args:
-        axis: Numbers or moments.
-        labels: Class of each row, -1 = suppressed.
-        classes: How many classes there are.
         bounds: ``grid`` moves both ends out to a round number (or the first and last day of a month ...),
             ``exact`` shows the real extremes of the class.
         step: Distance of the grid's lines (a number; for dates ``day``, ``week``, ``month``, ``quarter``,
@@ -46,51 +42,46 @@ def intervals(
 
     Example:
         >>> axis = Axis("age", np.array([18.0, 23.0, 64.0]), Numbers(18, 64, True))
-        >>> intervals(axis, np.array([0, 0, 1]), 2, bounds="exact").text.to_list()
+        >>> Intervals(bounds="exact")(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['[18, 23]', '64']
-        >>> intervals(axis, np.array([0, 0, 1]), 2, step=5).text.to_list()
+        >>> Intervals(step=5)(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['[15, 25]', '[60, 65]']
     """
-    check.one_of(("grid", "exact"), bounds=bounds)
-    low, high, missing = class_ends(axis, labels, classes)
-    empty = np.isnan(low)
-    suppressed = ~empty & (missing > 0)
-    shown = np.flatnonzero(~empty & (missing == 0))
-    match axis.domain:
-        case Numbers():
-            first, last = _number_ends(axis.domain, low[shown], high[shown], bounds, step)
-        case Moments():
-            first, last = _moment_ends(axis.domain, low[shown], high[shown], bounds, step)
-        case _:
-            raise InvalidParameter(
-                f"recoding='intervals' needs numbers or dates; column={axis.name!r} has words"
-            )
-    ncp = np.where(suppressed, 1.0, 0.0)
-    ncp[shown] = _share(first, last, axis)
-    exact = empty.copy()
-    exact[shown] = (first == last).to_numpy()
-    text = _spread(write_ranges(first, last), shown, classes).set(pl.Series(suppressed), SUPPRESSED)
-    return Cells(
-        text=text.alias("text"),
-        low=_spread(first, shown, classes).alias("low"),
-        high=_spread(last, shown, classes).alias("high"),
-        ncp=ncp,
-        iloss=ncp.copy(),
-        exact=exact,
-        suppressed=suppressed,
-    )
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """:func:`intervals` as data: its settings can be printed, compared and stored."""
 
     bounds: Bounds = "grid"
     step: float | str | None = None
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
-        return intervals(axis, labels, classes, bounds=self.bounds, step=self.step)
+        check.one_of(("grid", "exact"), bounds=self.bounds)
+        low, high, missing = class_ends(axis, labels, classes)
+        empty = np.isnan(low)
+        suppressed = ~empty & (missing > 0)
+        shown = np.flatnonzero(~empty & (missing == 0))
+        match axis.domain:
+            case Numbers():
+                first, last = _number_ends(axis.domain, low[shown], high[shown], self.bounds, self.step)
+            case Moments():
+                first, last = _moment_ends(axis.domain, low[shown], high[shown], self.bounds, self.step)
+            case _:
+                raise InvalidParameter(
+                    f"recoding='intervals' needs numbers or dates; column={axis.name!r} has words"
+                )
+        ncp = np.where(suppressed, 1.0, 0.0)
+        start, end = (series.to_physical().cast(pl.Float64).to_numpy() for series in (first, last))
+        ncp[shown] = covered_share(start, end, axis)
+        exact = empty.copy()
+        exact[shown] = (first == last).to_numpy()
+        text = _spread(write_ranges(first, last), shown, classes).set(pl.Series(suppressed), SUPPRESSED)
+        return Cells(
+            text=text.alias("text"),
+            low=_spread(first, shown, classes).alias("low"),
+            high=_spread(last, shown, classes).alias("high"),
+            ncp=ncp,
+            iloss=ncp.copy(),
+            exact=exact,
+            suppressed=suppressed,
+        )
 
 
 def _number_ends(
@@ -113,16 +104,6 @@ def _moment_ends(
     if bounds == "exact" or len(first) == 0:  # without a value nobody knows whether these are days or moments
         return first, last
     return snap_moments(first, last, moment_step(domain, step))
-
-
-def _share(first: pl.Series, last: pl.Series, axis: Axis) -> Floats:
-    """How much of the domain each interval covers; halves are subtracted so that no difference overflows."""
-    low, high = axis.span
-    domain = high / 2 - low / 2
-    if domain == 0:
-        return np.zeros(len(first))
-    ends = [series.to_physical().cast(pl.Float64).to_numpy() / 2 for series in (first, last)]
-    return np.minimum((ends[1] - ends[0]) / domain, 1.0)
 
 
 def _spread(series: pl.Series, places: np.ndarray[tuple[int], np.dtype[np.int64]], size: int) -> pl.Series:

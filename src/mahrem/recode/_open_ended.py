@@ -12,18 +12,14 @@ from mahrem.recode._recoding import Recoding, class_ends
 from mahrem.table import Axis, Cells, Numbers
 from mahrem.types import Floats, Labels
 
-__all__ = ["OpenEnded", "open_ended"]
+__all__ = ["OpenEnded"]
 
 
-def open_ended(
-    axis: Axis, labels: Labels, classes: int, inner: Recoding, bottom: float | None, top: float | None
-) -> Cells:
+@dataclass(frozen=True)
+class OpenEnded:
     """Show classes that reach a declared end as open there: ``[85, inf]``.
 
     Args:
-        axis: A column of numbers whose values beyond the ends were moved onto them.
-        labels: Class of each row, -1 = suppressed.
-        classes: How many classes there are.
         inner: Writes all other ends.
         bottom: Values from here down are one; None leaves that end alone.
         top: Values from here up are one.
@@ -38,37 +34,47 @@ def open_ended(
     Example:
         >>> from mahrem.recode import Intervals
         >>> axis = Axis("age", np.array([84.0, 90.0, 90.0]), Numbers(84, 97, True))
-        >>> open_ended(axis, np.array([0, 0, 1]), 2, Intervals(step=5), None, 90).text.to_list()
+        >>> OpenEnded(Intervals(step=5), None, 90)(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['[80, inf]', '[90, inf]']
     """
-    cells = inner(axis, labels, classes)
-    if not isinstance(axis.domain, Numbers) or cells.low is None or cells.high is None:
-        raise InvalidParameter(f"top and bottom need a column of numbers; column={axis.name!r} is none")
-    least, most, missing = class_ends(axis, labels, classes)
-    shown = ~np.isnan(least) & (missing == 0)
-    low, high = (
-        end.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True) for end in (cells.low, cells.high)
-    )
-    over = np.zeros(classes, np.bool_) if top is None else shown & (most >= top)
-    under = np.zeros(classes, np.bool_) if bottom is None else shown & (least <= bottom)
-    if top is not None:
-        low, high = np.where(shown, np.minimum(low, top), low), np.where(shown, np.minimum(high, top), high)
-    if bottom is not None:
+
+    inner: Recoding
+    bottom: float | None = None
+    top: float | None = None
+
+    def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
+        """Write one cell for each class."""
+        cells = self.inner(axis, labels, classes)
+        if not isinstance(axis.domain, Numbers) or cells.low is None or cells.high is None:
+            raise InvalidParameter(f"top and bottom need a column of numbers; column={axis.name!r} is none")
+        least, most, missing = class_ends(axis, labels, classes)
+        shown = ~np.isnan(least) & (missing == 0)
         low, high = (
-            np.where(shown, np.maximum(low, bottom), low),
-            np.where(shown, np.maximum(high, bottom), high),
+            end.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True) for end in (cells.low, cells.high)
         )
-    ncp = _share(np.where(under, -np.inf, low), np.where(over, np.inf, high), axis, shown, cells.ncp)
-    text = _texts(low, high, under, over)
-    return Cells(
-        text=cells.text.zip_with(~pl.Series(shown), text).alias("text"),
-        low=_typed(np.where(under, -np.inf, low), cells.low.dtype).alias("low"),
-        high=_typed(np.where(over, np.inf, high), cells.high.dtype).alias("high"),
-        ncp=ncp,
-        iloss=ncp.copy(),
-        exact=cells.exact & ~over & ~under,
-        suppressed=cells.suppressed,
-    )
+        over = np.zeros(classes, np.bool_) if self.top is None else shown & (most >= self.top)
+        under = np.zeros(classes, np.bool_) if self.bottom is None else shown & (least <= self.bottom)
+        if self.top is not None:
+            low, high = (
+                np.where(shown, np.minimum(low, self.top), low),
+                np.where(shown, np.minimum(high, self.top), high),
+            )
+        if self.bottom is not None:
+            low, high = (
+                np.where(shown, np.maximum(low, self.bottom), low),
+                np.where(shown, np.maximum(high, self.bottom), high),
+            )
+        ncp = _share(np.where(under, -np.inf, low), np.where(over, np.inf, high), axis, shown, cells.ncp)
+        text = _texts(low, high, under, over)
+        return Cells(
+            text=cells.text.zip_with(~pl.Series(shown), text).alias("text"),
+            low=_typed(np.where(under, -np.inf, low), cells.low.dtype).alias("low"),
+            high=_typed(np.where(over, np.inf, high), cells.high.dtype).alias("high"),
+            ncp=ncp,
+            iloss=ncp.copy(),
+            exact=cells.exact & ~over & ~under,
+            suppressed=cells.suppressed,
+        )
 
 
 def _share(low: Floats, high: Floats, axis: Axis, shown: np.ndarray, other: Floats) -> Floats:
@@ -104,16 +110,3 @@ def _written(ends: Floats) -> pl.Series:
 def _typed(ends: Floats, kind: pl.DataType) -> pl.Series:
     series = pl.Series(ends).fill_nan(None)
     return series if np.isinf(ends).any() or kind.is_float() else series.cast(pl.Int64)
-
-
-@dataclass(frozen=True)
-class OpenEnded:
-    """:func:`open_ended` as data, around any recoding of numbers."""
-
-    inner: Recoding
-    bottom: float | None = None
-    top: float | None = None
-
-    def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
-        """Write one cell for each class."""
-        return open_ended(axis, labels, classes, self.inner, self.bottom, self.top)

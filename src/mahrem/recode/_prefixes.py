@@ -12,10 +12,11 @@ from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_prefixes
 from mahrem.types import Integers, Labels
 
-__all__ = ["Prefixes", "prefixes"]
+__all__ = ["Prefixes"]
 
 
-def prefixes(axis: Axis, labels: Labels, classes: int) -> Cells:
+@dataclass(frozen=True)
+class Prefixes:
     """Show the longest beginning all codes of a class share, ``*`` for each character up to the longest code.
 
     Guarantees:
@@ -28,43 +29,37 @@ def prefixes(axis: Axis, labels: Labels, classes: int) -> Cells:
 
     Example:
         >>> axis = Axis("zip", np.array([0.0, 1.0, 2.0]), Words(("06100", "06130", "34000"), prefixes=True))
-        >>> prefixes(axis, np.array([0, 0, 1]), 2).text.to_list()
+        >>> Prefixes()(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['061**', '34000']
     """
-    if not isinstance(axis.domain, Words) or axis.domain.ordered:
-        raise InvalidParameter(
-            f"recoding='prefixes' needs codes; pass {spelled('kind', {axis.name: 'code'})}"
-        )
-    low, high, missing = class_ends(axis, labels, classes)
-    empty = np.isnan(low)
-    codes = pl.Series(axis.domain.labels, dtype=pl.String)
-    if len(codes) == 0:
-        nothing = pl.Series([None], dtype=pl.String).new_from_index(0, classes)
-        return leaf_cells(nothing, np.zeros(classes, np.int64), 0, empty=empty, suppressed=~empty)
-    first, last = whole_numbers(low), whole_numbers(high)
-    letters = _Letters(codes)
-    shared = letters.shared(first, last)
-    one = first == last
-    beginnings = codes.gather(first).str.slice(0, pl.Series(shared)) if classes else codes.clear()
-    text = write_prefixes(beginnings, letters.longest).zip_with(
-        ~pl.Series(one), write_labels(codes).gather(first)
-    )
-    return leaf_cells(
-        text,
-        np.where(one, 1, letters.with_beginning(first, shared)),
-        len(codes),
-        empty=empty,
-        suppressed=~empty & ((missing > 0) | (~one & (shared == 0))),
-    )
-
-
-@dataclass(frozen=True)
-class Prefixes:
-    """:func:`prefixes` as data."""
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
-        return prefixes(axis, labels, classes)
+        if not isinstance(axis.domain, Words) or axis.domain.ordered:
+            raise InvalidParameter(
+                f"recoding='prefixes' needs codes; pass {spelled('kind', {axis.name: 'code'})}"
+            )
+        low, high, missing = class_ends(axis, labels, classes)
+        empty = np.isnan(low)
+        codes = pl.Series(axis.domain.labels, dtype=pl.String)
+        if len(codes) == 0:
+            nothing = pl.Series([None], dtype=pl.String).new_from_index(0, classes)
+            return leaf_cells(nothing, np.zeros(classes, np.int64), 0, empty=empty, suppressed=~empty)
+        first, last = whole_numbers(low), whole_numbers(high)
+        letters = _Letters(codes)
+        shared = letters.shared(first, last)
+        one = first == last
+        beginnings = codes.gather(first).str.slice(0, pl.Series(shared)) if classes else codes.clear()
+        text = write_prefixes(beginnings, letters.longest).zip_with(
+            ~pl.Series(one), write_labels(codes).gather(first)
+        )
+        return leaf_cells(
+            text,
+            np.where(one, 1, letters.with_beginning(first, shared)),
+            len(codes),
+            empty=empty,
+            suppressed=~empty & ((missing > 0) | (~one & (shared == 0))),
+        )
 
 
 class _Letters:

@@ -20,7 +20,13 @@ class Recoding(Protocol):
     """A way to write what classes show in one column: a frozen dataclass of settings that can be called."""
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
-        """Write one cell for each class, so that it holds the values of all of the class's rows."""
+        """Write one cell for each class, so that it holds the values of all of the class's rows.
+
+        Args:
+            axis: The column.
+            labels: Class of each row, -1 = suppressed.
+            classes: How many classes there are.
+        """
         ...
 
 
@@ -29,6 +35,13 @@ def class_ends(axis: Axis, labels: Labels, classes: int) -> tuple[Floats, Floats
     low, high, missing = arrays.class_extremes(axis.positions, labels, classes)
     none = low > high
     return np.where(none, np.nan, low), np.where(none, np.nan, high), missing
+
+
+def covered_share(low: Floats, high: Floats, axis: Axis) -> Floats:
+    """Say how much of the domain each cell covers; halves are subtracted so that no difference overflows."""
+    first, last = axis.span
+    domain = last / 2 - first / 2
+    return np.zeros(len(low)) if domain == 0 else np.minimum((high / 2 - low / 2) / domain, 1.0)
 
 
 def leaf_cells(text: pl.Series, leaves: Integers, everything: int, *, empty: Mask, suppressed: Mask) -> Cells:

@@ -12,10 +12,11 @@ from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_members
 from mahrem.types import Integers, Labels, Mask
 
-__all__ = ["Sets", "sets"]
+__all__ = ["Sets"]
 
 
-def sets(axis: Axis, labels: Labels, classes: int) -> Cells:
+@dataclass(frozen=True)
+class Sets:
     """Show each class's values as a set; ordinals show everything between the lowest and the highest.
 
     Missing is a member like any other (an empty one, after the rest).
@@ -30,35 +31,29 @@ def sets(axis: Axis, labels: Labels, classes: int) -> Cells:
 
     Example:
         >>> axis = Axis("job", np.array([0.0, 2.0, 1.0]), Words(("clerk", "nurse", "smith")))
-        >>> sets(axis, np.array([0, 0, 1]), 2).text.to_list()
+        >>> Sets()(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['{clerk, smith}', 'nurse']
     """
-    if not isinstance(axis.domain, Words):
-        raise InvalidParameter(
-            f"recoding='sets' needs words; pass {spelled('kind', {axis.name: 'categorical'})}"
-        )
-    names = pl.Series(axis.domain.labels, dtype=pl.String)
-    everything = len(names) + bool(np.isnan(axis.positions).any())
-    if axis.domain.ordered:
-        text, values, missing = _runs(axis, names, labels, classes)
-    else:
-        text, values, missing = _present(axis, names, labels, classes)
-    return leaf_cells(
-        text,
-        values + missing,
-        everything,
-        empty=values == 0,
-        suppressed=(values == len(names)) & (values + missing > 1),
-    )
-
-
-@dataclass(frozen=True)
-class Sets:
-    """:func:`sets` as data."""
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
-        return sets(axis, labels, classes)
+        if not isinstance(axis.domain, Words):
+            raise InvalidParameter(
+                f"recoding='sets' needs words; pass {spelled('kind', {axis.name: 'categorical'})}"
+            )
+        names = pl.Series(axis.domain.labels, dtype=pl.String)
+        everything = len(names) + bool(np.isnan(axis.positions).any())
+        if axis.domain.ordered:
+            text, values, missing = _runs(axis, names, labels, classes)
+        else:
+            text, values, missing = _present(axis, names, labels, classes)
+        return leaf_cells(
+            text,
+            values + missing,
+            everything,
+            empty=values == 0,
+            suppressed=(values == len(names)) & (values + missing > 1),
+        )
 
 
 def _present(axis: Axis, names: pl.Series, labels: Labels, classes: int) -> tuple[pl.Series, Integers, Mask]:

@@ -11,10 +11,11 @@ from mahrem.recode._recoding import SUPPRESSED, domain_size
 from mahrem.table import Axis, Cells
 from mahrem.types import Labels
 
-__all__ = ["Whole", "whole"]
+__all__ = ["Whole"]
 
 
-def whole(axis: Axis, labels: Labels, classes: int) -> Cells:  # noqa: ARG001 - one signature for all recodings
+@dataclass(frozen=True)
+class Whole:
     """Show ``*`` in every class, also where values are missing.
 
     Guarantees:
@@ -25,27 +26,22 @@ def whole(axis: Axis, labels: Labels, classes: int) -> Cells:  # noqa: ARG001 - 
 
     Example:
         >>> from mahrem.table import Numbers
-        >>> whole(Axis("age", np.array([1.0, 2.0]), Numbers(1, 2, True)), np.array([0, 1]), 2).text.to_list()
+        >>> axis = Axis("age", np.array([1.0, 2.0]), Numbers(1, 2, True))
+        >>> Whole()(axis, np.array([0, 1]), 2).text.to_list()
         ['*', '*']
     """
-    size = domain_size(axis)
-    lost = 1.0 if size is None else (size - 1) / max(size, 1)
-    everywhere = np.ones(classes, np.bool_)
-    return Cells(
-        text=pl.Series("text", [SUPPRESSED], dtype=pl.String).new_from_index(0, classes),
-        low=None,
-        high=None,
-        ncp=np.ones(classes),
-        iloss=np.full(classes, max(lost, 0.0)),
-        exact=~everywhere,
-        suppressed=everywhere,
-    )
 
-
-@dataclass(frozen=True)
-class Whole:
-    """:func:`whole` as data."""
-
-    def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
+    def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:  # noqa: ARG002 - as all recodings
         """Write one cell for each class."""
-        return whole(axis, labels, classes)
+        size = domain_size(axis)
+        lost = 1.0 if size is None else (size - 1) / max(size, 1)
+        everywhere = np.ones(classes, np.bool_)
+        return Cells(
+            text=pl.Series("text", [SUPPRESSED], dtype=pl.String).new_from_index(0, classes),
+            low=None,
+            high=None,
+            ncp=np.ones(classes),
+            iloss=np.full(classes, max(lost, 0.0)),
+            exact=~everywhere,
+            suppressed=everywhere,
+        )
