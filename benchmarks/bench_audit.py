@@ -132,7 +132,7 @@ def against_pycanon(python: str, repeats: int, values: int) -> dict[str, object]
     """The t that a table reaches, and nothing else, on the same table for both."""
     from mahrem.models import EqualCloseness, Promise
     from mahrem.table import Column, Kind, Role
-    from mahrem.verify import verify
+    from mahrem.verify import Claims, verify
 
     if not python or not Path(python).is_file():
         print("pycanon: left out, no Python that has it was named", file=sys.stderr)
@@ -148,7 +148,9 @@ def against_pycanon(python: str, repeats: int, values: int) -> dict[str, object]
     promise = Promise(EqualCloseness(1.0), "ill")
 
     def closeness() -> float | None:
-        told = verify(frame.lazy(), quasi=["a", "b", "c"], promises=[promise], sensitive={"ill": column})
+        told = verify(
+            frame.lazy(), Claims(quasi=["a", "b", "c"], promises=[promise], sensitive={"ill": column})
+        )
         return told.outcomes[0].reached
 
     best = interleaved({"ours": closeness}, repeats)["ours"]

@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 
 import mahrem as mh
-from mahrem.engines._spark_session import start, stop
+from mahrem.spark._session import start, stop
 
 K = 100
 QUASI = ["a", "b", "c", "d", "e"]

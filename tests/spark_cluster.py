@@ -117,7 +117,7 @@ def one_at_a_time() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark_cluster(missing_part: Callable[[str], None]) -> Iterator[Cluster]:
     """Start a master and two workers; they are stopped by their ids at the end."""
-    from mahrem.engines._spark_session import OLDEST_JAVA, java_version
+    from mahrem.spark._session import OLDEST_JAVA, java_version
 
     if find_spec("pyspark") is None:
         missing_part("PySpark is not installed (pip install 'mahrem[spark]')")
@@ -135,7 +135,7 @@ def spark_cluster(missing_part: Callable[[str], None]) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def spark_session(spark_cluster: Cluster) -> Iterator[Any]:
     """A session on the cluster."""
-    from mahrem.engines._spark_session import start, stop
+    from mahrem.spark._session import start, stop
 
     settings = {
         "spark.sql.shuffle.partitions": "4",

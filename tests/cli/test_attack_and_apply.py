@@ -159,14 +159,14 @@ def test_a_person_who_watches_sees_the_stage_and_the_time(monkeypatch: pytest.Mo
 
 
 def test_time_is_foretold_by_earlier_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mahrem.release import earlier_seconds, keep_record
+    from mahrem.release import earlier_seconds, record_run
 
     monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
     assert earlier_seconds("mondrian", 10**6, 4) is None
     said = {"method": "mondrian", "quasi": ["a", "b"]}
     for seconds in (1.0, 2.0, 30.0):
-        keep_record({"policy": said, "rows": 2**17, "seconds": seconds})
-    keep_record({"policy": said, "rows": 50, "seconds": 99.0})
+        record_run(tmp_path, None, {"policy": said, "rows": 2**17, "seconds": seconds})
+    record_run(tmp_path, None, {"policy": said, "rows": 50, "seconds": 99.0})
     (tmp_path / "state" / "runs" / "0.json").write_text("{")
     assert earlier_seconds("mondrian", 2**17, 4) == pytest.approx(4.0)
     assert earlier_seconds("mosaic", 2**17, 4) is None

@@ -4,14 +4,16 @@ Noise has no seed. Means of three runs lie far above the bars: by more than ten 
 """
 
 from __future__ import annotations
+
+import numpy as np
+import pytest
+
 from mahrem.experiments import PAPERS
 from mahrem.experiments._adult_facts import ADULT_FACTS
 from mahrem.experiments._dp_adult import CLASSES, DELTA, METHODS, _accuracy
 from mahrem.experiments._dp_last_layer import _filters
 from mahrem.experiments._row import published_rows
 from mahrem.learning.private import frozen_features
-import numpy as np
-import pytest
 
 pytest.importorskip("torch")
 

@@ -1,11 +1,13 @@
 """Synthetic Adult: the tables are there, and made-up rows teach a classifier what real ones do."""
 
 from __future__ import annotations
+
+import pytest
+
 from mahrem.experiments._adult_facts import ADULT_TARGET
 from mahrem.experiments._dp_synthesis import SYNTHESIS_FACTS, _files, synthetic_adult
 from mahrem.learning.synthesis._synthetic_quality import _learning
 from mahrem.learning.synthesis._synthetic_sides import ComparedTable
-import pytest
 
 
 def test_all_columns_are_declared() -> None:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity
-from mahrem.partition import Admission, Datafly, Jittered, Mdav, Mondrian, Mosaic
+from mahrem.partition import Admission, Jittered, Mdav, Mondrian, Mosaic
+from mahrem.partition._datafly import Datafly
 from mahrem.table import Values
 
 

@@ -28,14 +28,16 @@ from mahrem.partition import (
     METHODS,
     Admission,
     Admits,
-    Flash,
     Levels,
     MinGen,
     Partition,
     build_method,
     within_patterns,
 )
-from mahrem.partition import _lattice as lattice_module
+from mahrem.partition import (
+    _lattice as lattice_module,
+)
+from mahrem.partition._flash import Flash
 from mahrem.partition._lattice import lattice_of
 from mahrem.partition._lattice_loss import LOSSES, node_figures, penalties_of
 from mahrem.table import Hierarchy, Values

@@ -175,7 +175,7 @@ def test_text_under_a_collation_is_disarmed(spark_session: Any, people: pl.DataF
 def test_a_hierarchy_of_one_column_is_no_hindrance_to_long_numbers_in_another(
     spark_session: Any, people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mahrem.pipeline._spark_encode.MOST_VALUES", 10)
+    monkeypatch.setattr("mahrem.spark._encode.MOST_VALUES", 10)
     table = people.with_columns(number=pl.int_range(ROWS).cast(pl.String))
     tree = Hierarchy.from_rows([["a", "x"], ["b", "x"], ["c", "y"]])
     said: dict[str, Any] = {
@@ -198,9 +198,9 @@ def test_there_is_one_zero(spark_session: Any) -> None:
 def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: str) -> None:
     from contextlib import ExitStack
 
-    from mahrem.engines import Spark
-    from mahrem.pipeline._spark_prepare import prepared_on_spark
     from mahrem.release import Policy
+    from mahrem.spark import Spark
+    from mahrem.spark._prepare import prepare_on_spark
 
     rng = np.random.default_rng(3)
     table = pl.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900), "who": range(900)})
@@ -209,7 +209,7 @@ def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: 
     policy = Policy(quasi=("a", "b"), insensitive=("who",), k=5, method=method, options=options)
     with ExitStack() as cleanup:
         engine = Spark(session=spark_session, part=300)
-        work = prepared_on_spark(engine, frame, policy, cleanup)
+        work = prepare_on_spark(engine, frame, policy, cleanup)
         made = engine.partition(work.encoded.frame, work.task)
         before = shown(made.frame.select("__class", "who"))
         made.let_go()  # as if the executors that held it were lost
@@ -220,15 +220,15 @@ def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: 
 def test_identifiers_do_not_travel(spark_session: Any, people: pl.DataFrame) -> None:
     from contextlib import ExitStack
 
-    from mahrem.engines import Spark
-    from mahrem.pipeline._spark_prepare import prepared_on_spark
     from mahrem.release import Policy
+    from mahrem.spark import Spark
+    from mahrem.spark._prepare import prepare_on_spark
 
     table = people.with_columns(ssn=pl.int_range(ROWS).cast(pl.String))
     frame = spark_session.createDataFrame(table.to_arrow())
     policy = Policy(quasi=("age",), insensitive=("ill",), identifier=("ssn",), k=4, method="u-mondrian")
     with ExitStack() as cleanup:
-        work = prepared_on_spark(Spark(session=spark_session), frame, policy, cleanup)
+        work = prepare_on_spark(Spark(session=spark_session), frame, policy, cleanup)
         assert sorted(work.encoded.frame.columns) == ["age", "ill"]
 
 
@@ -237,7 +237,7 @@ def test_files_do_not_tell_what_stars_hide(spark_session: Any, tmp_path: Path) -
     zips = rng.integers(10_000, 99_999, 1200)
     table = pl.DataFrame({"zip": zips, "sex": rng.choice(["f", "m"], 1200), "was": zips})
     frame = spark_session.createDataFrame(table.to_arrow())
-    from mahrem.engines import Spark
+    from mahrem.spark import Spark
 
     smaller = Spark.target
     try:

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import mahrem as mh
-from mahrem.engines._spark_errors import in_our_words
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
+from mahrem.spark._errors import translate_errors
 
 pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_at_a_time")]
@@ -178,7 +178,7 @@ def test_a_value_in_an_error_of_spark_reaches_neither_the_message_nor_the_termin
     spark_session: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     frame = spark_session.sql("SELECT 'Jane Roe' AS name")
-    with pytest.raises(InvalidInput) as caught, in_our_words():
+    with pytest.raises(InvalidInput) as caught, translate_errors():
         frame.select(frame["name"].cast("int")).collect()
     assert "Jane" not in str(caught.value)
     assert caught.value.__suppress_context__

@@ -15,10 +15,11 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, Tampered
-from mahrem.pipeline import _spark_encode, dry_run
+from mahrem.pipeline import dry_run
 from mahrem.pipeline._on_spark import explain
-from mahrem.pipeline._spark_prepare import refuse_on_spark
 from mahrem.release import Policy
+from mahrem.spark import _encode
+from mahrem.spark._prepare import refuse_on_spark
 from mahrem.table import Hierarchy
 
 pytest.importorskip("pyspark")
@@ -155,7 +156,7 @@ def test_what_cannot_be_done_leaves_nothing_behind(
     with pytest.raises(InvalidInput, match="not all of its parts have column='zip'"):
         mh.anonymize(path, **said)
     (path / "b.parquet").unlink()
-    monkeypatch.setattr(_spark_encode, "MOST_VALUES", 3)
+    monkeypatch.setattr(_encode, "MOST_VALUES", 3)
     with pytest.raises(InvalidInput, match="'zip' has more than 3 different values"):
         mh.anonymize(path, **said)
     broken = tmp_path / "broken.csv"
@@ -238,10 +239,10 @@ def test_a_file_that_is_not_there_is_refused_before_spark_starts(name: str, tmp_
 STAYING = """
 from contextlib import suppress
 from pyspark import SparkContext
-from mahrem.pipeline._on_spark import cluster
+from mahrem.spark import open_cluster
 from mahrem.release import Policy
 for fails in (True, False):
-    with suppress(KeyError), cluster("people", Policy(master="local[1]"), stays=True):
+    with suppress(KeyError), open_cluster("people", Policy(master="local[1]"), stays=True):
         if fails:
             raise KeyError("no such thing")
     print(SparkContext._active_spark_context is not None)

@@ -7,7 +7,8 @@ import tomli_w
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
-from mahrem.release import Policy, Settings, input_fingerprint, keep_record, read_policy, state_folder
+from mahrem.release import Policy, Settings, read_policy, record_run, state_folder
+from mahrem.release._record import input_fingerprint
 
 
 def test_settings_win_over_the_file_and_the_rest_of_it_stays(tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_the_run_record_is_private_and_its_fingerprint_is_keyed(
         monkeypatch.setenv("MAHREM_STATE", str(tmp_path / name))
         prints.append(input_fingerprint(table))
         assert input_fingerprint(table) == prints[-1]
-        record = keep_record({"seed": 1})
+        record = record_run(tmp_path / "release", None, {"seed": 1})
         assert record is not None
         assert record.stat().st_mode & 0o077 == 0
         assert (state_folder() / "key").stat().st_mode & 0o077 == 0

@@ -20,7 +20,7 @@ from mahrem.models import (
     Promise,
 )
 from mahrem.table import Column, Kind, Role
-from mahrem.verify import published_classes, verify
+from mahrem.verify import Claims, published_classes, verify
 from oracle import levels
 from strategies import tables
 
@@ -39,7 +39,9 @@ MODELS = {
 
 def check(frame: pl.DataFrame, quasi: list[str], **more: object) -> dict[str, float | None]:
     promises = [Promise(model, None if name == "k" else "illness") for name, model in MODELS.items()]
-    verdict = verify(frame.lazy(), quasi=quasi, promises=promises, sensitive={"illness": ILLNESS}, **more)
+    verdict = verify(
+        frame.lazy(), Claims(quasi=quasi, promises=promises, sensitive={"illness": ILLNESS}), **more
+    )
     return {name: outcome.reached for name, outcome in zip(MODELS, verdict.outcomes, strict=True)}
 
 
@@ -69,7 +71,8 @@ def test_neither_the_order_of_rows_nor_the_names_of_columns_matter(
 def test_rows_with_missing_cells_are_counted_like_any_other() -> None:
     frame = pl.DataFrame({"zip": [None, "1", "1"], "illness": ["flu", "flu", "gout"]})
     verdict = verify(
-        frame.lazy(), quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={"illness": ILLNESS}
+        frame.lazy(),
+        Claims(quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={"illness": ILLNESS}),
     )
     assert not verdict.holds
     assert verdict.outcomes[0].reached == 1
@@ -79,7 +82,8 @@ def test_rows_with_missing_cells_are_counted_like_any_other() -> None:
 def test_a_row_that_shows_nothing_is_suppressed_and_one_that_shows_its_illness_is_not() -> None:
     frame = pl.DataFrame({"zip": ["*", "*", "1", "1"], "illness": ["*", "flu", "flu", "gout"]})
     verdict = verify(
-        frame.lazy(), quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={"illness": ILLNESS}
+        frame.lazy(),
+        Claims(quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={"illness": ILLNESS}),
     )
     assert verdict.suppressed == 1
     assert sorted(verdict.sizes.tolist()) == [1, 2]
@@ -90,15 +94,15 @@ def test_people_are_counted_once_however_many_rows_they_have() -> None:
     frame = pl.DataFrame({"zip": ["1", "1", "1", "2", "2"]})
     promise = [Promise(KAnonymity(2), None)]
     people = np.array([7, 7, 7, 1, 2], np.int32)
-    assert verify(frame.lazy(), quasi=["zip"], promises=promise, sensitive={}).holds
-    counted = verify(frame.lazy(), quasi=["zip"], promises=promise, sensitive={}, subjects=people)
+    assert verify(frame.lazy(), Claims(quasi=["zip"], promises=promise)).holds
+    counted = verify(frame.lazy(), Claims(quasi=["zip"], promises=promise), subjects=people)
     assert not counted.holds
     assert counted.outcomes[0].reached == 1
 
 
 def test_an_empty_table_breaks_no_promise() -> None:
     frame = pl.DataFrame({"zip": pl.Series([], dtype=pl.String)})
-    verdict = verify(frame.lazy(), quasi=["zip"], promises=[Promise(KAnonymity(2), None)], sensitive={})
+    verdict = verify(frame.lazy(), Claims(quasi=["zip"], promises=[Promise(KAnonymity(2), None)]))
     assert verdict.holds
     assert verdict.outcomes[0].reached is None
 
@@ -109,9 +113,7 @@ def test_three_of_four_possible_people_give_a_presence_of_three_quarters() -> No
     for high, holds in ((0.75, True), (0.7, False)):
         verdict = verify(
             frame.lazy(),
-            quasi=["age", "town"],
-            promises=[Promise(DeltaPresence(0.0, high), None)],
-            sensitive={},
+            Claims(quasi=["age", "town"], promises=[Promise(DeltaPresence(0.0, high), None)]),
             population=everyone,
         )
         assert verdict.outcomes[0].reached == 0.75
@@ -121,7 +123,7 @@ def test_three_of_four_possible_people_give_a_presence_of_three_quarters() -> No
 def test_presence_cannot_be_checked_without_a_population() -> None:
     frame = pl.DataFrame({"age": ["1"]})
     with pytest.raises(InvalidParameter, match="population"):
-        verify(frame.lazy(), quasi=["age"], promises=[Promise(DeltaPresence(0.0, 1.0), None)], sensitive={})
+        verify(frame.lazy(), Claims(quasi=["age"], promises=[Promise(DeltaPresence(0.0, 1.0), None)]))
 
 
 @settings(deadline=None, max_examples=40)

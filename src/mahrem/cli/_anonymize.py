@@ -93,8 +93,7 @@ def anonymize(
             source,
             policy=policy,
             output=output,
-            to=to,
-            to_table=to_table,
+            to=None if to is None else (to, to_table),
             force=force,
             html=html,
             target=target,
@@ -137,8 +136,8 @@ def _estimate(
 
 def _explain(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
     """Print how a cluster would go about it."""
-    from mahrem.pipeline._anonymize import policy_from
-    from mahrem.pipeline._on_spark import explain
+    from mahrem.pipeline import explain
+    from mahrem.release import policy_from
 
     said = policy_from(policy, settings)
     if said.engine != "spark":

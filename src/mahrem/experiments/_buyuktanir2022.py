@@ -8,13 +8,31 @@ the left side. The printed deviations are corrupt in parts and are not compared.
 """
 
 from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from mahrem.experiments._buyuktanir2022_runs import ALL, CENTRAL, EXACT, METHODS, METRICS, RulesEffort, SENDERS, SETS, SHORTEST, arrivals, compare, judge, splits, traffic
+from typing import Literal
+
+import numpy as np
+
+from mahrem.experiments._buyuktanir2022_runs import (
+    ALL,
+    CENTRAL,
+    EXACT,
+    METHODS,
+    METRICS,
+    SENDERS,
+    SETS,
+    SHORTEST,
+    RulesEffort,
+    arrivals,
+    compare,
+    judge,
+    splits,
+    traffic,
+)
 from mahrem.experiments._row import Row, TableRun, published_rows
 from mahrem.learning.rules import CbaSettings, cba
-from typing import Literal
-import numpy as np
 
 __all__ = [
     "rows_of",

@@ -1,16 +1,27 @@
 """Buyuktanir (2022): the five sets, and what one split of them over clients gives."""
 
 from __future__ import annotations
+
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from mahrem.datasets import find
-from mahrem.federated import ExactSettings, LocalGrid, MergedRules, Silo, learn_exact, learn_one_shot, split_rows
-from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
-from mahrem.types import Integers
+
 import numpy as np
 import polars as pl
-import time
+
+from mahrem.datasets import find
+from mahrem.federated import (
+    ExactSettings,
+    LocalGrid,
+    MergedRules,
+    Silo,
+    learn_exact,
+    learn_one_shot,
+    split_rows,
+)
+from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
+from mahrem.types import Integers
 
 __all__ = ["ALL", "CENTRAL", "EXACT", "METHODS", "METRICS", "SENDERS", "SETS", "SHORTEST"]
 __all__ += ["ClientCells", "RulesEffort", "SplitCells", "arrivals", "compare", "judge", "parts_of", "splits"]

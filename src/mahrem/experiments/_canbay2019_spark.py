@@ -17,7 +17,12 @@ from mahrem.experiments._sets import ADULT
 from mahrem.models import KAnonymity
 from mahrem.partition import ManagedRounds, Partitioner
 
-__all__ = ["COPIES", "PART", "AdultOnSpark", "open_cluster"]
+__all__ = [
+    "COPIES",
+    "PART",
+    "AdultOnSpark",
+    "open_cluster",
+]
 
 COPIES = 10
 PART = 100_000  # rows of a part: the cluster must cut, though one worker could take all
@@ -49,7 +54,7 @@ class AdultOnSpark:
 
     def figures(self, method: Partitioner, k: int) -> tuple[PartitionFigures, ManagedRounds | None]:
         """Run a method."""
-        from mahrem.engines import Task, class_figures
+        from mahrem.spark import Task, class_figures
 
         key = repr(method), k  # the repr of a method holds all its settings
         if key not in self._known:
@@ -65,7 +70,7 @@ class AdultOnSpark:
         return self._known[key]
 
     def _start(self) -> tuple[Any, Any, Any]:
-        from mahrem.engines import Spark, number_domains
+        from mahrem.spark import Spark, number_domains
 
         if self._ready is None:
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mahrem-"))

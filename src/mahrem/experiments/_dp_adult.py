@@ -8,17 +8,20 @@ runs are given.
 """
 
 from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._row import Place, Row, TableRun, published_rows, spread_note
 from mahrem.learning.private import FunctionalLogistic, ObjectivePerturbation, OutputPerturbation, PublicRows
 from mahrem.types import Floats
-from typing import Any
-import numpy as np
-import polars as pl
 
 __all__ = [
     "rows_of",

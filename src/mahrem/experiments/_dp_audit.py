@@ -8,22 +8,42 @@ no seed, so figures differ a little from run to run.
 """
 
 from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from mahrem.attacks import AuditedBound, Examples, FewShadows, Lira, LossThreshold, ModelFinding, OneRunAudit, binomial_tail
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.attacks import (
+    AuditedBound,
+    Examples,
+    FewShadows,
+    Lira,
+    LossThreshold,
+    ModelFinding,
+    OneRunAudit,
+    binomial_tail,
+)
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, assert_dp, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._dp_synthesis import ADULT_SCHEMA, SYNTHESIS_FACTS
 from mahrem.experiments._row import Place, Row, TableRun
-from mahrem.learning.private import Descent, PlainNetwork, PrivateClassifier, PublicInputs, SecretStream, TrainingPlan, new_stream
+from mahrem.learning.private import (
+    Descent,
+    PlainNetwork,
+    PrivateClassifier,
+    PublicInputs,
+    SecretStream,
+    TrainingPlan,
+    new_stream,
+)
 from mahrem.learning.synthesis import make_synthesiser
 from mahrem.learning.training import Canaries
 from mahrem.types import Floats
-from typing import Any
-import numpy as np
-import polars as pl
 
 __all__ = [
     "rows_of",

@@ -7,16 +7,25 @@ table. No budget pays for either.
 """
 
 from __future__ import annotations
+
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
+
+import numpy as np
+
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Place, Row, TableRun, spread_note
-from mahrem.learning.private import Descent, PolynomialLastLayer, PrivateClassifier, clip_rows, frozen_features
+from mahrem.learning.private import (
+    Descent,
+    PolynomialLastLayer,
+    PrivateClassifier,
+    clip_rows,
+    frozen_features,
+)
 from mahrem.types import Floats, Integers
-from typing import Any
-import math
-import numpy as np
 
 __all__ = [
     "last_layer_rows",

@@ -6,16 +6,19 @@ ones. Runs have a seed so that they repeat, which real ones must not have.
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
 from mahrem.datasets import find
 from mahrem.dp import Ledger
 from mahrem.experiments._row import Row, TableRun
-from mahrem.learning.private import Descent, NETWORKS, PrivateRegressor
+from mahrem.learning.private import NETWORKS, Descent, PrivateRegressor
 from mahrem.types import Floats, Integers
-from typing import Any
-import numpy as np
-import polars as pl
 
 __all__ = [
     "rows_of",

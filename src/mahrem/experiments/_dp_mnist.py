@@ -5,13 +5,15 @@ seed so that they repeat, which real ones must not have. Settings were chosen wh
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
+from typing import Any
+
 from mahrem.dp import Ledger
 from mahrem.experiments._dp_last_layer import last_layer_rows
 from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Row, TableRun, published_rows
 from mahrem.learning.private import Descent, PrivateClassifier
-from typing import Any
 
 __all__ = [
     "rows_of",

@@ -8,14 +8,17 @@ ones must not have. Settings were chosen while looking at these figures.
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator
+
+import numpy as np
+
 from mahrem.attacks import area_under_curve
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, mnist
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import Descent, PlainSiamese, PrivateSiamese, nearest_others
 from mahrem.types import Floats, Integers
-import numpy as np
 
 __all__ = [
     "rows_of",

@@ -9,16 +9,19 @@ were chosen while looking at these images.
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
+
+import numpy as np
+
 from mahrem.check import extra
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
 from mahrem.experiments._row import Row, TableRun
 from mahrem.learning.votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes, Pate, SanitisedCost
 from mahrem.types import Floats, Integers
-from typing import Any
-import numpy as np
 
 __all__ = [
     "gradient_histograms",

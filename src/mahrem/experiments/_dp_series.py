@@ -8,18 +8,28 @@ seed.
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
 from mahrem.check import extra
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import new_stream
-from mahrem.learning.synthesis import CellLikelihood, CellsAsked, GeneratorExamples, Recurrent, SyntheticSchema, make_synthesiser
+from mahrem.learning.synthesis import (
+    CellLikelihood,
+    CellsAsked,
+    GeneratorExamples,
+    Recurrent,
+    SyntheticSchema,
+    make_synthesiser,
+)
 from mahrem.types import Floats
-from typing import Any
-import numpy as np
-import polars as pl
 
 __all__ = [
     "rows_of",

@@ -7,16 +7,25 @@ which have been known for decades. Question marks are missing values. Noise has 
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
 from mahrem.datasets import find
 from mahrem.dp import Ledger, PublicColumn
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._row import Place, Row, TableRun
-from mahrem.learning.synthesis import FittedSynthesiser, SYNTHESISERS, SyntheticSchema, make_synthesiser, synthetic_quality
-from typing import Any
-import numpy as np
-import polars as pl
+from mahrem.learning.synthesis import (
+    SYNTHESISERS,
+    FittedSynthesiser,
+    SyntheticSchema,
+    make_synthesiser,
+    synthetic_quality,
+)
 
 __all__ = [
     "ADULT_SCHEMA",

@@ -7,15 +7,18 @@ seed so that they repeat, which real ones must not have. Settings were chosen wh
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+
+import numpy as np
+
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, MIDDLE, ROWS, SPREAD, mnist
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import PlainNetwork, TrainingPlan, new_stream
 from mahrem.learning.synthesis import Adversarial, Generator, NetworkImages, NetworkImagesFit, Variational
 from mahrem.types import Floats, Integers
-import numpy as np
 
 __all__ = [
     "judge",

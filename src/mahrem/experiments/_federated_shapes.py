@@ -7,17 +7,29 @@ of the columns (transfer).
 """
 
 from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import read_table
 from mahrem.experiments._seeds import interval_note, seeds_score
-from mahrem.federated import LocalGrid, Message, ShapeFigures, ShapeRun, Shared, SharedSchema, UShapedClient, compare_shape, propose_schema
+from mahrem.federated import (
+    LocalGrid,
+    Message,
+    ShapeFigures,
+    ShapeRun,
+    Shared,
+    SharedSchema,
+    UShapedClient,
+    compare_shape,
+    propose_schema,
+)
 from mahrem.federated._arrange import arrange
-from mahrem.learning.classifiers import Score
 from mahrem.types import Floats, Integers
-import numpy as np
-import polars as pl
 
 __all__ = [
     "guess_labels",

@@ -8,17 +8,29 @@ same network on all rows together, original and anonymised.
 """
 
 from __future__ import annotations
+
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+
+import numpy as np
+import polars as pl
+
 from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._saleh_learning import ROOMS, code_of, read_kept, write_kept
 from mahrem.experiments._saleh_sets import LearningTable, anonymise, entropy_of, read_table
 from mahrem.experiments._seeds import interval_note, seeds_score
-from mahrem.federated import LearningPlan, LocalGrid, TrainingSilo, figures_of, learn_together, propose_schema, split_table, train_alone
+from mahrem.federated import (
+    LearningPlan,
+    LocalGrid,
+    TrainingSilo,
+    figures_of,
+    learn_together,
+    propose_schema,
+    split_table,
+    train_alone,
+)
 from mahrem.learning.classifiers import Score
-import numpy as np
-import polars as pl
-import time
 
 __all__ = ["FEDERATED", "federated_rows"]
 

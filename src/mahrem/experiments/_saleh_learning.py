@@ -5,26 +5,29 @@ and sets are judged as a release is used: training rows are anonymised, test row
 """
 
 from __future__ import annotations
+
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
 from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
-from pathlib import Path
-from typing import Any
-import hashlib
-import json
-import mahrem
-import numpy as np
 
 __all__ = [
     "CLASSIFIERS",
-    "ClassifierFigures",
     "PROTOCOLS",
     "ROOMS",
+    "ClassifierFigures",
     "code_of",
     "learn",
     "read_kept",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mahrem.learning import Score
+from mahrem.learning.classifiers import Score
 
 __all__ = ["interval_note", "seeds_score"]
 

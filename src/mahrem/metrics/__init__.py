@@ -13,15 +13,14 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.metrics._attackers import (
-        Risk,
         expected_risks,
         journalist_risk,
         marketer_risk,
         prosecutor_risk,
     )
     from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
-    from mahrem.metrics._correlation import Correlation, correlation
-    from mahrem.metrics._covers import Cover, cover_numbers, cover_words, covered_values
+    from mahrem.metrics._correlation import correlation
+    from mahrem.metrics._covers import Cover, cover_words, covered_values
     from mahrem.metrics._decisions import decide_by_dm, decide_by_gcp, decide_by_mean_class_size
     from mahrem.metrics._entropy import (
         EntropyLoss,
@@ -34,30 +33,24 @@ if TYPE_CHECKING:
     from mahrem.metrics._k_map import k_map, k_map_rows
     from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
     from mahrem.metrics._pitman import pitman_parameters, pitman_uniques
-    from mahrem.metrics._population_uniques import PopulationUniques, population_uniques
+    from mahrem.metrics._population_uniques import population_uniques
     from mahrem.metrics._published import published_loss
     from mahrem.metrics._risk import average_risk, highest_risk, share_at_risk, unique_share
     from mahrem.metrics._slide_negative_binomial import expected_classes, snb_uniques
-    from mahrem.metrics._suda import Suda, suda
-    from mahrem.metrics._unique_columns import UniqueColumns, unique_columns
+    from mahrem.metrics._suda import suda
+    from mahrem.metrics._unique_columns import unique_columns
     from mahrem.metrics._utility import Utility, measure
     from mahrem.metrics._zayatz import zayatz_uniques
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "Correlation",
     "Cover",
     "EntropyLoss",
-    "PopulationUniques",
-    "Risk",
-    "Suda",
-    "UniqueColumns",
     "Utility",
     "average_risk",
     "c_avg",
     "correlation",
-    "cover_numbers",
     "cover_words",
     "covered_values",
     "decide_by_dm",

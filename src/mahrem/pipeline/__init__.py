@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._anonymize import Release, anonymize
+    from mahrem.pipeline._anonymize import anonymize
     from mahrem.pipeline._apply import apply
     from mahrem.pipeline._attack import attack
     from mahrem.pipeline._attack_model import attack_model, is_model
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from mahrem.pipeline._dry_run import DryRun, dry_run
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, inspect
+    from mahrem.pipeline._on_spark import ClusterRelease, explain
     from mahrem.pipeline._query import query
     from mahrem.pipeline._reading import ReadingSettings
     from mahrem.pipeline._red_team import RedTeam
+    from mahrem.pipeline._release import LocalRelease, Release
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
     from mahrem.pipeline._train import train
@@ -29,9 +31,11 @@ else:
 
 __all__ = [
     "Audit",
+    "ClusterRelease",
     "Comparison",
     "DryRun",
     "Inspection",
+    "LocalRelease",
     "ReadingSettings",
     "RedTeam",
     "Release",
@@ -46,6 +50,7 @@ __all__ = [
     "check_hierarchy",
     "compare",
     "dry_run",
+    "explain",
     "inspect",
     "is_model",
     "load_model",

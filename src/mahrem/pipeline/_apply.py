@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,16 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.partition import Partition
-from mahrem.pipeline._anonymize import Progress, Release, publish
 from mahrem.pipeline._assign import assign, recipe_cells
 from mahrem.pipeline._draft import Draft, beside
 from mahrem.pipeline._method import admission
-from mahrem.pipeline._prepare import Prepared, hierarchy_of, plain_text, prepare
+from mahrem.pipeline._prepare import Prepared, plain_text, prepare
+from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import BY_RECIPE, Recipe, read_recipe
+from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
-from mahrem.release import Policy
+from mahrem.release import Policy, hierarchies_of
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
 
@@ -43,7 +43,7 @@ def apply(
     html: bool = True,
     progress: Progress | None = None,
     **settings: Any,
-) -> Release:
+) -> LocalRelease:
     """Recode a later batch with the cells of an earlier release.
 
     A row gets the narrowest class of the recipe whose cells hold all of its values. Rows that fit no class,
@@ -70,32 +70,33 @@ def apply(
         - Every value lies inside its published cell, and every cell is one of the recipe.
         - The promise was checked on the published table.
     """
-    began = time.perf_counter()
-    step = progress or (lambda _: None)
+    destination = Destination(
+        output=None if output is None else Path(output), force=force, html=html, progress=progress
+    )
     check.unknown_keys(settings, SETTINGS, where="setting of apply")
-    step("reading")
+    destination.step("reading")
     known = read_recipe(recipe)
     policy = _policy(known, settings)
+    refuse_keys_inside(policy, output)
     opened = open_source(batch, reading_of(policy))
     policy = _same_schema(known, opened, policy)
     raw = plain_text(opened, list(policy.quasi), policy)
     trees = _trees(known, policy, raw)
     policy = replace(policy, hierarchy={**trees, **_sensitive_trees(known, policy)})
     prepared = prepare(opened, policy)
-    step("sorting rows into the recipe's classes")
-    made = _draft(known, prepared, policy, raw, trees)
-    return publish(made, batch, output, force=force, html=html, began=began, progress=step)
+    destination.step("sorting rows into the recipe's classes")
+    return publish(_draft(known, prepared, policy, raw, trees), batch, destination)
 
 
 def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
-    said = {
+    own = {
         key: value
         for key, value in recipe.policy.items()
         if key not in {"suppression_limit", "top", "bottom"}
     }
-    said["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
+    own["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
     given = {key: value for key, value in settings.items() if value is not None}
-    return replace(Policy.of({**said, **given}), method=BY_RECIPE, options={}, strategy="strict", jitter=None)
+    return replace(Policy.of({**own, **given}), method=BY_RECIPE, options={}, strategy="strict", jitter=None)
 
 
 def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
@@ -118,22 +119,20 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
         raise InvalidInput(f"the recipe counts people by column={policy.subject!r}, which the batch lacks")
     # Without its key a pseudonym cannot be made: the identifier behind it must not be published instead.
     bare = [name for name in recipe.pseudonyms if name not in policy.pseudonym]
-    spoken = {*opened.columns}
+    present = {*opened.columns}
     return replace(
         policy,
-        identifier=tuple(name for name in (*policy.identifier, *bare) if name in spoken),
-        insensitive=tuple(name for name in policy.insensitive if name in spoken and name not in bare),
-        kind={name: kind for name, kind in policy.kind.items() if name in spoken},
-        suppress=tuple(name for name in policy.suppress if name in spoken),
+        identifier=tuple(name for name in (*policy.identifier, *bare) if name in present),
+        insensitive=tuple(name for name in policy.insensitive if name in present and name not in bare),
+        kind={name: kind for name, kind in policy.kind.items() if name in present},
+        suppress=tuple(name for name in policy.suppress if name in present),
     )
 
 
 def _trees(recipe: Recipe, policy: Policy, raw: pl.DataFrame) -> dict[str, Hierarchy]:
     """Give every labelled column its tree; values it does not know hang below the root alone."""
     trees = {name: tree for name, tree in recipe.hierarchies.items() if name in policy.quasi}
-    trees |= {
-        name: hierarchy_of(name, said) for name, said in policy.hierarchy.items() if name in policy.quasi
-    }
+    trees |= hierarchies_of(policy, policy.quasi)
     grown = {}
     for name, tree in trees.items():
         values = raw[name].str.strip_chars().drop_nulls().unique().sort()
@@ -145,8 +144,7 @@ def _trees(recipe: Recipe, policy: Policy, raw: pl.DataFrame) -> dict[str, Hiera
 
 
 def _sensitive_trees(recipe: Recipe, policy: Policy) -> dict[str, Hierarchy]:
-    given = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
-    both = {**recipe.hierarchies, **given}
+    both = {**recipe.hierarchies, **hierarchies_of(policy)}
     return {name: tree for name, tree in both.items() if name in policy.sensitive}
 
 
@@ -158,7 +156,7 @@ def _draft(
     rows = raw.filter(pl.Series(part))
     labels, shown = assign(recipe, rows.select(list(recipe.cells)), trees)
     unplaced = int(np.count_nonzero(labels < 0))
-    labels = _second_choice(recipe, prepared, policy, rows, labels, trees)
+    labels = _second_choice(recipe, prepared, rows, labels, trees)
     refused = int(np.count_nonzero(labels < 0)) - unplaced
     labels, classes = _renumbered(labels)
     shown = shown[classes]
@@ -193,27 +191,26 @@ def _draft(
 def _second_choice(
     recipe: Recipe,
     prepared: Prepared,
-    policy: Policy,
     rows: pl.DataFrame,
     labels: Labels,
     trees: Mapping[str, Hierarchy],
 ) -> Labels:
     """Suppress classes that do not keep the promise; their rows may join one that does and holds them."""
-    stands = _standing(prepared, policy, labels)
+    stands = _standing(prepared, labels)
     left = np.flatnonzero((labels >= 0) & (stands < 0))
     if recipe.classes is None or not len(left) or not (stands >= 0).any():
         return stands
     again = rows.select(list(recipe.cells))[left]
     joined = stands.copy()
     joined[left], _ = assign(recipe, again, trees, only=np.unique(stands[stands >= 0]))
-    joined = _standing(prepared, policy, joined)
+    joined = _standing(prepared, joined)
     return joined if np.count_nonzero(joined >= 0) > np.count_nonzero(stands >= 0) else stands
 
 
-def _standing(prepared: Prepared, policy: Policy, labels: Labels) -> Labels:
+def _standing(prepared: Prepared, labels: Labels) -> Labels:
     """Suppress classes until all that are left keep the promise among themselves."""
     labels = labels.copy()
-    admits = admission(prepared, policy)
+    admits = admission(prepared)
     while (labels >= 0).any():
         rows = np.flatnonzero(labels >= 0)
         rows = rows[np.argsort(labels[rows], kind="stable")]

@@ -42,10 +42,10 @@ def assign(
     if recipe.classes is None:
         codes = np.column_stack([_narrowest(recipe, distinct, name, hierarchies) for name in quasi])
         inside = (codes >= 0).all(axis=1)
-        found, inverse = np.unique(codes[inside], axis=0, return_inverse=True)
+        distinct_codes, inverse = np.unique(codes[inside], axis=0, return_inverse=True)
         labels = np.full(len(codes), -1, np.int64)
         labels[inside] = inverse.reshape(-1)
-        return labels[of_row], _shown(recipe, found)
+        return labels[of_row], _shown(recipe, distinct_codes)
     shown = _shown(recipe, recipe.classes)
     matching = _matching(shown, distinct, hierarchies)
     return _first_fitting(matching, _widths(matching), only)[of_row], shown

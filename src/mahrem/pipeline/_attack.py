@@ -21,14 +21,22 @@ from mahrem.attacks import (
     red_team,
 )
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
-from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
-from mahrem.pipeline._prepare import hierarchy_of
+from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, read_recipe
 from mahrem.pipeline._red_team import RedTeam, excess, open_label
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
-from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
+from mahrem.release import (
+    Policy,
+    Settings,
+    check_hashes,
+    find_data,
+    hierarchies_of,
+    is_release,
+    policy_from,
+    read_policy,
+)
 from mahrem.table import Hierarchy, open_source, restored_cells
 
 __all__ = ["attack"]
@@ -148,7 +156,7 @@ def _target(
             said = policy_from(None, {**_own_roles(folder), **_given(settings)})
         if (folder / RECIPE).is_file():
             hierarchies = dict(read_recipe(folder).hierarchies)
-    hierarchies |= {name: hierarchy_of(name, tree) for name, tree in said.hierarchy.items()}
+    hierarchies |= hierarchies_of(said)
     opened = open_source(given, reading_of(said))
     if not said.quasi:
         raise InvalidParameter(

@@ -14,23 +14,34 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.engines import is_spark_frame
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
 from mahrem.partition import METHODS
-from mahrem.pipeline._anonymize import Progress, policy_from
-from mahrem.pipeline._prepare import column_of, hierarchy_of, subjects_of
+from mahrem.pipeline._prepare import subjects_of
+from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._reading import reading_beside, reading_of
 from mahrem.pipeline._recipe import BY_RECIPE
 from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
 from mahrem.pipeline._summary import promises_of
-from mahrem.release import Policy, Settings, check_hashes, find_data, is_release, read_policy
+from mahrem.release import (
+    GivenPolicy,
+    Policy,
+    Settings,
+    check_hashes,
+    column_of,
+    find_data,
+    hierarchies_of,
+    is_release,
+    policy_from,
+    read_policy,
+)
 from mahrem.report import class_size_bins
+from mahrem.spark import is_spark_frame
 from mahrem.table import Column, Missing, Role, Source, open_source, restore_cells, scan_sparingly
 from mahrem.types import Mask
-from mahrem.verify import SUPPRESSED, Verdict, verify
+from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 
 __all__ = ["Audit", "audit"]
 
@@ -54,7 +65,7 @@ class Audit:
 def audit(
     source: object,
     *,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    policy: GivenPolicy = None,
     memory: int | None = None,
     threshold: float = RISK_THRESHOLD,
     progress: Progress | None = None,
@@ -81,57 +92,74 @@ def audit(
         - Counts of violating classes and rows are given, never what they show.
     """
     began = time.perf_counter()
-    step = progress or (lambda _: None)
-    given, said = _release_or_file(source, policy, settings)
-    if not said.quasi:
-        if isinstance(given, str | os.PathLike) and said.engine != "spark":
-            open_source(given, reading_of(said))  # a mistyped name is the likelier mistake: it is said first
+    step = progress or in_silence
+    given, policy = _release_or_file(source, policy, settings)
+    if not policy.quasi:
+        if isinstance(given, str | os.PathLike) and policy.engine != "spark":
+            open_source(
+                given, reading_of(policy)
+            )  # a mistyped name is the likelier mistake: it is said first
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
         )
-    if said.missing is not Missing.CATEGORY:
-        raise InvalidParameter(f"missing={str(said.missing)!r}: an audit takes a table as it is")
+    if policy.missing is not Missing.CATEGORY:
+        raise InvalidParameter(f"missing={str(policy.missing)!r}: an audit takes a table as it is")
     check.between(0, 1, threshold=threshold)
-    if said.population is not None and said.fraction is not None:
+    if policy.population is not None and policy.fraction is not None:
         raise InvalidParameter("population and fraction: give at most one of them")
-    if said.engine == "spark" or is_spark_frame(given):
-        from mahrem.pipeline._audit_spark import audit_on_spark
-
-        hides = _suppresses(source)
-        found = audit_on_spark(given, said, threshold=threshold, hides=hides, progress=progress)
-        return Audit(report={**found, "seconds": round(time.perf_counter() - began, 3)})
-    opened = open_source(given, reading_of(said))
-    quasi = list(said.quasi)
-    check.columns_exist([*quasi, *said.sensitive, *said.hierarchy], opened.columns)
+    if policy.engine == "spark" or is_spark_frame(given):
+        report = _on_spark(given, policy, threshold, hides=_suppresses(source), progress=progress)
+        return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
+    opened = open_source(given, reading_of(policy))
+    quasi = list(policy.quasi)
+    check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
     step("verifying")
-    table = opened.scan([*quasi, *said.sensitive])
-    subjects = subjects_of(opened, said) if said.subject in opened.columns else None
-    passes = 0 if subjects is not None or said.population is not None else _passes(table, said, memory)
+    table = opened.scan([*quasi, *policy.sensitive])
+    subjects = subjects_of(opened, policy) if policy.subject in opened.columns else None
+    passes = 0 if subjects is not None or policy.population is not None else _passes(table, policy, memory)
     # What fits is read once: what follows looks at it many times.
-    table = scan_sparingly(opened, [*quasi, *said.sensitive]) if passes else table.collect().lazy()
+    table = scan_sparingly(opened, [*quasi, *policy.sensitive]) if passes else table.collect().lazy()
     table = restore_cells(table)
-    everyone = None if said.population is None else open_source(said.population, reading_beside(said))
+    everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
+    claims = Claims(
+        quasi=quasi,
+        promises=policy.promises() or (Promise(KAnonymity(1), None),),
+        sensitive=_sensitive(policy, table, passes),
+        decimal=policy.decimal,
+    )
     verdict = verify(
         table,
-        quasi=quasi,
-        promises=said.promises() or (Promise(KAnonymity(1), None),),
-        sensitive=_sensitive(said, table, passes),
+        claims,
         subjects=subjects,
         suppressed=_meant_to_be_suppressed(source, table),
         population=None if everyone is None else everyone.take(quasi),
-        decimal=said.decimal,
         passes=passes,
     )
     step("measuring")
-    counted = subjects is not None
-    report = _report(verdict, said, opened, table, passes, people=counted)
-    report["risk"] = _risk(verdict, said, table, everyone, threshold)
+    report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
+    if policy.subject is not None and subjects is None:
+        report["warnings"] = [
+            "subject: a published file shows rows, not people; k is counted over rows here."
+        ]
+    report["risk"] = _risk(verdict, policy, table, everyone, threshold)
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
 
 
+def _on_spark(
+    source: object, policy: Policy, threshold: float, *, hides: bool, progress: Progress | None
+) -> dict[str, Any]:
+    from mahrem.spark import audit_on_spark
+
+    verdict, label = audit_on_spark(source, policy, hides=hides, progress=progress)
+    hidden = pl.DataFrame({"cell": [SUPPRESSED], "rows": [verdict.suppressed]})
+    tallies = {name: pl.concat([tally, hidden]) for name, tally in verdict.tallies.items()}
+    risk = risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
+    return {**_report(verdict, policy, label, tallies), "risk": risk, "engine": {"name": "spark"}}
+
+
 def _release_or_file(
-    source: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
+    source: object, policy: GivenPolicy, settings: Mapping[str, Any]
 ) -> tuple[object, Policy]:
     folder = _folder(source)
     if folder is None:
@@ -142,15 +170,15 @@ def _release_or_file(
     check_hashes(folder)
     if policy is not None:
         return find_data(folder), policy_from(policy, settings)
-    said = {key: value for key, value in settings.items() if value is not None}
+    known = {key: value for key, value in settings.items() if value is not None}
     own = _own_policy(folder) if (folder / "policy.toml").is_file() else {}
-    if not own and not said.get("quasi"):
+    if not own and not known.get("quasi"):
         raise InvalidParameter(
             f"release={folder.resolve().name!r} holds synthetic rows: what it promises is in report.json; "
             f"name columns with {spelled('quasi')} to look at its classes all the same, "
             f"or attack it"
         )
-    return find_data(folder), policy_from(None, {**own, **said})
+    return find_data(folder), policy_from(None, {**own, **known})
 
 
 def _folder(source: object) -> Path | None:
@@ -167,7 +195,8 @@ def _own_policy(folder: Path) -> dict[str, Any]:
     promised["quasi"] = shown["quasi"]
     promised["sensitive"] = {renamed[name]: settings for name, settings in own.get("sensitive", {}).items()}
     for key in ("kind", "order"):
-        promised[key] = {renamed[name]: said for name, said in own.get(key, {}).items() if name in renamed}
+        values = own.get(key, {})
+        promised[key] = {renamed[name]: value for name, value in values.items() if name in renamed}
     return promised
 
 
@@ -182,11 +211,11 @@ def _suppresses(source: object) -> bool:
     """Say whether a source is a release of ours that may hold suppressed rows."""
     folder = _folder(source)
     written = None if folder is None else folder / "policy.toml"
-    said = read_policy(written) if written is not None and written.is_file() else {}
-    method = METHODS.get(said.get("method", ""))
-    by_method = method is not None and method.full_domain and said.get("suppression_limit", 0) > 0
-    by_method |= said.get("method") == BY_RECIPE
-    return bool(said.get("missing") == "suppress" or by_method)
+    own = read_policy(written) if written is not None and written.is_file() else {}
+    method = METHODS.get(own.get("method", ""))
+    by_method = method is not None and method.full_domain and own.get("suppression_limit", 0) > 0
+    by_method |= own.get("method") == BY_RECIPE
+    return bool(own.get("missing") == "suppress" or by_method)
 
 
 def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
@@ -203,32 +232,27 @@ def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
 
 
 def _sensitive(policy: Policy, table: pl.LazyFrame, passes: int) -> dict[str, Column]:
-    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
-    found = {}
+    hierarchies = hierarchies_of(policy)
+    columns = {}
     for name in policy.sensitive:
         values = table.select(name).unique().collect(engine="streaming" if passes else "auto")[name]
         shown = values.filter(values != SUPPRESSED) if values.dtype == pl.String else values
-        found[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
-    return found
+        columns[name], _ = column_of(policy, shown, Role.SENSITIVE, hierarchies)
+    return columns
 
 
 def _report(
-    verdict: Verdict, policy: Policy, opened: Source, table: pl.LazyFrame, passes: int, *, people: bool
+    verdict: Verdict, policy: Policy, label: str, tallies: Mapping[str, pl.DataFrame]
 ) -> dict[str, Any]:
     utility, columns = published_loss(
-        _tallies(table, policy.quasi, passes),
+        tallies,
         sizes=verdict.sizes,
         rows=verdict.rows,
         suppressed=verdict.suppressed,
         k=policy.k or 1,
         weights=policy.weights or None,
-        hierarchies={
-            name: hierarchy_of(name, said) for name, said in policy.hierarchy.items() if name in policy.quasi
-        },
+        hierarchies=hierarchies_of(policy, policy.quasi),
     )
-    warnings = []
-    if policy.subject is not None and not people:
-        warnings.append("subject: a published file shows rows, not people; k is counted over rows here.")
     return {
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
@@ -237,10 +261,10 @@ def _report(
         "risk": {},
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": verdict.rows,
-        "source": opened.label,
+        "source": label,
         "method": None,
         "seconds": 0.0,
-        "warnings": warnings,
+        "warnings": [],
     }
 
 
@@ -250,11 +274,10 @@ def _risk(
     if everyone is None:
         return risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
     quasi = list(policy.quasi)
-    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
     population = everyone.take(quasi)
-    sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies)
-    found = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
-    return {**found, **risk_of(verdict.people, threshold=threshold), "marketer": found["marketer"]}
+    sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies_of(policy))
+    risk = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
+    return {**risk, **risk_of(verdict.people, threshold=threshold), "marketer": risk["marketer"]}
 
 
 def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:
@@ -264,5 +287,5 @@ def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str
         for name in names
     ]
     if passes:
-        return {name: one.collect(engine="streaming") for name, one in zip(names, counted, strict=True)}
+        return {name: cells.collect(engine="streaming") for name, cells in zip(names, counted, strict=True)}
     return dict(zip(names, pl.collect_all(counted), strict=True))

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from mahrem import arrays, check
-from mahrem.engines import in_parallel
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.metrics import measure_entropy
+from mahrem.pipeline._parallel import in_parallel
 from mahrem.pipeline._reading import reading_beside
 from mahrem.recode import Nodes
 from mahrem.release import Policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,18 +16,23 @@ from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method
-from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._auto import suits
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
 from mahrem.pipeline._prepare import Prepared, prepare
-from mahrem.release import Policy, Settings
+from mahrem.pipeline._progress import Progress, in_silence
+from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
 
-__all__ = ["Comparison", "compare"]
+__all__ = [
+    "Comparison",
+    "Sweep",
+    "SweepSettings",
+    "compare",
+]
 
 CUSTOMARY = (2, 3, 5, 10, 20, 50)
 _STOPPABLE = {"anytime": False}  # ctrl-C ends the sweep, not the run that is on
@@ -46,31 +51,28 @@ class _Case:
         strategy = policy.strategy if self.strategy is None else self.strategy
         return replace(policy, method=self.method, strategy=strategy, k=self.k, seed=self.seed, options=own)
 
-    def said(self) -> dict[str, Any]:
+    def named(self) -> dict[str, Any]:
         return {"method": self.method, "strategy": self.strategy, "k": self.k, "seed": self.seed}
 
 
-def compare(
-    source: object,
-    *,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
-    methods: Sequence[str] | None = None,
-    ks: Sequence[int] | None = None,
-    strategies: Sequence[str] | None = None,
-    seeds: int = 1,
-    budget: float | None = None,
-    target: Hashable | None = None,
-    classifiers: Sequence[str] | None = None,
-    splits: int = 5,
-    output: str | Path | None = None,
-    progress: Progress | None = None,
-    **settings: Unpack[Settings],
-) -> Comparison:
-    """Sweep methods over k on one table; nothing is published.
+class SweepSettings(Settings, total=False):
+    """What may be said to :func:`compare`: every field of :class:`Sweep`, and every setting of a release."""
+
+    methods: Sequence[str] | None
+    ks: Sequence[int] | None
+    strategies: Sequence[str] | None
+    seeds: int
+    budget: float | None
+    target: Hashable | None
+    classifiers: Sequence[str] | None
+    splits: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """What to run, how often, and for how long.
 
     Args:
-        source: As for :func:`mahrem.anonymize`.
-        policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         methods: Which to run; by default all that suit the size of the table.
         ks: Which k; by default customary ones up to a tenth of the rows, and the policy's own.
         strategies: ``strict``, ``relaxed`` or both, for methods that cut; by default the policy's.
@@ -79,10 +81,83 @@ def compare(
         target: A column to predict: what classifiers trained on anonymised rows reach on untouched ones.
         classifiers: Names of :data:`mahrem.learning.classifiers.CLASSIFIERS`; by default two of them.
         splits: How often rows are split into training and test rows.
+    """
+
+    methods: Sequence[str] | None = None
+    ks: Sequence[int] | None = None
+    strategies: Sequence[str] | None = None
+    seeds: int = 1
+    budget: float | None = None
+    target: Hashable | None = None
+    classifiers: Sequence[str] | None = None
+    splits: int = 5
+
+    def __post_init__(self) -> None:
+        check.at_least(1, seeds=check.whole(seeds=self.seeds))
+        if self.budget is not None:
+            check.at_least(0, budget=self.budget)
+        for name in ("methods", "ks"):
+            given = getattr(self, name)
+            if given is not None and len(given) == 0:
+                raise InvalidParameter(f"{name}=[] must name at least one {name[:-1]}")
+        for method in self.methods or ():
+            check.one_of(METHODS, method=method)
+        if self.classifiers is not None and self.target is None:
+            raise InvalidParameter(f"classifiers need a target to predict: {spelled('target', 'COLUMN')}")
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> tuple[Sweep, dict[str, Any]]:
+        """Take what is a sweep's out of settings; gives the rest too. One ``method`` is a sweep of one."""
+        own = {entry.name: settings[entry.name] for entry in fields(cls) if entry.name in settings}
+        rest = {name: value for name, value in settings.items() if name not in own}
+        if own.get("methods") is None and rest.get("method"):
+            own["methods"] = [rest["method"]]
+        return cls(**own), rest
+
+    def methods_for(self, rows: int) -> tuple[list[str], dict[str, str]]:
+        """Give the methods to run, the quick ones first, and those left out with the reason."""
+        if self.methods is not None:
+            return list(dict.fromkeys(self.methods)), {}
+        reasons = {name: suits(name, rows) for name in METHODS}
+        chosen = [name for name, reason in reasons.items() if reason is None]
+        chosen.sort(key=lambda name: METHODS[name].seconds(rows))
+        return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def ks_for(self, rows: int, own: int | None) -> list[int]:
+        """Give the k to run; ``own`` is the policy's."""
+        if self.ks is not None:
+            return sorted({int(check.at_least(1, k=check.whole(k=k))) for k in self.ks})
+        customary = {k for k in CUSTOMARY if k <= max(CUSTOMARY[0], rows // 10)}
+        return sorted(customary | ({own} if own else set()))
+
+    def cases(self, methods: Sequence[str], rows: int, policy: Policy) -> Iterator[_Case]:
+        """Give every run of some methods on a table."""
+        ks, strategies = self.ks_for(rows, policy.k), self.strategies or (policy.strategy,)
+        for method in methods:
+            known = inspect.signature(METHODS[method].load()).parameters
+            cuts: Sequence[str | None] = strategies if "strict" in known else (None,)
+            draws: Sequence[int | None] = range(self.seeds) if "seed" in known else (None,)
+            yield from (_Case(method, cut, k, seed) for cut in cuts for k in ks for seed in draws)
+
+
+def compare(
+    source: object,
+    *,
+    policy: GivenPolicy = None,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+    **settings: Unpack[SweepSettings],
+) -> Comparison:
+    """Sweep methods over k on one table; nothing is published.
+
+    Args:
+        source: As for :func:`mahrem.anonymize`.
+        policy: A policy file, a mapping or a :class:`~mahrem.release.Policy`; settings win over it.
         output: A folder for the files; runs that are kept there are not done again.
         progress: Called with a sentence before each run.
-        **settings: Every name of :class:`~mahrem.release.Settings`; ``options`` reach the methods that know
-            them.
+        **settings: What to run (every field of :class:`Sweep`: ``methods``, ``ks``, ``strategies``,
+            ``seeds``, ``budget``, ``target``, ``classifiers``, ``splits``), and every name of
+            :class:`~mahrem.release.Settings`; ``options`` reach the methods that know them.
 
     Guarantees:
         - Every row was verified on the columns that would be published; ``holds`` says what was found.
@@ -97,76 +172,68 @@ def compare(
         [('mondrian', 2, True), ('mondrian', 5, True)]
     """
     began = time.perf_counter()
-    step = progress or (lambda _: None)
-    said = policy_from(policy, settings, whole=True)
-    wanted = _methods(methods, settings)
-    predicted = None if target is None else check.column_name(target=target)
-    check.at_least(1, seeds=check.whole(seeds=seeds))
-    if budget is not None:
-        check.at_least(0, budget=budget)
+    step = progress or in_silence
+    sweep, rest = Sweep.of(settings)
+    policy = policy_from(policy, rest, whole=True)
+    target = None if sweep.target is None else check.column_name(target=sweep.target)
     step("reading")
-    prepared = prepare(source, replace(said, k=min(ks) if ks else said.k or CUSTOMARY[0], method="mondrian"))
-    chosen, left_out = _suiting(wanted, prepared.taking_part)
-    _refuse_unread_options(said, chosen)
-    cases = list(_cases(chosen, _ks(ks, said, prepared.taking_part), strategies or (said.strategy,), seeds))
-    learnt = _learnt(prepared, said, predicted, classifiers, splits)
+    least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
+    prepared = prepare(source, replace(policy, k=least, method="mondrian"))
+    chosen, left_out = sweep.methods_for(prepared.taking_part)
+    _refuse_unread_options(policy, chosen)
+    cases = list(sweep.cases(chosen, prepared.taking_part, policy))
+    learnt = None
+    if target is not None:
+        learnt = LearningMeasure.of(prepared, policy, target, sweep.classifiers, sweep.splits)
     folder = None if output is None else Path(output)
-    kept = Kept.opened(folder, prepared, said, () if learnt is None else learnt.depends_on)
-    run = _Run(prepared, said, learnt)
+    kept = Kept.opened(folder, prepared, policy, () if learnt is None else learnt.depends_on)
+    run = _CaseRunner(prepared, policy, learnt)
     original = _original(learnt, kept, step)
     rows: list[Mapping[str, Any]] = []
     try:
         for number, case in enumerate(cases, 1):
-            row = kept.get(case.said())
+            row = kept.get(case.named())
             if row is None:
-                if budget is not None and time.perf_counter() - began > budget:
-                    left_out[_words(case)] = f"budget={budget:g} seconds were over; run it again to go on"
+                if sweep.budget is not None and time.perf_counter() - began > sweep.budget:
+                    left_out[_words(case)] = (
+                        f"budget={sweep.budget:g} seconds were over; run it again to go on"
+                    )
                     continue
                 step(f"{number} of {len(cases)}: {_words(case)}")
                 row = run(case)
                 kept.add(row)
             rows.append(row)
     finally:
-        found = Comparison(
+        comparison = Comparison(
             source=prepared.source.label,
             size=prepared.rows,
-            quasi=said.quasi,
+            quasi=policy.quasi,
             rows=tuple(rows),
             left_out=left_out,
-            target=predicted,
+            target=target,
             classifiers=() if learnt is None else learnt.classifiers,
             original=original,
         )
         if output is not None and rows:
-            found.save(output)
-    return found
-
-
-def _learnt(
-    prepared: Prepared, policy: Policy, target: str | None, classifiers: Sequence[str] | None, splits: int
-) -> LearningMeasure | None:
-    if target is not None:
-        return LearningMeasure.of(prepared, policy, target, classifiers, splits)
-    if classifiers is not None:
-        raise InvalidParameter(f"classifiers need a target to predict: {spelled('target', 'COLUMN')}")
-    return None
+            comparison.save(output)
+    return comparison
 
 
 def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Mapping[str, Any] | None:
     """Give the figures of the table itself, kept like every run."""
     if learnt is None:
         return None
-    said = {"method": ORIGINAL, "strategy": None, "k": None, "seed": None}
-    row = kept.get(said)
+    named = {"method": ORIGINAL, "strategy": None, "k": None, "seed": None}
+    row = kept.get(named)
     if row is None:
         step("the original")
-        row = {**said, **learnt.original()}
+        row = {**named, **learnt.original()}
         kept.add(row)
     return row
 
 
 @dataclass(frozen=True)
-class _Run:
+class _CaseRunner:
     """One case after the other on one prepared table."""
 
     prepared: Prepared
@@ -179,10 +246,10 @@ class _Run:
         self._warm_up(case, policy)
         began = time.perf_counter()
         try:
-            made = draft(self.prepared, policy)
+            candidate = draft(replace(self.prepared, promises=policy.promises()), policy)
         except Infeasible as error:
             return {
-                **case.said(),
+                **case.named(),
                 "holds": False,
                 **dict.fromkeys(_FIGURES),
                 "seconds": None,
@@ -190,10 +257,10 @@ class _Run:
                 "note": str(error),
             }
         seconds = time.perf_counter() - began
-        verdict = _verdict(made)
+        verdict = _verdict(candidate)
         utility, _ = measure(
-            made.sizes,
-            made.cells,
+            candidate.sizes,
+            candidate.cells,
             k=policy.k or 1,
             rows=self.prepared.rows,
             suppressed=verdict.suppressed,
@@ -203,15 +270,15 @@ class _Run:
         people = verdict.people  # rows, or people where k counts them
         utility = replace(utility, c_avg=c_avg(people, policy.k or 1))
         risk = {"highest_risk": highest_risk(people), "average_risk": average_risk(people)}
-        learnt, note = self._learn(made, policy)
+        learnt, note = self._learn(candidate, policy)
         figures = {**utility.as_dict(), **risk, "seconds": round(seconds, 4), **learnt, "note": note}
-        return {**case.said(), "holds": verdict.holds, **figures}
+        return {**case.named(), "holds": verdict.holds, **figures}
 
-    def _learn(self, made: Draft, policy: Policy) -> tuple[dict[str, Any], str]:
+    def _learn(self, candidate: Draft, policy: Policy) -> tuple[dict[str, Any], str]:
         if self.learnt is None:
             return {}, ""
         try:
-            return self.learnt(made, policy), ""
+            return self.learnt(candidate, policy), ""
         except Infeasible as error:  # the training rows are fewer than the rows
             return dict.fromkeys(self.learnt.columns), f"nothing was learnt: {error}"
 
@@ -238,57 +305,17 @@ _FIGURES = (
 )
 
 
-def _verdict(made: Draft) -> Verdict:
+def _verdict(candidate: Draft) -> Verdict:
     """Check the promises on the columns that would be published."""
-    prepared = made.prepared
+    prepared = candidate.prepared
+    table = candidate.judged() if prepared.values else as_polars(candidate.table()).select(candidate.quasi)
     return verify(
-        (made.judged() if prepared.values else as_polars(made.table()).select(made.quasi)).lazy(),
-        quasi=made.quasi,
-        promises=made.policy.promises(),
-        sensitive={name: prepared.columns[name] for name in prepared.values},
-        subjects=made.subjects,
-        suppressed=made.hidden,
+        table.lazy(),
+        candidate.claims,
+        subjects=candidate.subjects,
+        suppressed=candidate.hidden,
         population=prepared.population,
     )
-
-
-def _methods(methods: Sequence[str] | None, settings: Mapping[str, Any]) -> list[str] | None:
-    if methods is None:
-        methods = [settings["method"]] if settings.get("method") else None
-    if methods is None:
-        return None
-    if len(methods) == 0:
-        raise InvalidParameter("methods=[] must name at least one method")
-    return list(dict.fromkeys(check.one_of(METHODS, method=name) for name in methods))
-
-
-def _suiting(wanted: list[str] | None, rows: int) -> tuple[list[str], dict[str, str]]:
-    """Give the methods to run, the quick ones first, and those left out with the reason."""
-    if wanted is not None:
-        return wanted, {}
-    reasons = {name: suits(name, rows) for name in METHODS}
-    chosen = [name for name, reason in reasons.items() if reason is None]
-    chosen.sort(key=lambda name: METHODS[name].seconds(rows))
-    return chosen, {name: reason for name, reason in reasons.items() if reason is not None}
-
-
-def _ks(ks: Sequence[int] | None, policy: Policy, rows: int) -> list[int]:
-    if ks is not None:
-        if len(ks) == 0:
-            raise InvalidParameter("ks=[] must name at least one k")
-        return sorted({int(check.at_least(1, k=check.whole(k=k))) for k in ks})
-    customary = {k for k in CUSTOMARY if k <= max(CUSTOMARY[0], rows // 10)}
-    return sorted(customary | ({policy.k} if policy.k else set()))
-
-
-def _cases(
-    methods: Sequence[str], ks: Sequence[int], strategies: Sequence[str], seeds: int
-) -> Iterator[_Case]:
-    for method in methods:
-        known = inspect.signature(METHODS[method].load()).parameters
-        cuts: Sequence[str | None] = strategies if "strict" in known else (None,)
-        draws: Sequence[int | None] = range(seeds) if "seed" in known else (None,)
-        yield from (_Case(method, cut, k, seed) for cut in cuts for k in ks for seed in draws)
 
 
 def _own_options(options: Mapping[str, Any], method: str) -> dict[str, Any]:

@@ -12,28 +12,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines import in_parallel
 from mahrem.errors import InvalidParameter, PrivacyWarning
-from mahrem.partition import (
-    METHODS,
-    Levels,
-    Partition,
-)
+from mahrem.partition import METHODS, Levels, Partition
 from mahrem.pipeline._method import chosen_method, partition_rows, refuse_for_levels
+from mahrem.pipeline._parallel import in_parallel
 from mahrem.pipeline._prepare import Prepared
-from mahrem.recode import Centroids, Form, Nodes, OpenEnded, Recoding, Whole, default_recoding, render
-from mahrem.release import Policy
-from mahrem.table import (
-    FORMATS,
-    Axis,
-    Cells,
-    as_polars,
-    pruned,
-)
+from mahrem.recode import Form, Recoding, render
+from mahrem.release import Policy, recoding_of
+from mahrem.table import FORMATS, Cells, as_polars, pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
-from mahrem.verify import SUPPRESSED
+from mahrem.verify import SUPPRESSED, Claims
 
-__all__ = ["Draft", "beside", "draft", "recoding_of"]
+__all__ = ["Draft", "beside", "draft"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +57,19 @@ class Draft:
         people = self.prepared.subjects
         if people is None:
             return None
-        found = np.full(self.prepared.rows, -1, np.int32)
-        found[~self.prepared.suppress] = people[: self.prepared.taking_part]
-        return np.where(self.hidden, -1, found).astype(np.int32)
+        behind = np.full(self.prepared.rows, -1, np.int32)
+        behind[~self.prepared.suppress] = people[: self.prepared.taking_part]
+        return np.where(self.hidden, -1, behind).astype(np.int32)
+
+    @property
+    def claims(self) -> Claims:
+        """What the published table will promise."""
+        return Claims(
+            quasi=self.quasi,
+            promises=self.prepared.promises,
+            sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
+            decimal=self.policy.decimal,
+        )
 
     @property
     def _form(self) -> Form:
@@ -172,7 +172,7 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
     )
-    made = Draft(
+    new = Draft(
         prepared=prepared,
         policy=policy,
         method=name,
@@ -183,36 +183,23 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
         beside=beside(prepared, policy, labels < 0),
     )
-    double = [name for name, times in Counter(made.columns).items() if times > 1]
+    double = [name for name, times in Counter(new.columns).items() if times > 1]
     if double:
         raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
-    return made
-
-
-def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
-    """Give how a column is written; with a level, as the nodes of that level."""
-    if axis.name in policy.suppress:
-        return Whole()
-    if level is not None:
-        return Nodes(level=level)
-    if policy.cells == "centroid":
-        return Centroids()
-    inner = default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
-    ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
-    return inner if ends == (None, None) else OpenEnded(inner, *ends)
+    return new
 
 
 def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
     """Rewrite columns row by row: keyed pseudonyms, and nothing at all where a row is suppressed."""
-    made = _pseudonyms(prepared, policy)
+    named = _pseudonyms(prepared, policy)
     if not suppressed.any():
-        return made
+        return named
     shown = as_polars(
         prepared.source.rebuild({}, (*prepared.leave_out, *policy.quasi, *policy.pseudonym), prepared.keep)
     )
     keep = pl.Series(~suppressed)
     hidden = {}
-    for series in [*shown, *made.values()]:
+    for series in [*shown, *named.values()]:
         star = pl.Series([SUPPRESSED if series.dtype == pl.String else None], dtype=series.dtype)
         hidden[series.name] = pruned(series.zip_with(keep, star.new_from_index(0, len(series))))
     return hidden
@@ -223,11 +210,11 @@ def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
         return {}
     from mahrem.table import pseudonyms, read_key
 
-    made = {}
-    for name, said in policy.pseudonym.items():
-        key = said if isinstance(said, bytes) else read_key(Path(said))
-        made[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
-        if made[name].drop_nulls().is_duplicated().any():
+    named = {}
+    for name, given in policy.pseudonym.items():
+        key = given if isinstance(given, bytes) else read_key(Path(given))
+        named[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
+        if named[name].drop_nulls().is_duplicated().any():
             message = f"pseudonym.{name}: it ties the rows of one person together; k is about single rows"
             warnings.warn(message, PrivacyWarning, stacklevel=2)
-    return made
+    return named

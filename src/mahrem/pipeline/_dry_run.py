@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,13 +13,13 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, either
-from mahrem.pipeline._anonymize import Progress, policy_from
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import prepare
+from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
-from mahrem.release import Policy, Settings
+from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import Source, open_source
 
 __all__ = ["DryRun", "dry_run", "fitted"]
@@ -52,7 +51,7 @@ class _Sample:
 def dry_run(
     source: object,
     *,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    policy: GivenPolicy = None,
     sample: int = SAMPLE,
     html: bool = True,
     progress: Progress | None = None,
@@ -87,50 +86,50 @@ def dry_run(
         (400, 400, True)
     """
     check.at_least(100, sample=check.whole(sample=sample))
-    said = policy_from(policy, settings)
-    if said.engine == "spark":
+    policy = policy_from(policy, settings)
+    if policy.engine == "spark":
         raise InvalidParameter(
             f"dry_run is for engine='local'{either('', '; on Spark --explain prints the plan')}"
         )
-    if not said.promises():
+    if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
-    step = progress or (lambda _: None)
+    step = progress or in_silence
     step("reading")
     began = time.perf_counter()
-    opened = open_source(source, reading_of(said))
-    said = said.for_columns(opened.columns)
+    opened = open_source(source, reading_of(policy))
+    policy = policy.for_columns(opened.columns)
     rows = opened.rows
     table = opened.take(opened.columns)
     reading = time.perf_counter() - began
-    order = np.random.default_rng(said.seed).permutation(rows)
+    order = np.random.default_rng(policy.seed).permutation(rows)
     largest = min(sample, rows)
     sizes = sorted({max(1, largest // 4), max(1, largest // 2), largest})
-    _try(table[order[: min(_FIRST, largest)]], said, report=html)  # not measured
-    found = []
+    _try(table[order[: min(_FIRST, largest)]], policy, report=html)  # not measured
+    samples = []
     for size in sizes:
         step(f"trying {size:,} of {rows:,} rows")
-        if (one := _try(table[order[:size]], said, report=html)) is not None:
-            found.append(one)
-    if not found:
-        prepare(_sample(table[order[:largest]], said), said)  # says itself what cannot be reached
+        if (tried := _try(table[order[:size]], policy, report=html)) is not None:
+            samples.append(tried)
+    if not samples:
+        prepare(_sample(table[order[:largest]], policy), policy)  # says itself what cannot be reached
         raise Infeasible(f"no sample of up to {largest} rows keeps the promise; ask for less")
-    return DryRun(report=_report(found, rows, table, said, reading))
+    return DryRun(report=_report(samples, rows, table, policy, reading))
 
 
 def _sample(table: pl.DataFrame, policy: Policy) -> Source:
-    told = reading_of(policy)
-    return open_source(table, type(told)(decimal=told.decimal, null=told.null))
+    reading = reading_of(policy)
+    return open_source(table, type(reading)(decimal=reading.decimal, null=reading.null))
 
 
 def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None:
     """Anonymise and verify a sample; None where the promise cannot be kept in it."""
     began = time.perf_counter()
     try:
-        made = draft(prepare(_sample(table, policy), policy), policy)
-        verdict = checked_frame(made, made.table())
+        trial = draft(prepare(_sample(table, policy), policy), policy)
+        verdict = checked_frame(trial, trial.table())
     except Infeasible:
         return None
-    figures = summarise(made, verdict, seconds=0.0, pictures=report)["utility"]
+    figures = summarise(trial, verdict, seconds=0.0, pictures=report)["utility"]
     return _Sample(
         table.height,
         time.perf_counter() - began,
@@ -141,13 +140,13 @@ def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None
 
 
 def _report(
-    found: Sequence[_Sample], rows: int, table: pl.DataFrame, policy: Policy, reading: float
+    samples: Sequence[_Sample], rows: int, table: pl.DataFrame, policy: Policy, reading: float
 ) -> dict[str, Any]:
-    last = found[-1]
+    last = samples[-1]
     whole = last.rows == rows
     growth = rows / last.rows
-    seconds, form = fitted([one.rows for one in found], [one.seconds for one in found], rows)
-    classes = round(_carried(found, "classes", rows, least=0.0, most=1.0))
+    seconds, form = fitted([sample.rows for sample in samples], [sample.seconds for sample in samples], rows)
+    classes = round(_carried(samples, "classes", rows, least=0.0, most=1.0))
     writing = reading  # a file is written about as quickly as it is read
     return {
         "dry_run": True,
@@ -157,14 +156,19 @@ def _report(
         "holds_in_samples": True,
         "classes": classes,
         "mean_class_size": (rows - round(last.suppressed * growth)) / max(classes, 1),
-        "gcp": _carried(found, "gcp", rows, least=-0.5, most=0.0),
+        "gcp": _carried(samples, "gcp", rows, least=-0.5, most=0.0),
         "suppressed": round(last.suppressed * growth),
         "seconds": round(reading + writing + seconds, 2),
         "seconds_follow": form,
         "memory_mb": round((_MEMORY + _bytes(table, policy)) / 2**20),
         "samples": [
-            {"rows": one.rows, "classes": one.classes, "gcp": one.gcp, "seconds": round(one.seconds, 4)}
-            for one in found
+            {
+                "rows": sample.rows,
+                "classes": sample.classes,
+                "gcp": sample.gcp,
+                "seconds": round(sample.seconds, 4),
+            }
+            for sample in samples
         ],
     }
 
@@ -173,14 +177,14 @@ def _bytes(table: pl.DataFrame, policy: Policy) -> float:
     return _COPIES * table.estimated_size() + table.height * (_ROW + 8 * _ARRAYS * len(policy.quasi))
 
 
-def _carried(found: Sequence[_Sample], figure: str, rows: int, *, least: float, most: float) -> float:
+def _carried(samples: Sequence[_Sample], figure: str, rows: int, *, least: float, most: float) -> float:
     """Carry a figure on along a power of the rows, the one the two largest samples show."""
-    last = float(getattr(found[-1], figure))
-    before = float(getattr(found[-2], figure)) if len(found) > 1 else 0.0
-    if rows == found[-1].rows or last <= 0 or before <= 0:
+    last = float(getattr(samples[-1], figure))
+    before = float(getattr(samples[-2], figure)) if len(samples) > 1 else 0.0
+    if rows == samples[-1].rows or last <= 0 or before <= 0:
         return last
-    power = math.log(last / before) / math.log(found[-1].rows / found[-2].rows)
-    return float(last * (rows / found[-1].rows) ** min(max(power, least), most))
+    power = math.log(last / before) / math.log(samples[-1].rows / samples[-2].rows)
+    return float(last * (rows / samples[-1].rows) ** min(max(power, least), most))
 
 
 def fitted(sizes: Sequence[int], seconds: Sequence[float], rows: int) -> tuple[float, str]:

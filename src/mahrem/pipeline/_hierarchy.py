@@ -11,10 +11,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
-from mahrem.pipeline._anonymize import policy_from
-from mahrem.pipeline._prepare import hierarchy_of
 from mahrem.pipeline._reading import reading_of
-from mahrem.release import Policy, Settings
+from mahrem.release import GivenPolicy, Policy, Settings, hierarchy_of, policy_from
 from mahrem.table import (
     Hierarchy,
     HierarchyFacts,
@@ -37,40 +35,46 @@ from mahrem.table import (
 __all__ = ["check_hierarchy", "make_hierarchy"]
 
 
-def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases too; here it is any table
+class HierarchySettings(Settings, total=False):
+    """What may be said to :func:`make_hierarchy`: a way, how to learn groups, and how the table is read."""
+
+    intervals: Sequence[float | str] | None
+    cuts: Sequence[Sequence[float | str]] | None
+    groups: Sequence[int] | None
+    dates: Sequence[str] | None
+    mask: str | None
+    prefix: Sequence[int] | None
+    auto: Hashable | None
+    learnt: LearntGroups | None
+    sample: int | None
+
+
+_WAYS = ("intervals", "cuts", "groups", "dates", "mask", "prefix", "auto")
+_LEARNING = ("learnt", "learn_from", "sample")
+
+
+def make_hierarchy(
     source: object,
     column: Hashable,
     *,
-    intervals: Sequence[float | str] | None = None,
-    cuts: Sequence[Sequence[float | str]] | None = None,
-    groups: Sequence[int] | None = None,
-    dates: Sequence[str] | None = None,
-    mask: str | None = None,
-    prefix: Sequence[int] | None = None,
-    auto: Hashable | None = None,
-    learnt: LearntGroups | None = None,
-    learn_from: object = None,
-    sample: int | None = None,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
-    **settings: Unpack[Settings],
+    policy: GivenPolicy = None,
+    **settings: Unpack[HierarchySettings],
 ) -> Hierarchy:
     """Make a hierarchy over the values of one column; without a way, the one its kind suggests.
 
     Args:
         source: The table: a file, a frame, a database URI.
         column: The column.
-        intervals: Widths of intervals, narrowest first, each dividing the next.
-        cuts: For each level the points to cut at, ascending; each level keeps some of those below it.
-        groups: Sizes of groups of neighbours; needs the column's order.
-        dates: Periods: day, week, month, quarter, year, decade.
-        mask: Replace characters by ``*`` one at a time, from the right or from the left.
-        prefix: How many characters of codes to keep, longest first.
-        auto: A target column: values that foretell it alike are grouped.
-        learnt: How to group them.
-        learn_from: Another table to learn from, best a public one; needs the column and the target.
-        sample: Learn from so many rows drawn at random (``seed``).
         policy: A policy whose kinds, orders and ways of reading count.
-        settings: The same, said one by one.
+        **settings: At most one way: ``intervals`` (widths, narrowest first, each dividing the next), ``cuts``
+            (for each level the points to cut at, ascending; each level keeps some of those below it),
+            ``groups`` (sizes of groups of neighbours; needs the column's order), ``dates`` (periods: day,
+            week, month, quarter, year, decade), ``mask`` (replace characters by ``*`` one at a time, from the
+            right or from the left), ``prefix`` (how many characters of codes to keep, longest first) or
+            ``auto`` (a target column: values that foretell it alike are grouped). With ``auto``: ``learnt``
+            (how to group), ``learn_from`` (another table to learn from, best a public one; needs the column
+            and the target) and ``sample`` (learn from so many rows drawn at random, ``seed``). The rest as in
+            a policy.
 
     Guarantees:
         - The hierarchy knows every value of the column.
@@ -80,39 +84,28 @@ def make_hierarchy(  # type: ignore[misc]  # learn_from is a setting of releases
         >>> make_hierarchy(pl.DataFrame({"age": [20, 34]}), "age", intervals=[10]).rows()
         [('20', '[20, 29]', '*'), ('34', '[30, 39]', '*')]
     """
-    said = policy_from(policy, settings)
-    ways = {
-        name: way
-        for name, way in {
-            "intervals": intervals,
-            "cuts": cuts,
-            "groups": groups,
-            "dates": dates,
-            "mask": mask,
-            "prefix": prefix,
-            "auto": auto,
-        }.items()
-        if way is not None
-    }
+    given: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+    ways = {name: given.pop(name) for name in _WAYS if name in given}
+    learning = {name: given.pop(name) for name in _LEARNING if name in given}
+    policy = policy_from(policy, given)
     if len(ways) > 1:
         raise InvalidParameter(
             f"{' and '.join(ways)} are different ways to make a hierarchy; say one of them"
         )
-    if auto is None and (learn_from is not None or sample is not None or learnt is not None):
+    if "auto" not in ways and learning:
         raise InvalidParameter(
             f"learn_from, sample and the settings of learning need a target: {spelled('auto', 'TARGET')}"
         )
     source = hold(source)
-    opened = open_source(source, reading_of(said))
+    opened = open_source(source, reading_of(policy))
     name = check.column_name(column=column)
     check.columns_exist([name], opened.columns)
     values = opened.take([name])[name]
     if values.null_count() == len(values):
         raise InvalidInput(f"column={name!r} has no values; a hierarchy needs at least one")
-    if auto is not None:
-        learn = LearntGroups() if learnt is None else learnt
-        return _learn(source, values, check.column_name(auto=auto), learn, learn_from, sample, said)
-    hierarchy = _build(values, ways, said)
+    if "auto" in ways:
+        return _learn(source, values, check.column_name(auto=ways["auto"]), policy, **learning)
+    hierarchy = _build(values, ways, policy)
     unknown = hierarchy_facts(hierarchy, values).unknown_values
     if unknown:
         raise InvalidInput(
@@ -127,7 +120,7 @@ def check_hierarchy(
     source: object = None,
     column: Hashable | None = None,
     *,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    policy: GivenPolicy = None,
     **settings: Unpack[Settings],
 ) -> HierarchyFacts:
     """Say how large a hierarchy is, whether its labels are true, and whether it knows a column's values.
@@ -179,10 +172,11 @@ def _learn(
     source: object,
     values: pl.Series,
     target: str,
-    learn: LearntGroups,
-    learn_from: object,
-    sample: int | None,
     policy: Policy,
+    *,
+    learnt: LearntGroups | None = None,
+    learn_from: object = None,
+    sample: int | None = None,
 ) -> Hierarchy:
     name = values.name
     if target == name:
@@ -206,9 +200,8 @@ def _learn(
             stacklevel=3,
         )
     lessons = lessons.with_columns(_typed(lessons[name], policy))
-    return learn_hierarchies(lessons, [name], target, groups=learn, leaves=_typed(values, policy).to_frame())[
-        name
-    ]
+    leaves = _typed(values, policy).to_frame()
+    return learn_hierarchies(lessons, [name], target, groups=learnt or LearntGroups(), leaves=leaves)[name]
 
 
 def _typed(values: pl.Series, policy: Policy) -> pl.Series:

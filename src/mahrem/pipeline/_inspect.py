@@ -6,14 +6,12 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Unpack
 
 import polars as pl
 
-from mahrem.pipeline._anonymize import policy_from
 from mahrem.pipeline._reading import reading_of
-from mahrem.release import Policy, Settings
+from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import Kind, Role, infer_kind, open_source
 
 __all__ = ["ColumnFacts", "Inspection", "inspect"]
@@ -82,16 +80,16 @@ class Inspection:
 def inspect(
     source: object,
     *,
-    policy: str | Path | Mapping[str, Any] | Policy | None = None,
+    policy: GivenPolicy = None,
     **settings: Unpack[Settings],
 ) -> Inspection:
     """Look at a table and suggest a role for every column, with the reason.
 
     A suggestion is read off names and counts; it cannot know what others know. The decision stays with you.
     """
-    said = policy_from(policy, settings)
-    opened = open_source(source, reading_of(said))
-    facts = [_facts(opened.take([name])[name], said) for name in opened.columns]
+    policy = policy_from(policy, settings)
+    opened = open_source(source, reading_of(policy))
+    facts = [_facts(opened.take([name])[name], policy) for name in opened.columns]
     return Inspection(opened.label, opened.rows, tuple(facts))
 
 

@@ -56,9 +56,9 @@ class Kept:
             kept.rows.update(entry for line in lines if (entry := _read(line)) is not None)
         return kept
 
-    def get(self, said: Mapping[str, Any]) -> dict[str, Any] | None:
+    def get(self, case: Mapping[str, Any]) -> dict[str, Any] | None:
         """Give the row of a run that is done."""
-        return self.rows.get(self._key(said))
+        return self.rows.get(self._key(case))
 
     def add(self, row: dict[str, Any]) -> None:
         """Keep a row that is done."""
@@ -72,8 +72,8 @@ class Kept:
         except OSError as error:
             raise OutputFailed(f"output={self.path.name!r} could not be written: {error.strerror}") from error
 
-    def _key(self, said: Mapping[str, Any]) -> str:
-        named = json.dumps([self.table, *(said[name] for name in ("method", "strategy", "k", "seed"))])
+    def _key(self, case: Mapping[str, Any]) -> str:
+        named = json.dumps([self.table, *(case[name] for name in ("method", "strategy", "k", "seed"))])
         return hashlib.sha256(named.encode()).hexdigest()[:24]
 
 
@@ -87,13 +87,13 @@ def _fingerprint(prepared: Prepared, policy: Policy, beside: Sequence[Any]) -> s
     for values in prepared.values.values():
         check = zlib.crc32(values.codes.tobytes(), check)
     if prepared.automatic is not None:  # what groups were learnt from is no part of the public policy
-        for axis in (axis for found in prepared.automatic.axes.values() for axis in found):
+        for axis in (axis for groups in prepared.automatic.axes.values() for axis in groups):
             check = zlib.crc32(axis.positions.tobytes(), check)
     if prepared.subjects is not None:
         check = zlib.crc32(prepared.subjects.tobytes(), check)
-    said = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
-    said += [list(beside)] if beside else []
-    return hashlib.sha256(json.dumps(said, default=str, sort_keys=True).encode()).hexdigest()
+    known = [version("mahrem"), public, prepared.rows, list(prepared.source.columns), check & 0xFFFF]
+    known += [list(beside)] if beside else []
+    return hashlib.sha256(json.dumps(known, default=str, sort_keys=True).encode()).hexdigest()
 
 
 def _read(line: str) -> tuple[str, dict[str, Any]] | None:
@@ -105,25 +105,25 @@ def _read(line: str) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
-def write_comparison(found: Mapping[str, Any], folder: Path) -> Path:
+def write_comparison(comparison: Mapping[str, Any], folder: Path) -> Path:
     """Write the files of a comparison, each at once under its name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "comparison.csv", _csv(_with_original(found)))
-        _write(folder / "comparison.json", to_json(found))
-        _write(folder / "frontier.svg", frontier_svg(found["results"]))
-        if found.get("target"):
-            _write(folder / "accuracy.svg", accuracy_svg(found))
-        _write(folder / "comparison.html", frontier_page(found))
+        _write(folder / "comparison.csv", _csv(_with_original(comparison)))
+        _write(folder / "comparison.json", to_json(comparison))
+        _write(folder / "frontier.svg", frontier_svg(comparison["results"]))
+        if comparison.get("target"):
+            _write(folder / "accuracy.svg", accuracy_svg(comparison))
+        _write(folder / "comparison.html", frontier_page(comparison))
     except OSError as error:
         raise OutputFailed(f"output={folder.name!r} could not be written: {error.strerror}") from error
     return folder
 
 
-def _with_original(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _with_original(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Put the figures of the untouched table, where there are any, before the runs."""
-    rows: list[dict[str, Any]] = found["results"]
-    first = found.get("original")
+    rows: list[dict[str, Any]] = comparison["results"]
+    first = comparison.get("original")
     return rows if not first or not rows else [dict.fromkeys(rows[0]) | dict(first), *rows]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from mahrem.attacks import People, Published, fit_of, read_people
 from mahrem.errors import InvalidInput, spelled
+from mahrem.pipeline._population import members_in
 from mahrem.pipeline._prepare import plain_text
 from mahrem.pipeline._reading import reading_of
 from mahrem.release import Policy
@@ -49,21 +49,5 @@ def refuse_others(published: Published, people: People) -> None:
 
 def members_among(people: People, everyone: People) -> Mask:
     """Say who of a population is in the original, one for one by quasi-identifiers."""
-    quasi = list(people.quasi)
-    turn = "turn" + "_" * max(len(name) for name in quasi)
-
-    def numbered(frame: pl.DataFrame) -> pl.DataFrame:
-        text = frame.select(pl.col(name).cast(pl.String) for name in quasi)
-        return text.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn))
-
-    inside = numbered(people.frame).with_columns(pl.lit(value=True).alias(turn + "in"))
-    found = numbered(everyone.frame).join(
-        inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left"
-    )
-    members = found[turn + "in"].fill_null(value=False).to_numpy()
-    strangers = people.count - int(np.count_nonzero(members))
-    if strangers:
-        raise InvalidInput(
-            f"population lacks {strangers} of the {people.count} rows of the original: it must hold them all"
-        )
-    return np.asarray(members)
+    texts = [pl.col(name).cast(pl.String) for name in people.quasi]
+    return members_in(everyone.frame.select(texts), people.frame.select(texts), "original")

@@ -7,13 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from mahrem import check
-from mahrem.engines import Local
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
-from mahrem.partition import METHODS, Admission, Jittered, Partition, Partitioner, build_method
+from mahrem.partition import (
+    METHODS,
+    Admission,
+    Partition,
+    within_patterns,
+)
 from mahrem.pipeline._prepare import Prepared
-from mahrem.release import Policy
-from mahrem.table import Leaves, Values, Words
+from mahrem.release import Policy, method_of, unordered
+from mahrem.table import Leaves, Values
 
 __all__ = ["admission", "chosen_method", "partition_rows", "refuse_for_levels"]
 
@@ -30,10 +34,10 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, 
     evidence = Evidence(
         rows=prepared.taking_part,
         columns=len(prepared.axes),
-        unordered=len(_unordered(prepared)),
+        unordered=len(unordered([axis.domain for axis in prepared.axes])),
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
-        demanding=_demanding(policy, LIGHT),
+        demanding=_demanding(prepared, policy, LIGHT),
         seconds=options.pop("seconds", None),
     )
     return *choose(evidence), options
@@ -41,28 +45,31 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, 
 
 def refuse_for_levels(policy: Policy, method: str) -> None:
     """Refuse what a method that lifts whole columns cannot do."""
-    for said in ("jitter", "top", "bottom"):
-        if getattr(policy, said):
+    for name in ("jitter", "top", "bottom"):
+        if getattr(policy, name):
             raise InvalidParameter(
-                f"{said} is for methods that cut; method={method!r} lifts whole columns to levels: "
+                f"{name} is for methods that cut; method={method!r} lifts whole columns to levels: "
                 f"choose another method, or say it in a hierarchy"
             )
 
 
 def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
     """Sort rows into classes by a method, under what the policy promises."""
-    method = _method(prepared, policy, name, options)
+    domains = [axis.domain for axis in prepared.axes]
+    limit = _limit(prepared, policy)
+    method = method_of(policy, name, domains, options=options, suppression_limit=limit)
     if policy.jitter is not None:
-        trees = tuple(isinstance(axis.domain, Leaves) for axis in prepared.axes)
+        from mahrem.partition import Jittered
+
+        trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    admits = admission(prepared, policy)
-    return Local().partition(method, prepared.points(), prepared.absent(), admits)
+    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared))
 
 
-def admission(prepared: Prepared, policy: Policy) -> Admission:
-    """Give the judge of candidate classes for what the policy promises."""
+def admission(prepared: Prepared) -> Admission:
+    """Give the judge of candidate classes for what is promised."""
     promises: list[tuple[PrivacyModel, Values | None]] = []
-    for promise in policy.promises():
+    for promise in prepared.promises:
         if promise.model.name == "delta-presence":
             promises.append((promise.model, prepared.membership()))
         else:
@@ -72,35 +79,12 @@ def admission(prepared: Prepared, policy: Policy) -> Admission:
     )
 
 
-def _demanding(policy: Policy, share: float) -> bool:
+def _demanding(prepared: Prepared, policy: Policy, share: float) -> bool:
     """Say whether many small classes will be refused; distinct l up to a share of k refuses few."""
     light = share * (policy.k or 1)
-    beyond = [promise.model for promise in policy.promises() if not isinstance(promise.model, KAnonymity)]
+    beyond = [promise.model for promise in prepared.promises if not isinstance(promise.model, KAnonymity)]
     return policy.subject is not None or not all(
         isinstance(model, DistinctDiversity) and model.l <= light for model in beyond
-    )
-
-
-def _unordered(prepared: Prepared) -> tuple[int, ...]:
-    """Give the places of quasi-identifiers whose values have no order."""
-    return tuple(
-        place
-        for place, axis in enumerate(prepared.axes)
-        if isinstance(axis.domain, Leaves) or (isinstance(axis.domain, Words) and not axis.domain.ordered)
-    )
-
-
-def _method(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partitioner:
-    return build_method(
-        name,
-        strict=policy.strategy == "strict",
-        seed=policy.seed,
-        categorical=_unordered(prepared),
-        hierarchies=tuple(
-            axis.domain.hierarchy if isinstance(axis.domain, Leaves) else None for axis in prepared.axes
-        ),
-        suppression_limit=_limit(prepared, policy),
-        options=options,
     )
 
 

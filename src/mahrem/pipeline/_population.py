@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
@@ -9,8 +10,9 @@ from mahrem.errors import InvalidInput
 from mahrem.pipeline._reading import reading_beside
 from mahrem.release import Policy
 from mahrem.table import open_source
+from mahrem.types import Mask
 
-__all__ = ["others_of", "population_of"]
+__all__ = ["members_in", "others_of", "population_of"]
 
 
 def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
@@ -39,14 +41,23 @@ def _refuse_other_zone(name: str, ours: pl.DataType, theirs: pl.DataType) -> Non
 
 def others_of(members: pl.DataFrame, everyone: pl.DataFrame) -> pl.DataFrame:
     """Give the people of the population who are not in the table, one for one."""
+    return everyone.filter(~pl.Series(members_in(everyone, members, "table"), dtype=pl.Boolean))
+
+
+def members_in(everyone: pl.DataFrame, members: pl.DataFrame, what: str) -> Mask:
+    """Say who of a population is in a table, one for one; ``what`` names the table in messages."""
     quasi = members.columns
     turn = "turn" + "_" * max(len(name) for name in quasi)
-    numbered = [
-        frame.with_columns(pl.int_range(pl.len()).over(quasi).alias(turn)) for frame in (members, everyone)
-    ]
-    strangers = numbered[0].join(numbered[1], on=[*quasi, turn], how="anti", nulls_equal=True).height
+    numbered, population = (
+        frame.select(quasi).with_columns(pl.int_range(pl.len()).over(quasi).alias(turn))
+        for frame in (members, everyone)
+    )
+    inside = numbered.with_columns(pl.lit(value=True).alias(turn + "in"))
+    joined = population.join(inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left")
+    found = joined[turn + "in"].fill_null(value=False).to_numpy()
+    strangers = members.height - int(np.count_nonzero(found))
     if strangers:
         raise InvalidInput(
-            f"population lacks {strangers} of the {members.height} rows of the table: it must hold them all"
+            f"population lacks {strangers} of the {members.height} rows of the {what}: it must hold them all"
         )
-    return numbered[1].join(numbered[0], on=[*quasi, turn], how="anti", nulls_equal=True).select(quasi)
+    return np.asarray(found)

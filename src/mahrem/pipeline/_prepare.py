@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from mahrem import check
-from mahrem.engines import in_parallel
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.pipeline._parallel import in_parallel
 from mahrem.pipeline._reading import reading_of
-from mahrem.release import Policy
+from mahrem.release import Policy, column_of, hierarchies_of, refuse_beyond_limit, roles_of
 from mahrem.table import (
     Axis,
     Column,
-    Hierarchy,
     Kind,
     Missing,
     Numbers,
@@ -29,12 +26,10 @@ from mahrem.table import (
     Values,
     apply_missing,
     as_text,
-    assign_roles,
     encode_quasi,
     encode_sensitive,
     open_source,
     read_kind,
-    refuse_mixed_zones,
 )
 from mahrem.types import Codes, Mask, Points
 
@@ -43,11 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Prepared",
-    "column_of",
-    "hierarchy_of",
     "plain_text",
     "prepare",
-    "roles_of",
     "subjects_of",
 ]
 
@@ -61,6 +53,7 @@ class Prepared:
     """
 
     source: Source
+    promises: tuple[Promise, ...]
     columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
     leave_out: tuple[str, ...]  # columns that are not published
     keep: Mask = field(repr=False)  # (rows of the source,) not dropped
@@ -107,29 +100,6 @@ class Prepared:
         return Values("membership", inside.astype(np.int32), 2)
 
 
-def column_of(
-    policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]
-) -> tuple[Column, pl.Series]:
-    """Decide what a column is, as declared, else as its values look; gives the values as read on the way."""
-    name = series.name
-    order = policy.order.get(name)
-    hierarchy = hierarchies.get(name)
-    if name in policy.kind:
-        kind = policy.kind[name]
-    elif order is not None:
-        kind = Kind.ORDINAL
-    elif hierarchy is not None:
-        kind = Kind.CATEGORICAL
-    else:
-        kind, series = read_kind(series, decimal=policy.decimal)
-        refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
-    if kind is Kind.ORDINAL and order is None:
-        raise InvalidParameter(
-            f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
-        )
-    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
-
-
 def prepare(given: object, policy: Policy) -> Prepared:
     """Read what the policy names and turn it into arrays."""
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
@@ -143,7 +113,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
     looks_beyond = policy.missing is Missing.DROP_ANY and bool(others)
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
-    _within_limit(suppress, policy)
+    refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
@@ -160,6 +130,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
     axes = tuple(_coded_ends(axis, policy) for axis in axes)
     prepared = Prepared(
         source=source,
+        promises=policy.promises(),
         columns=columns,
         leave_out=leave_out,
         keep=outcome.keep,
@@ -178,7 +149,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
         prepared = replace(
             prepared, automatic=learn_groups(source, taking_part, axes, columns, policy.automatic, policy)
         )
-    _refuse_infeasible(prepared, policy.promises())
+    _refuse_infeasible(prepared)
     return prepared
 
 
@@ -186,7 +157,7 @@ def _encoded(
     part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy
 ) -> tuple[dict[str, Column], tuple[Axis, ...], dict[str, Values]]:
     """Turn columns into numbers, several at a time; after the table's rows come the others'."""
-    hierarchies = {name: hierarchy_of(name, said) for name, said in policy.hierarchy.items()}
+    hierarchies = hierarchies_of(policy)
 
     def encode(name: str) -> tuple[Column, Axis | Values]:
         series = part[name]
@@ -198,10 +169,10 @@ def _encoded(
         values = encode_sensitive(series, column, decimal=policy.decimal)
         return column, _padded(values, 0 if beside is None else beside.height)
 
-    found = in_parallel(encode, part.columns)
-    columns = {column.name: column for column, _ in found}
-    axes = tuple(axis for _, axis in found if isinstance(axis, Axis))
-    return columns, axes, {values.name: values for _, values in found if isinstance(values, Values)}
+    encoded = in_parallel(encode, part.columns)
+    columns = {column.name: column for column, _ in encoded}
+    axes = tuple(axis for _, axis in encoded if isinstance(axis, Axis))
+    return columns, axes, {values.name: values for _, values in encoded if isinstance(values, Values)}
 
 
 def _coded_ends(axis: Axis, policy: Policy) -> Axis:
@@ -210,8 +181,8 @@ def _coded_ends(axis: Axis, policy: Policy) -> Axis:
     if low is None and high is None:
         return axis
     if not isinstance(axis.domain, Numbers):
-        said = "top" if high is not None else "bottom"
-        raise InvalidParameter(f"{said}.{axis.name} is for columns of numbers without a hierarchy")
+        setting = "top" if high is not None else "bottom"
+        raise InvalidParameter(f"{setting}.{axis.name} is for columns of numbers without a hierarchy")
     ends = -np.inf if low is None else low, np.inf if high is None else high
     return replace(axis, positions=np.clip(axis.positions, *ends))
 
@@ -223,58 +194,13 @@ def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataF
         values = series
         if series.dtype == pl.String and series.name not in policy.hierarchy:
             kind, typed = read_kind(series, decimal=policy.decimal)
-            said = policy.kind.get(series.name, kind)
-            if said is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
+            declared = policy.kind.get(series.name, kind)
+            if declared is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
                 values = typed.alias(series.name)
         elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
             values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
         read.append(as_text(values) if values.dtype == pl.Datetime else values.cast(pl.String))
     return pl.DataFrame(read)
-
-
-def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
-    """Check every column's role and give those that are not published."""
-    named = {*policy.quasi, *policy.sensitive, *policy.insensitive}
-    hidden = [*policy.identifier, *policy.pseudonym]
-    if policy.subject is not None and policy.subject not in named:
-        hidden.append(policy.subject)
-    roles = assign_roles(
-        columns,
-        quasi=policy.quasi,
-        sensitive=tuple(policy.sensitive),
-        identifier=tuple(dict.fromkeys(hidden)),
-        insensitive=policy.insensitive,
-        rest=policy.rest,
-    )
-    spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
-    spoken += [*policy.top, *policy.bottom]
-    check.columns_exist(spoken, columns)
-    return tuple(
-        name
-        for name, role in roles.items()
-        if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
-    )
-
-
-def _within_limit(suppress: Mask, policy: Policy) -> None:
-    share = float(suppress.mean()) if len(suppress) else 0.0
-    if policy.suppression_limit is not None and share > policy.suppression_limit:
-        message = (
-            f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
-            f"{share:.4f} of the rows; raise it or choose another {spelled('missing')}"
-        )
-        raise Infeasible(message, reached=share)
-
-
-def hierarchy_of(name: str, said: object) -> Hierarchy:
-    """Give a hierarchy that was given as such or as a file."""
-    if isinstance(said, Hierarchy):
-        return said
-    if isinstance(said, str | Path):
-        from mahrem.table import read_hierarchy
-
-        return read_hierarchy(Path(said))
-    raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
 
 
 def subjects_of(source: Source, policy: Policy) -> Codes | None:
@@ -299,9 +225,9 @@ def _padded(values: Values, extra: int) -> Values:
     return Values(values.name, codes, values.size, values.ancestors)
 
 
-def _refuse_infeasible(prepared: Prepared, promises: Sequence[Promise]) -> None:
+def _refuse_infeasible(prepared: Prepared) -> None:
     """The whole table as one class is the best that can be done under a monotone model."""
-    for promise in promises:
+    for promise in prepared.promises:
         outcome = judge(promise, _as_one_class(prepared, promise))
         if not outcome.holds and promise.model.monotone:
             of = f" of {promise.column!r}" if promise.column else ""

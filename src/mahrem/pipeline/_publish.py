@@ -15,7 +15,6 @@ from mahrem.table import (
     FORMATS,
     Format,
     Reading,
-    excel_texts,
     exported_names,
     open_source,
     restore_cells,
@@ -44,8 +43,10 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
     if FORMATS[policy.format].spreadsheets:
         wanted = restore_cells(wanted.lazy()).collect()
     if policy.null:
-        told = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]
-        wanted = wanted.with_columns(pl.when(~one.is_in(policy.null)).then(one).name.keep() for one in told)
+        texts = [pl.col(name) for name in draft.prepared.values if wanted.schema[name] == pl.String]
+        wanted = wanted.with_columns(
+            pl.when(~text.is_in(policy.null)).then(text).name.keep() for text in texts
+        )
     return _check(draft, wanted.lazy(), draft.columns, order)
 
 
@@ -69,14 +70,7 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     if order is not None:
         subjects, hidden = None if subjects is None else subjects[order], hidden[order]
     verdict = verify(
-        table,
-        quasi=draft.quasi,
-        promises=draft.policy.promises(),
-        sensitive={name: prepared.columns[name] for name in prepared.values},
-        subjects=subjects,
-        suppressed=hidden,
-        population=prepared.population,
-        decimal=draft.policy.decimal,
+        table, draft.claims, subjects=subjects, suppressed=hidden, population=prepared.population
     )
     if list(columns) != draft.columns:
         raise GuaranteeBroken("the published table does not have the columns it should have")
@@ -105,6 +99,8 @@ def read_back(path: Path, columns: Sequence[str], format: Format) -> pl.LazyFram
             published = pl.scan_ipc(path, glob=False)
             names = published.collect_schema().names()
         case ".xlsx":
+            from mahrem.table import excel_texts
+
             names, held = excel_texts(path)
             published = held.rename(dict(zip(held.columns, columns, strict=False))).lazy()
         case ending:

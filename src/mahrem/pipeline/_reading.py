@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from mahrem import check
-from mahrem.release import Policy
 from mahrem.table import Reading
+
+if TYPE_CHECKING:
+    from mahrem.release import Policy
 
 __all__ = ["ReadingSettings", "reading_beside", "reading_from", "reading_of"]
 
@@ -25,10 +27,10 @@ class ReadingSettings(TypedDict, total=False):
     table: str | None
 
 
-def reading_from(said: Mapping[str, Any]) -> Reading:
+def reading_from(settings: Mapping[str, Any]) -> Reading:
     """Read what was said by the keys of :class:`ReadingSettings`; others are refused."""
-    check.unknown_keys(said, tuple(ReadingSettings.__annotations__), where="setting")
-    given = {name: value for name, value in said.items() if value is not None}
+    check.unknown_keys(settings, tuple(ReadingSettings.__annotations__), where="setting")
+    given = {name: value for name, value in settings.items() if value is not None}
     return Reading(**check.under_one_name(given, "sql", "query"))
 
 

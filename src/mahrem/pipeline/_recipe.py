@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines import in_parallel
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.partition import Levels
 from mahrem.pipeline._draft import Draft
+from mahrem.pipeline._parallel import in_parallel
 from mahrem.release import Policy, check_hashes, is_release
 from mahrem.table import Axis, Hierarchy, Kind, Leaves
 from mahrem.types import Integers, Mask
@@ -92,9 +92,8 @@ def recipe_of(draft: Draft) -> Recipe | None:
         if tree is not None:
             present = prepared.source.take([name]).to_series().cast(pl.String).unique().drop_nulls().to_list()
             hierarchies[name] = _only(tree, np.isin(np.array(tree.labels[0], object), present))
-    said = {key: value for key, value in policy.public().items() if key not in _LEARNT}
     return Recipe(
-        policy=said,
+        policy={key: value for key, value in policy.public().items() if key not in _LEARNT},
         kinds={name: column.kind for name, column in prepared.columns.items()},
         cells=cells,
         classes=None if levels else codes,
@@ -182,7 +181,7 @@ def read_recipe(path: str | Path) -> Recipe:
 
 def _from(content: Mapping[str, Any]) -> Recipe:
     columns = content["columns"]
-    cells = {name: tuple(said["cells"]) for name, said in columns.items() if "cells" in said}
+    cells = {name: tuple(column["cells"]) for name, column in columns.items() if "cells" in column}
     quasi = tuple(Policy.of(content["policy"]).quasi)
     if set(quasi) != set(cells):
         raise KeyError("cells")
@@ -193,13 +192,13 @@ def _from(content: Mapping[str, Any]) -> Recipe:
             raise IndexError("classes")
     return Recipe(
         policy=content["policy"],
-        kinds={name: Kind(said["kind"]) for name, said in columns.items()},
+        kinds={name: Kind(column["kind"]) for name, column in columns.items()},
         cells=cells,
         classes=classes,
         hierarchies={
-            name: Hierarchy.from_rows(said["hierarchy"])
-            for name, said in columns.items()
-            if said.get("hierarchy")
+            name: Hierarchy.from_rows(column["hierarchy"])
+            for name, column in columns.items()
+            if column.get("hierarchy")
         },
         published=tuple(content["published"]),
         pseudonyms=tuple(content["pseudonyms"]),

@@ -13,15 +13,15 @@ from mahrem.table import Source
 __all__ = ["remember_people"]
 
 
-def remember_people(made: Draft, output: Path) -> None:
+def remember_people(draft: Draft, output: Path) -> None:
     """Warn if these people were released before, and keep their fingerprints for the next time."""
-    policy, source = made.policy, made.prepared.source
+    policy, source = draft.policy, draft.prepared.source
     if _only_invented(source):
         return
     names, by_name = told_apart_by(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
-    people, keep = source.take(names), made.prepared.keep
+    people, keep = source.take(names), draft.prepared.keep
     watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -11,17 +10,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.engines._spark_frame import Placed
-from mahrem.engines._spark_plan import Plan
-from mahrem.engines._spark_verify import ClusterVerdict
 from mahrem.metrics import c_avg, discernibility, mean_class_size, published_loss
 from mahrem.pipeline._risk import risk_of
 from mahrem.pipeline._summary import promises_of
-from mahrem.recode import Recoding
-from mahrem.release import Policy
 from mahrem.report import class_size_bins
+from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan, PlacedColumn
 from mahrem.table import (
-    Column,
     Leaves,
     Members,
     Moments,
@@ -35,32 +29,12 @@ from mahrem.table import (
 )
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Made", "described", "report_of"]
+__all__ = ["described", "report_of"]
 
 _DAY = 86_400e6  # microseconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class Made:
-    """What is known of a release on a cluster besides its verdict."""
-
-    policy: Policy
-    method: str
-    reason: str | None
-    source_columns: tuple[str, ...]
-    columns: Mapping[str, Column]
-    leave_out: tuple[str, ...]
-    quasi: tuple[Placed, ...]
-    incomplete: frozenset[str]  # quasi-identifiers of words that miss some
-    recodings: tuple[Recoding, ...]
-    rows_in: int
-    dropped: int
-    suppressed: int  # because they miss values
-    plans: tuple[Plan, ...] = field(repr=False)
-    jobs: int | None  # None where nobody can count them
-
-
-def report_of(made: Made, verdict: ClusterVerdict, *, seconds: float) -> dict[str, Any]:
+def report_of(made: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -> dict[str, Any]:
     """Gather the report of a release; its keys are those of a local one, as far as they can be known."""
     policy = made.policy
     utility, per_column = _utility(made, verdict)
@@ -98,7 +72,7 @@ def report_of(made: Made, verdict: ClusterVerdict, *, seconds: float) -> dict[st
     }
 
 
-def described(plans: Sequence[Plan], jobs: int | None) -> dict[str, Any]:
+def described(plans: Sequence[CutPlan], jobs: int | None) -> dict[str, Any]:
     """Say how a cluster went about it: levels, passes, parts."""
     parts = np.concatenate([plan.sizes[~plan.whole] for plan in plans])
     return {
@@ -114,7 +88,7 @@ def described(plans: Sequence[Plan], jobs: int | None) -> dict[str, Any]:
     }
 
 
-def _column(made: Made, name: str, figures: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def _column(made: ClusterDraft, name: str, figures: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     if name not in made.columns:
         named = name in made.policy.identifier
         return {"role": str(Role.IDENTIFIER if named else Role.INSENSITIVE)}
@@ -126,7 +100,9 @@ def _column(made: Made, name: str, figures: Mapping[str, Mapping[str, float]]) -
     return said
 
 
-def _utility(made: Made, verdict: ClusterVerdict) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
+def _utility(
+    made: ClusterDraft, verdict: ClusterVerdict
+) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
     """Measure classes as published, and the cells of each column on the column's own axis."""
     policy, hidden, rows = made.policy, verdict.suppressed, verdict.rows
     columns = {
@@ -155,7 +131,9 @@ def _utility(made: Made, verdict: ClusterVerdict) -> tuple[dict[str, Any], dict[
     }, columns
 
 
-def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict, *, missing: bool) -> dict[str, float]:
+def _loss(
+    quasi: PlacedColumn, tally: pl.DataFrame, verdict: ClusterVerdict, *, missing: bool
+) -> dict[str, float]:
     """Measure one column from how often each of its cells is shown."""
     domain, shown = quasi.domain, verdict.rows - verdict.suppressed
     if isinstance(domain, Leaves):
@@ -191,7 +169,7 @@ def _loss(quasi: Placed, tally: pl.DataFrame, verdict: ClusterVerdict, *, missin
     }
 
 
-def _widths(cells: pl.Series, quasi: Placed) -> tuple[Floats, Mask]:
+def _widths(cells: pl.Series, quasi: PlacedColumn) -> tuple[Floats, Mask]:
     """Give the share of the axis that each interval covers."""
     low, high = read_ranges(cells)
     first, last = quasi.axis(np.zeros(0)).span
@@ -219,7 +197,7 @@ def _covered(cells: pl.Series, domain: Words) -> Integers:
     return covered
 
 
-def _caveats(made: Made) -> list[str]:
+def _caveats(made: ClusterDraft) -> list[str]:
     said = ["Made on a cluster: figures are those of classes as published."]
     if made.policy.bounds == "exact" and any(isinstance(one.domain, Numbers | Moments) for one in made.quasi):
         said.append("Bounds are exact: the smallest and largest values of classes are real values of people.")

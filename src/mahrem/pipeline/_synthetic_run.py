@@ -20,7 +20,7 @@ from mahrem.learning.synthesis import (
 from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
-from mahrem.release import input_fingerprint, keep_record, staged_release
+from mahrem.release import record_run, staged_release
 from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
 
 __all__ = ["SyntheticRelease", "SyntheticRun"]
@@ -139,15 +139,5 @@ def published_table(path: Path) -> pl.DataFrame:
 
 def _keep_record(source: object, output: Path, report: Mapping[str, Any], seconds: float) -> None:
     file = Path(source) if isinstance(source, str | Path) else None
-    keep_record(
-        {
-            "mahrem": report["mahrem"],
-            "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "release": str(output.absolute()),
-            "input": None if file is None else file.name,
-            "input_fingerprint": input_fingerprint(file) if file is not None and file.is_file() else None,
-            "synthesis": report["settings"],
-            "rows": report["rows"],
-            "seconds": round(seconds, 3),
-        }
-    )
+    about = {"input": None if file is None else file.name, "synthesis": report["settings"]}
+    record_run(output, source, {**about, "rows": report["rows"], "seconds": round(seconds, 3)})

@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
-    from mahrem.recode._intervals import Bounds, Intervals
+    from mahrem.recode._intervals import Intervals
     from mahrem.recode._nodes import Nodes
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
@@ -25,7 +25,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "Bounds",
     "Centroids",
     "Form",
     "Intervals",

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.release._columns import (
+        column_of,
+        hierarchies_of,
+        hierarchy_of,
+        method_of,
+        recoding_of,
+        refuse_beyond_limit,
+        roles_of,
+        unordered,
+    )
     from mahrem.release._folder import (
         DATA_FILES,
         check_hashes,
@@ -15,10 +25,11 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
+    from mahrem.release._given_policy import GivenPolicy, policy_from
     from mahrem.release._people import told_apart_by, watch_people
     from mahrem.release._policy import Policy, read_policy
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
-    from mahrem.release._record import earlier_seconds, input_fingerprint, keep_record, state_folder
+    from mahrem.release._record import earlier_seconds, record_run, state_folder
     from mahrem.release._settings import Settings
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -26,20 +37,29 @@ else:
 __all__ = [
     "DATA_FILES",
     "READY_POLICIES",
+    "GivenPolicy",
     "Policy",
     "Settings",
     "about_policy",
     "check_hashes",
+    "column_of",
     "earlier_seconds",
     "find_data",
-    "input_fingerprint",
+    "hierarchies_of",
+    "hierarchy_of",
     "is_release",
-    "keep_record",
+    "method_of",
+    "policy_from",
     "policy_text",
     "read_policy",
+    "recoding_of",
+    "record_run",
+    "refuse_beyond_limit",
     "replace_page",
+    "roles_of",
     "staged_release",
     "state_folder",
     "told_apart_by",
+    "unordered",
     "watch_people",
 ]

@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from mahrem.errors import PrivacyWarning
 __all__ = [
     "earlier_seconds",
     "input_fingerprint",
-    "keep_record",
     "private_key",
+    "record_run",
     "state_folder",
     "write_private",
 ]
@@ -40,23 +41,22 @@ def state_folder() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem"
 
 
-def input_fingerprint(path: Path) -> str | None:
-    """Hash an input file under this user's own key.
+def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path | None:
+    """Keep what explains a release later, readable by this user alone; warn if there is no place for it.
 
-    Keyed, because a plain hash of a small table can be guessed back by trying tables.
+    Args:
+        output: The release folder.
+        source: What it was made of; of a file, a keyed fingerprint is kept.
+        about: What else to keep.
     """
-    try:
-        digest = hmac.new(private_key(), digestmod=hashlib.sha256)
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-    except OSError:
-        return None
-    return digest.hexdigest()
-
-
-def keep_record(record: Mapping[str, Any]) -> Path | None:
-    """Write a run record readable by this user alone; warn if there is no place for it."""
+    file = Path(source) if isinstance(source, str | Path) else None
+    record = {
+        "mahrem": version("mahrem"),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "release": str(output.absolute()),
+        "input_fingerprint": None if file is None or not file.is_file() else input_fingerprint(file),
+        **about,
+    }
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}.json"
     try:
         folder = state_folder() / "runs"
@@ -67,6 +67,18 @@ def keep_record(record: Mapping[str, Any]) -> Path | None:
             f"the private run record could not be kept: {error.strerror}", PrivacyWarning, stacklevel=2
         )
         return None
+
+
+def input_fingerprint(path: Path) -> str | None:
+    """Hash an input file under this user's own key: a plain hash of a small table can be guessed back."""
+    try:
+        digest = hmac.new(private_key(), digestmod=hashlib.sha256)
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError:
+        return None
+    return digest.hexdigest()
 
 
 def earlier_seconds(method: str, rows: int, columns: int) -> float | None:

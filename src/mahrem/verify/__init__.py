@@ -14,12 +14,13 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
-    from mahrem.verify._verify import Verdict, verify
+    from mahrem.verify._verify import Claims, Verdict, verify
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "SUPPRESSED",
+    "Claims",
     "SchemaVerdict",
     "Verdict",
     "people_per_class",

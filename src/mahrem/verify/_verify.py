@@ -16,7 +16,28 @@ from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
 
-__all__ = ["Verdict", "verify"]
+__all__ = [
+    "Claims",
+    "Verdict",
+    "verify",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """What a published table is said to promise, and the columns that the promises speak of.
+
+    Args:
+        quasi: Columns that make a class: rows showing the same in all of them.
+        promises: What to check; a promise with a column needs that column in ``sensitive``.
+        sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
+        decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
+    """
+
+    quasi: Sequence[str]
+    promises: Sequence[Promise]
+    sensitive: Mapping[str, Column] = field(default_factory=dict)
+    decimal: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +77,11 @@ class _Part:
 
 def verify(
     table: pl.LazyFrame,
+    claims: Claims,
     *,
-    quasi: Sequence[str],
-    promises: Sequence[Promise],
-    sensitive: Mapping[str, Column],
     subjects: Codes | None = None,
     suppressed: Mask | None = None,
     population: pl.DataFrame | None = None,
-    decimal: str | None = None,
     passes: int = 0,
 ) -> Verdict:
     """Check promises on what is published.
@@ -74,21 +92,19 @@ def verify(
     a chance below 1e-20.)
 
     Args:
-        table: The published table; only the columns named below are read.
-        quasi: Columns that make a class: rows showing the same in all of them.
-        promises: What to check; a promise with a column needs that column in ``sensitive``.
-        sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
+        table: The published table; only the columns of the claims are read.
+        claims: What to check.
         subjects: Person behind each row; k then counts people. Needs ``passes=0``.
-        suppressed: Rows meant to be suppressed; else those that show ``*`` in every column named here.
-        population: Public table for delta-presence, raw values in the columns of ``quasi``; needs
+        suppressed: Rows meant to be suppressed; else those that show ``*`` in every column of the claims.
+        population: Public table for delta-presence, raw values in the quasi-identifiers; needs
             ``passes=0``.
-        decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
         passes: How often to read a table that does not fit into memory; 0 takes it into memory as it is.
 
     Guarantees:
         - The verdict does not depend on the order of rows, on ``passes``, or on how the table was made.
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
+    quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
     by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")
@@ -111,7 +127,7 @@ def verify(
     if not passes:
         shown = shown.collect().lazy()
     coded = {
-        name: _code(shown, sensitive[name], code, decimal, passes)
+        name: _code(shown, sensitive[name], code, claims.decimal, passes)
         for name, code in zip(sensitive, codes, strict=True)
     }
 

@@ -1,0 +1,191 @@
+"""Releases that were verified, and how a draft becomes one."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from mahrem.errors import InvalidParameter
+from mahrem.pipeline._draft import Draft
+from mahrem.pipeline._parallel import in_parallel
+from mahrem.pipeline._progress import Progress, in_silence
+from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
+from mahrem.pipeline._recipe import RECIPE, recipe_of
+from mahrem.pipeline._released_people import remember_people
+from mahrem.pipeline._summary import summarise
+from mahrem.release import Policy, record_run, staged_release
+from mahrem.report import to_json
+from mahrem.table import Hierarchy, Leaves
+from mahrem.verify import Verdict
+
+__all__ = ["Destination", "LocalRelease", "Release", "publish", "refuse_keys_inside", "write_words"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(ABC):
+    """A verified release: the table, and everything that is said about it.
+
+    ``report`` is what ``report.json`` says. A release that this machine made is a :class:`LocalRelease` and
+    can also be saved and written into a database; what a cluster made lies where the cluster wrote it.
+    """
+
+    report: Mapping[str, Any] = field(repr=False)
+    folder: Path | None = None
+
+    @property
+    @abstractmethod
+    def table(self) -> Any:
+        """The published table, as it was verified."""
+
+    @property
+    @abstractmethod
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes columns show, given, made or learnt; they list real values."""
+
+    @property
+    def holds(self) -> bool:
+        """Always true: a table that does not keep its promise is never handed out."""
+        return bool(self.report["holds"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalRelease(Release):
+    """A verified release that this machine made.
+
+    ``table`` is the same kind of frame that came in (polars for files and databases, a pyarrow table for
+    record batches, readers, DuckDB relations and other Arrow streams), with the same rows in the same order.
+    :meth:`save` writes a release folder.
+    """
+
+    _draft: Draft = field(repr=False)
+    _source: object = field(repr=False)
+    _verified: Any = field(repr=False, default=None)
+    _target: str | None = None
+
+    @cached_property
+    def table(self) -> Any:
+        """The published table; after writing a file it is only put together when somebody asks."""
+        return self._draft.table() if self._verified is None else self._verified
+
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes columns show, given, made or learnt; they list real values."""
+        axes = self._draft.prepared.axes
+        return {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
+
+    def save(self, folder: str | Path, *, force: bool = False, html: bool = True) -> LocalRelease:
+        """Write a release folder; the file is read back and verified before the folder gets its name."""
+        refuse_keys_inside(self._draft.policy, folder)
+        return publish(
+            self._draft,
+            self._source,
+            Destination(output=Path(folder), force=force, html=html, target=self._target),
+        )
+
+    def write(self, target: str, table: str, *, replace: bool = False) -> None:
+        """Write the published table into a database (DuckDB file or PostgreSQL URI), in one transaction.
+
+        Rows are shuffled as in a file, and what the database then holds is verified again.
+        """
+        checked_database(self._draft, target, table, replace=replace)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destination:
+    """Where a draft goes, and what is said about it there."""
+
+    output: Path | None = None  # a release folder; without one the table is only verified in memory
+    database: tuple[str, str] | None = None  # an address, and the name of a table there
+    force: bool = False  # replace what an earlier release left there
+    html: bool = True
+    target: str | None = None  # a column to predict
+    began: float = field(default_factory=time.perf_counter)
+    progress: Progress | None = None
+
+    @property
+    def step(self) -> Progress:
+        """What to call with the name of each stage as it begins."""
+        return self.progress or in_silence
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return time.perf_counter() - self.began
+
+
+def publish(draft: Draft, source: object, destination: Destination) -> LocalRelease:
+    """Verify a draft, in memory or as a release folder, and only then hand it out."""
+    output, database, step = destination.output, destination.database, destination.step
+    if output is None:
+        step("verifying")
+        table = draft.table()
+        report = _report(draft, checked_frame(draft, table), destination)
+        if database is not None:
+            checked_database(draft, *database, replace=destination.force)
+        return LocalRelease(
+            report=report, _draft=draft, _source=source, _verified=table, _target=destination.target
+        )
+    with staged_release(output, force=destination.force) as folder:
+        step("writing and verifying")
+        verdict = checked_file(draft, folder)
+        step("reporting")
+        report = _report(draft, verdict, destination)
+        write_words(folder, draft.policy, report, html=destination.html)
+        recipe = recipe_of(draft)
+        if recipe is not None:
+            (folder / RECIPE).write_text(recipe.text(), encoding="utf-8")
+        if database is not None:
+            step("writing to the database")
+            checked_database(draft, *database, replace=destination.force)
+    about = {
+        "input": draft.prepared.source.label,
+        "seed": draft.policy.seed,
+        "policy": draft.policy.public(),
+        "classes": len(verdict.sizes),
+        "rows": verdict.rows,
+        "seconds": round(destination.seconds, 3),
+    }
+    memories: list[Callable[[], object]] = [
+        lambda: record_run(output, source, about),
+        lambda: remember_people(draft, output),
+    ]
+    in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
+    return LocalRelease(
+        report=report, folder=output, _draft=draft, _source=source, _target=destination.target
+    )
+
+
+def _report(draft: Draft, verdict: Verdict, destination: Destination) -> dict[str, Any]:
+    seconds, target = destination.seconds, destination.target
+    return summarise(draft, verdict, seconds=seconds, pictures=destination.html, target=target)
+
+
+def write_words(folder: Path, policy: Policy, report: Mapping[str, Any], *, html: bool) -> None:
+    """Write the policy and the report beside the data."""
+    private = {name: sorted(getattr(policy, name)) for name in ("hierarchy", "pseudonym")}
+    about = {"version": version("mahrem"), **{name: columns for name, columns in private.items() if columns}}
+    text = tomli_w.dumps({"mahrem": about, **policy.public()})
+    (folder / "policy.toml").write_text(text, encoding="utf-8")
+    (folder / "report.json").write_text(to_json(report), encoding="utf-8")
+    if html:
+        from mahrem.report import render_html
+
+        (folder / "report.html").write_text(render_html(report, policy.language), encoding="utf-8")
+
+
+def refuse_keys_inside(policy: Policy, output: str | Path | None) -> None:
+    """Refuse a key beside the pseudonyms it made: it would undo them."""
+    if output is None:
+        return
+    folder = Path(output).resolve()
+    for name, key in policy.pseudonym.items():
+        if isinstance(key, str | Path) and folder in Path(key).resolve().parents:
+            raise InvalidParameter(f"pseudonym.{name}: the key file must lie outside the release folder")

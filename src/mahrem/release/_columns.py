@@ -1,0 +1,158 @@
+"""What a policy means for the columns of a table: roles, kinds, hierarchies, cells, and a method for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import Infeasible, InvalidParameter, spelled
+from mahrem.partition import Partitioner, build_method
+from mahrem.recode import Nodes, Recoding, default_recoding
+from mahrem.release._policy import Policy
+from mahrem.table import (
+    Axis,
+    Column,
+    Domain,
+    Hierarchy,
+    Kind,
+    Leaves,
+    Role,
+    Words,
+    assign_roles,
+    read_kind,
+    refuse_mixed_zones,
+)
+
+__all__ = [
+    "column_of",
+    "hierarchies_of",
+    "hierarchy_of",
+    "method_of",
+    "recoding_of",
+    "refuse_beyond_limit",
+    "roles_of",
+    "unordered",
+]
+
+
+def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
+    """Check every column's role and give those that are not published."""
+    named = {*policy.quasi, *policy.sensitive, *policy.insensitive}
+    hidden = [*policy.identifier, *policy.pseudonym]
+    if policy.subject is not None and policy.subject not in named:
+        hidden.append(policy.subject)
+    roles = assign_roles(
+        columns,
+        quasi=policy.quasi,
+        sensitive=tuple(policy.sensitive),
+        identifier=tuple(dict.fromkeys(hidden)),
+        insensitive=policy.insensitive,
+        rest=policy.rest,
+    )
+    spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
+    spoken += [*policy.top, *policy.bottom]
+    check.columns_exist(spoken, columns)
+    return tuple(
+        name
+        for name, role in roles.items()
+        if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
+    )
+
+
+def column_of(
+    policy: Policy, series: pl.Series, role: Role, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Column, pl.Series]:
+    """Decide what a column is, as declared, else as its values look; gives the values as read on the way."""
+    name = series.name
+    order = policy.order.get(name)
+    hierarchy = hierarchies.get(name)
+    if name in policy.kind:
+        kind = policy.kind[name]
+    elif order is not None:
+        kind = Kind.ORDINAL
+    elif hierarchy is not None:
+        kind = Kind.CATEGORICAL
+    else:
+        kind, series = read_kind(series, decimal=policy.decimal)
+        refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
+    if kind is Kind.ORDINAL and order is None:
+        raise InvalidParameter(
+            f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
+        )
+    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
+
+
+def hierarchies_of(policy: Policy, names: Sequence[str] | None = None) -> dict[str, Hierarchy]:
+    """Give the hierarchies that a policy names, of all its columns or of some."""
+    return {
+        name: hierarchy_of(name, given)
+        for name, given in policy.hierarchy.items()
+        if names is None or name in names
+    }
+
+
+def hierarchy_of(name: str, given: object) -> Hierarchy:
+    """Give a hierarchy that was given as such or as a file."""
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, str | Path):
+        from mahrem.table import read_hierarchy
+
+        return read_hierarchy(Path(given))
+    raise InvalidParameter(f"hierarchy.{name} must be a file or a Hierarchy")
+
+
+def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
+    """Give how a column is written; with a level, as the nodes of that level."""
+    if axis.name in policy.suppress:
+        from mahrem.recode import Whole
+
+        return Whole()
+    if level is not None:
+        return Nodes(level=level)
+    if policy.cells == "centroid":
+        from mahrem.recode import Centroids
+
+        return Centroids()
+    inner = default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
+    ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
+    if ends == (None, None):
+        return inner
+    from mahrem.recode import OpenEnded
+
+    return OpenEnded(inner, *ends)
+
+
+def unordered(domains: Sequence[Domain]) -> tuple[int, ...]:
+    """Give the places of quasi-identifiers whose values have no order."""
+    return tuple(
+        place
+        for place, domain in enumerate(domains)
+        if isinstance(domain, Leaves) or (isinstance(domain, Words) and not domain.ordered)
+    )
+
+
+def method_of(policy: Policy, name: str, domains: Sequence[Domain], **more: Any) -> Partitioner:
+    """Build the method of a name for columns, as the policy says; ``more`` wins over it."""
+    given = {
+        "strict": policy.strategy == "strict",
+        "seed": policy.seed,
+        "categorical": unordered(domains),
+        "hierarchies": tuple(domain.hierarchy if isinstance(domain, Leaves) else None for domain in domains),
+        "options": dict(policy.options),
+    }
+    return build_method(name, **{**given, **more})
+
+
+def refuse_beyond_limit(share: float, policy: Policy) -> None:
+    """Refuse to suppress a larger share of the rows for missing values than the policy allows."""
+    if policy.suppression_limit is not None and share > policy.suppression_limit:
+        raise Infeasible(
+            f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
+            f"{share:.4f} of the rows; raise it or choose another {spelled('missing')}",
+            reached=share,
+        )

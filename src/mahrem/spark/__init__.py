@@ -1,0 +1,52 @@
+"""Tables on a Spark cluster: read, cut, finished by the same kernels, written and checked where rows lie.
+
+It takes a policy and gives a draft, a labelled table, files and a verdict; what is said about them is the
+pipeline's business. Nothing of Spark is loaded before a session is started or a frame of it comes in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.spark._audit import audit_on_spark
+    from mahrem.spark._cluster import Spark, open_cluster
+    from mahrem.spark._draft import ClusterDraft, check_on_spark
+    from mahrem.spark._encode import number_domains
+    from mahrem.spark._files import write_on_spark
+    from mahrem.spark._frame import PlacedColumn
+    from mahrem.spark._judge import CodedColumn
+    from mahrem.spark._plan import CutPlan
+    from mahrem.spark._prepare import prepare_on_spark, refuse_on_spark
+    from mahrem.spark._publish import class_figures
+    from mahrem.spark._recognise import is_spark_frame
+    from mahrem.spark._task import LabelledTable, Task
+    from mahrem.spark._verify import ClusterVerdict, verify_on_spark
+    from mahrem.spark._watch import count_jobs, watch_tasks
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "ClusterDraft",
+    "ClusterVerdict",
+    "CodedColumn",
+    "CutPlan",
+    "LabelledTable",
+    "PlacedColumn",
+    "Spark",
+    "Task",
+    "audit_on_spark",
+    "check_on_spark",
+    "class_figures",
+    "count_jobs",
+    "is_spark_frame",
+    "number_domains",
+    "open_cluster",
+    "prepare_on_spark",
+    "refuse_on_spark",
+    "verify_on_spark",
+    "watch_tasks",
+    "write_on_spark",
+]

@@ -1,0 +1,104 @@
+"""What a worker does with a part: the same methods and cells as on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem import arrays
+from mahrem.partition import Admits, Partition, Partitioner
+from mahrem.recode import Recoding, render
+from mahrem.spark._frame import CLASS, PlacedColumn
+from mahrem.spark._judge import Judge
+from mahrem.spark._points import Axes, open_pieces
+from mahrem.types import Codes, Labels, Points, Rows
+
+__all__ = ["CLASS_BITS", "PartFinisher"]
+
+CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and its place in the leaf
+
+
+@dataclass(frozen=True)
+class PartFinisher:
+    """Sorts the rows of whole parts into classes and rewrites their cells.
+
+    Its batches hold leaves and pieces of their rows: positions, codes, then what is carried along. What comes
+    out is the class and what is carried along, cells in the place of quasi-identifiers.
+    """
+
+    quasi: tuple[PlacedColumn, ...]
+    judge: Judge
+    method: Partitioner
+    ordered: bool  # bring rows into an order of their own first, for methods whose classes depend on it
+    recodings: tuple[Recoding, ...] = field(default=())
+    shuffled: bool = False  # give rows back in an order that says nothing of the one they came in
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Finish the parts of one worker."""
+        import pyarrow as pa
+
+        parts: dict[int, list[Any]] = {}
+        for batch in batches:
+            for leaf, blob in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                parts.setdefault(leaf, []).extend(open_pieces([blob]))
+        for leaf in sorted(parts):
+            table = pa.concat_tables(parts.pop(leaf))
+            yield from self._finished(table, leaf).to_batches(max_chunksize=100_000)
+
+    @property
+    def _axes(self) -> Axes:
+        return Axes(self.quasi, tuple(coded.size for coded in self.judge.columns))
+
+    def _finished(self, table: Any, leaf: int) -> Any:
+        import pyarrow as pa
+
+        axes = self._axes
+        points = axes.points(table)
+        codes = [
+            table.column(len(self.quasi) + place).to_numpy().astype(np.int32)
+            for place in range(len(self.judge.columns))
+        ]
+        if self.ordered:
+            order = np.lexsort((*_ties(table, axes.width), *codes, *points.T[::-1]))
+            table = table.take(pa.array(order))
+            points, codes = points[order], [code[order] for code in codes]
+        partition = self.classes(points, codes)
+        mixed = arrays.shuffled(table.num_rows) if self.shuffled else None
+        labels = np.where(partition.labels < 0, -1, partition.labels + (leaf << CLASS_BITS))
+        cells = self.cells(table, partition.labels, partition.classes, mixed)
+        carried = table.select(range(axes.width, table.num_columns))
+        if mixed is not None:
+            labels, carried = labels[mixed], carried.take(pa.array(mixed))
+        columns = [pa.array(labels), *cells, *carried.columns]
+        names = [CLASS, *(quasi.name for quasi in self.quasi[: len(cells)]), *carried.column_names]
+        return pa.Table.from_arrays(columns, names=names)
+
+    def classes(self, points: Points, codes: list[Codes]) -> Partition:
+        """Sort the rows of one part."""
+        admits: Admits = self.judge.admission(len(points), codes)
+        return self.method(points, admits)
+
+    def cells(self, table: Any, labels: Labels, classes: int, order: Rows | None = None) -> list[Any]:
+        """Write what every row shows, as text; rows in the given order."""
+        import pyarrow as pa
+
+        shown = []
+        for place, recoding in enumerate(self.recodings):
+            quasi = self.quasi[place]
+            cells = recoding(quasi.axis(self._axes.positions(table, place)), labels, classes)
+            (text,) = render(cells, labels if order is None else labels[order], "text", quasi.name)
+            shown.append(text.cast(pl.String).to_arrow().cast(pa.string()))
+        return shown
+
+
+def _ties(table: Any, begin: int) -> list[Any]:
+    """Give hashes of what rows carry along: they arrive in any order, and work done twice must see one."""
+    carried = table.columns[begin:]
+    if not carried:
+        return []
+    frame = pl.DataFrame({str(place): pl.Series(values) for place, values in enumerate(carried)})
+    return [frame.hash_rows().to_numpy()]

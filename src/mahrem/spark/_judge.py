@@ -1,0 +1,96 @@
+"""Privacy models judge parts of a table of which only counts are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from mahrem.models import Counts, PrivacyModel
+from mahrem.partition import Admission
+from mahrem.table import Values
+from mahrem.types import Codes, Floats, Integers, Mask
+
+__all__ = ["CodedColumn", "Judge", "PartAdmission"]
+
+_NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A sensitive column of a distributed table: whole numbers that follow the column's own order.
+
+    ``column`` holds ``0 .. size-1``, or -1 for a row that is not counted.
+    """
+
+    name: str
+    column: str
+    size: int
+    ancestors: Integers | None = field(default=None, repr=False)  # (levels, size) nodes bottom-up
+
+
+@dataclass(frozen=True)
+class PartAdmission(Admission):
+    """An :class:`~mahrem.partition.Admission` for some rows of a table whose shares are known as a whole."""
+
+    shares: tuple[tuple[str, Floats], ...] = field(default=(), repr=False)
+
+    @cached_property
+    def _tables(self) -> dict[int, Floats]:
+        known = dict(self.shares)
+        return {key: known[values.name] for key, values in self._columns.items()}
+
+
+@dataclass(frozen=True)
+class Judge:
+    """All promises at once, asked about counts on the driver and about rows inside a worker."""
+
+    promises: tuple[tuple[PrivacyModel, CodedColumn | None], ...]
+    shares: tuple[Floats, ...] = field(default=(), repr=False)  # of each value in the table, by column
+
+    @cached_property
+    def columns(self) -> tuple[CodedColumn, ...]:
+        """Every sensitive column once."""
+        return tuple({coded.name: coded for _, coded in self.promises if coded is not None}.values())
+
+    @property
+    def minimum(self) -> int:
+        """The most rows that any of the promises needs."""
+        return max([1, *(model.least_rows for model, _ in self.promises)])
+
+    def accepts(self, sizes: Integers, triplets: Sequence[Integers]) -> Mask:
+        """Say which groups may stand, from their sizes and ``(t, 3)`` sorted group, code, times by column."""
+        admitted: Mask = sizes >= self.minimum
+        places = {coded.name: place for place, coded in enumerate(self.columns)}
+        for model, coded in self.promises:
+            if coded is None:
+                counts = Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
+            else:
+                place = places[coded.name]
+                group, value, times = triplets[place].T
+                counts = Counts(
+                    sizes=sizes,
+                    group=np.ascontiguousarray(group),
+                    value=np.ascontiguousarray(value),
+                    count=np.ascontiguousarray(times),
+                    table=self.shares[place],
+                    ancestors=coded.ancestors,
+                )
+            admitted &= model.holds(counts)
+        return admitted
+
+    def admission(self, rows: int, codes: Sequence[Codes]) -> PartAdmission:
+        """Make the judge of one part's rows."""
+        values = {
+            coded.name: Values(coded.name, code, coded.size, coded.ancestors)
+            for coded, code in zip(self.columns, codes, strict=True)
+        }
+        return PartAdmission(
+            promises=tuple(
+                (model, None if coded is None else values[coded.name]) for model, coded in self.promises
+            ),
+            rows=rows,
+            shares=tuple((coded.name, share) for coded, share in zip(self.columns, self.shares, strict=True)),
+        )

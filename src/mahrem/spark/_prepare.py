@@ -1,0 +1,116 @@
+"""From a distributed source and a policy to a task for the cluster."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from mahrem import check
+from mahrem.errors import InvalidParameter, spelled
+from mahrem.partition import METHODS
+from mahrem.release import Policy, method_of, recoding_of, roles_of
+from mahrem.spark._cluster import Spark
+from mahrem.spark._draft import ClusterDraft
+from mahrem.spark._encode import EncodedTable, encode_on_spark
+from mahrem.spark._frame import column
+from mahrem.spark._rows import rows_taking_part
+from mahrem.spark._source import open_on_spark
+from mahrem.spark._task import Task
+from mahrem.table import FORMATS
+
+__all__ = ["prepare_on_spark", "refuse_on_spark"]
+
+_KNOWN = (  # what a policy may say here; the rest needs all rows in one place
+    *("quasi", "sensitive", "identifier", "insensitive", "rest", "kind", "order", "null", "missing"),
+    *("hierarchy", "k", "models", "fraction", "method", "options", "strategy", "bounds", "grid", "top"),
+    *("bottom", "suppress", "suppression_limit", "weights", "seed", "engine", "master", "delimiter"),
+    *("encoding", "decimal", "query", "table", "format", "language", "look_for", "cells", "shuffle"),
+)
+
+
+def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: ExitStack) -> ClusterDraft:
+    """Read what the policy names and find out kinds, domains and values."""
+    opened = open_on_spark(engine.session, source, policy)
+    names = tuple(opened.frame.columns)
+    policy = policy.for_columns(names)
+    promises = policy.promises()
+    leave_out = roles_of(names, policy)
+    published = [name for name in names if name not in leave_out]
+    rows = rows_taking_part(opened.frame, policy, published)
+    encoded = encode_on_spark(rows.part, policy, promises)
+    carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)
+    encoded = replace(encoded, frame=_needed(encoded, carried))
+    if encoded.joined or opened.costly:
+        kept = encoded.frame.persist()
+        cleanup.callback(kept.unpersist)
+        encoded = replace(encoded, frame=kept)
+    method, reason = policy.method, None
+    if method == "auto":
+        method, reason = "mondrian", "strict cuts are exact on a cluster"
+    task = Task(
+        quasi=encoded.quasi,
+        promises=tuple(
+            (promise.model, None if promise.column is None else encoded.coded[promise.column])
+            for promise in promises
+        ),
+        method=method_of(
+            policy,
+            method,
+            [placed.domain for placed in encoded.quasi],
+            # Drawn here and not by workers: work that is done again must come out the same.
+            seed=secrets.randbits(62) if policy.seed is None else policy.seed,
+        ),
+        recodings=tuple(recoding_of(column.axis(np.zeros(0)), policy, None) for column in encoded.quasi),
+        carried=carried,
+        shuffled=True,
+    )
+    return ClusterDraft(
+        policy=policy,
+        promises=promises,
+        method=method,
+        reason=reason,
+        label=opened.label,
+        source_columns=names,
+        leave_out=leave_out,
+        taken=rows,
+        encoded=encoded,
+        task=task,
+    )
+
+
+def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> Any:
+    """Give the columns that go on: nobody keeps or moves identifiers, or values that have a number."""
+    numbers = [numbered.column for numbered in encoded.quasi] + [
+        numbered.column for numbered in encoded.coded.values()
+    ]
+    return encoded.frame.select(*(column(name) for name in dict.fromkeys([*carried, *numbers])))
+
+
+def refuse_on_spark(policy: Policy) -> None:
+    """Say at once what a cluster cannot do."""
+    usual = Policy()
+    for entry in fields(policy):
+        said = getattr(policy, entry.name)
+        if entry.name not in _KNOWN and said != getattr(usual, entry.name):
+            raise InvalidParameter(
+                f"{entry.name} is not for engine='spark'; engine='local' does it: "
+                f"leave out {spelled('engine', 'spark')}"
+            )
+    if policy.method != "auto" and not METHODS[check.one_of(METHODS, method=policy.method)].on_spark:
+        raise InvalidParameter(
+            f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "
+            f"choose one of {', '.join(name for name, method in METHODS.items() if method.on_spark)}"
+        )
+    if policy.cells != "text":
+        raise InvalidParameter(
+            f"cells={policy.cells!r}: engine='spark' writes text; engine='local' the others"
+        )
+    if not FORMATS[policy.format].on_spark:
+        possible = ", ".join(name for name, known in FORMATS.items() if known.on_spark)
+        raise InvalidParameter(f"format={policy.format!r}: engine='spark' writes {possible}")
+    if policy.shuffle is False:
+        raise InvalidParameter("shuffle=False: rows on a cluster have no order to keep")
