@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from mahrem.cli._app import spell_option
 from mahrem.errors import MahremError, options_spelled, spelled
 
 SOURCE = Path(mh.__file__).parent
@@ -55,9 +56,10 @@ def test_every_kind_of_value_is_spelled_both_ways() -> None:
         ("quasi", ("a", "b")): ("quasi=('a', 'b')", "--qi a,b"),
     }
     assert {key: spelled(*key) for key in said} == {key: python for key, (python, _) in said.items()}
-    with options_spelled():
+    with options_spelled(spell_option):
         assert {key: spelled(*key) for key in said} == {key: options for key, (_, options) in said.items()}
         assert spelled("kind", {"a b": "code"}) == "--kind 'a b=code'"
+        assert spelled("weights", {"age": 2}) == "--weight age=2"
     assert spelled("kind", {"a b": "code"}) == "kind={'a b': 'code'}"
 
 

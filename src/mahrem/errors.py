@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -42,6 +42,7 @@ __all__ = [
     "either",
     "options_spelled",
     "spelled",
+    "with_dashes",
 ]
 
 
@@ -129,22 +130,27 @@ class PrivacyWarning(UserWarning):
 class _Caller:
     """Who reads messages; one for the whole process, for they are also made in threads."""
 
-    types_options: ClassVar[bool] = False
+    option: ClassVar[Callable[[str], str] | None] = None  # how options spell a setting, if they are typed
+
+
+def with_dashes(name: str) -> str:
+    """Spell a setting as an option is usually spelled."""
+    return f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-")
 
 
 @contextmanager
-def options_spelled() -> Iterator[None]:
-    """Spell settings as options of the command line while the block runs."""
-    before, _Caller.types_options = _Caller.types_options, True
+def options_spelled(option: Callable[[str], str] = with_dashes) -> Iterator[None]:
+    """Spell settings as options of the command line while the block runs; ``option`` says how."""
+    before, _Caller.option = _Caller.option, option
     try:
         yield
     finally:
-        _Caller.types_options = before
+        _Caller.option = before
 
 
 def either(python: str, options: str) -> str:
     """Give the words for whoever calls: from Python, or on the command line."""
-    return options if _Caller.types_options else python
+    return python if _Caller.option is None else options
 
 
 def spelled(name: str, value: object = None) -> str:
@@ -157,9 +163,9 @@ def spelled(name: str, value: object = None) -> str:
         ...     spelled("force", True), spelled("kind", {"zip": "code"}), spelled("k")
         ('--force', '--kind zip=code', '-k')
     """
-    if not _Caller.types_options:
+    if _Caller.option is None:
         return name if value is None else f"{name}={value!r}"
-    option = f"-{name}" if len(name) == 1 else "--" + {"quasi": "qi"}.get(name, name).replace("_", "-")
+    option = _Caller.option(name)
     if value is None or value is True:
         return option
     if isinstance(value, Mapping):

@@ -19,21 +19,23 @@ from functools import cache
 from typing import Any
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
+from mahrem.readers import Read, Reader, number, switch, text, whole
 
 __all__ = [
+    "Read",
     "Setting",
+    "check_settings",
     "keyword_list",
     "number",
+    "read_setting",
     "read_settings",
+    "same_setting",
     "setting",
     "settings_of",
     "switch",
     "text",
     "whole",
 ]
-
-Read = Callable[[str, Any], Any]  # the name and what was said: gives what is kept, or refuses by the name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +44,13 @@ class Setting:
 
     Attributes:
         name: In Python, in policy files, in JSON.
-        takes: What a caller may give, as a type checker reads it: ``"int | None"``.
-        default: What counts if nothing is said.
         read: Turns what a caller or a file says into what is kept; refuses by name what does not fit.
         group: Under which heading people find it.
+        takes: What a caller may give, as a type checker reads it: ``"int | None"``.
+        default: What counts if nothing is said.
         spelling: On the command line; by default ``--name-with-dashes``.
         metavar: What stands for the value in help; None for a switch.
+        example: A value as a policy file writes it; by default the default.
         typed: Turns texts of a command line into what ``read`` takes; by default they are taken as they are.
         repeats: May be given several times on a command line.
         choices: The values there are, where they can be listed; a function where others may add to them.
@@ -55,87 +58,133 @@ class Setting:
         on_spark: A cluster can do it.
         on_page: A page can offer it: it is no file and no address of the machine the page runs on.
         hidden: Taken, but not shown in help.
+        words: What it means by language, of settings that other distributions add.
     """
 
     name: str
-    takes: str
-    default: Any
     read: Read
     group: str
-    spelling: str
-    metavar: str | None
-    typed: Read | None
-    repeats: bool
-    choices: Callable[[], Iterable[str]] | None
-    private: bool
-    on_spark: bool
-    on_page: bool
-    hidden: bool
+    takes: str = "Any"
+    default: Any = None
+    spelling: str = ""
+    metavar: str | None = None
+    example: Any = None
+    typed: Read | None = None
+    repeats: bool = False
+    choices: Callable[[], Iterable[str]] | None = None
+    private: bool = False
+    on_spark: bool = False
+    on_page: bool = True
+    hidden: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.spelling:
+            short = len(self.name) == 1
+            object.__setattr__(
+                self, "spelling", f"-{self.name}" if short else f"--{self.name.replace('_', '-')}"
+            )
+
+    @property
+    def option(self) -> str:
+        """Its first spelling on the command line."""
+        return self.spelling.split()[0].split("/")[0]
+
+    @property
+    def by_column(self) -> bool:
+        """Whether it is a table from columns to values."""
+        return isinstance(self.read, Reader) and self.read.by_column
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The least and the largest number it takes, where it takes numbers."""
+        return (self.read.least, self.read.most) if isinstance(self.read, Reader) else (None, None)
 
 
-def setting(
-    default: Any = None,
-    *,
-    read: Read,
-    group: str,
-    takes: str | None = None,
-    spelling: str | None = None,
-    metavar: str | None = None,
-    **more: Any,
-) -> Any:
+def setting(default: Any = None, *, read: Read, group: str, **more: Any) -> Any:
     """Say one setting as a field of a spec; ``more`` are the other attributes of :class:`Setting`.
 
-    ``default`` may be a type like ``dict``: each spec then gets one of its own.
+    ``default`` may be a type like ``dict``: each spec then gets one of its own. What a :class:`Reader` knows
+    (``takes``, ``typed``, ``repeats``) need not be said again.
     """
-    known = {entry.name for entry in fields(Setting)}
-    check.unknown_keys(more, tuple(known), where="setting")
-    said = {"read": read, "group": group, "takes": takes, "spelling": spelling, "metavar": metavar, **more}
+    known = tuple(entry.name for entry in fields(Setting))
+    check.unknown_keys(more, known, where="setting")
     fresh = isinstance(default, type)
     return field(
         default=MISSING if fresh else default,
         default_factory=default if fresh else MISSING,
         repr=not more.get("private", False),
-        metadata={"setting": said},
+        metadata={"setting": {"read": read, "group": group, **more}},
     )
 
 
-@cache
+def same_setting(known: Setting) -> Any:
+    """Take a setting that another room says as a field of a spec."""
+    facts = {entry.name: getattr(known, entry.name) for entry in fields(Setting)}
+    default = facts.pop("default")
+    del facts["name"]
+    return setting(default, **facts)
+
+
 def settings_of(spec: type) -> Mapping[str, Setting]:
     """Give the settings of a spec by name, in its order; fields that are none of a caller's are left out."""
-    found = {}
-    for entry in fields(spec):
-        if "setting" not in entry.metadata:
-            continue
-        said = dict(entry.metadata["setting"])
-        default = entry.default if entry.default is not MISSING else _made(entry)
-        usual = {"typed": None, "repeats": False, "choices": None, "private": False}
-        usual |= {"on_spark": False, "on_page": True, "hidden": False}
-        said["takes"] = said["takes"] or str(entry.type)
-        said["spelling"] = said["spelling"] or f"--{entry.name.replace('_', '-')}"
-        found[entry.name] = Setting(name=entry.name, default=default, **{**usual, **said})
-    return found
+    return _settings_of(spec)
 
 
-def _made(entry: dataclasses.Field[Any]) -> Any:
-    return entry.default_factory() if entry.default_factory is not MISSING else None
+@cache
+def _settings_of(spec: type) -> Mapping[str, Setting]:
+    return {entry.name: _setting_of(entry) for entry in fields(spec) if "setting" in entry.metadata}
+
+
+def _setting_of(entry: dataclasses.Field[Any]) -> Setting:
+    facts = dict(entry.metadata["setting"])
+    default = entry.default
+    if default is MISSING:
+        default = entry.default_factory() if entry.default_factory is not MISSING else None
+    reader = facts["read"]
+    usual: dict[str, Any] = {"takes": str(entry.type)}
+    if isinstance(reader, Reader):
+        optional = " | None" if default is None and reader.takes != "Any" else ""
+        usual = {"takes": reader.takes + optional, "typed": reader.typed, "repeats": reader.repeats}
+    return Setting(name=entry.name, default=default, **{**usual, **facts})
 
 
 def read_settings(settings: Mapping[str, Setting], given: Mapping[str, Any]) -> dict[str, Any]:
     """Read what was said by name; a name that is no setting is refused, with the nearest ones."""
-    check.unknown_keys(given, tuple(settings), where="settings")
-    read: dict[str, Any] = {}
-    for name, value in given.items():
-        known = settings[name]
-        if value is None:
-            if known.default is not None:
-                continue  # None says nothing
-            read[name] = None
+    check.unknown_keys(given, tuple(settings), where="setting")
+    return {
+        name: read_setting(settings[name], value)
+        for name, value in given.items()
+        if value is not None or settings[name].default is None  # elsewhere None says nothing
+    }
+
+
+def read_setting(known: Setting, value: Any) -> Any:
+    """Read one value of a setting."""
+    if value is None:
+        return None
+    kept = known.read(known.name, value)
+    _check_choice(known, kept)
+    return kept
+
+
+def check_settings(spec: Any) -> None:
+    """Refuse values of a spec that no reader gives: others make a spec by hand."""
+    for name, known in settings_of(type(spec)).items():
+        value = getattr(spec, name)
+        if value is None or value == known.default:
             continue
-        kept = known.read(name, value)
-        if known.choices is not None and isinstance(kept, str):
-            check.one_of(tuple(known.choices()), **{name: kept})
-        read[name] = kept
-    return read
+        _check_choice(known, value)
+        least, most = known.ends
+        if least is not None and most is not None:
+            check.between(least, most, **{name: value})
+        elif least is not None:
+            check.at_least(least, **{name: value})
+
+
+def _check_choice(known: Setting, value: object) -> None:
+    if known.choices is not None and isinstance(value, str):
+        check.one_of(tuple(known.choices()), **{known.name: value})
 
 
 def keyword_list(name: str, settings: Mapping[str, Setting], *, says: str) -> str:
@@ -145,27 +194,3 @@ def keyword_list(name: str, settings: Mapping[str, Setting], *, says: str) -> st
         unusual = "  # noqa: E741 - the literature's name" if known.name == "l" else ""
         lines.append(f"    {known.name}: {known.takes}{unusual}")
     return "\n".join(lines) + "\n"
-
-
-def whole(name: str, value: object) -> int:
-    """Read a whole number."""
-    return check.whole(**{name: value})
-
-
-def number(name: str, value: object) -> float:
-    """Read a finite number."""
-    return check.finite(**{name: value})
-
-
-def text(name: str, value: object) -> str:
-    """Read a word; a member of an enumeration of words counts as its word."""
-    if not isinstance(value, str):
-        raise InvalidParameter(f"{name} must be text, not {type(value).__name__}")
-    return str(value)
-
-
-def switch(name: str, value: object) -> bool:
-    """Read true or false."""
-    if not isinstance(value, bool):
-        raise InvalidParameter(f"{name} must be true or false, not {type(value).__name__}")
-    return value

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mahrem.cli._options import _settings
+from mahrem.cli._options import SOURCE_ROWS, read_typed, shared_rows
 from mahrem.errors import InvalidParameter
 from mahrem.typed import listed, number, pair, pairs, sizes, value
 
@@ -33,13 +33,14 @@ def test_what_cannot_be_read_is_refused_by_the_name_of_its_option(read: object, 
 
 
 def test_promises_of_a_sensitive_column_stay_with_it() -> None:
-    assert _settings({"sensitive": ["disease:l=3,t=0.2,wage"]}) == {
-        "sensitive": ["disease:l=3,t=0.2", "wage"]
-    }
-    assert _settings({"sensitive": [",l=3"]}) == {"sensitive": ["l=3"]}  # a column nobody has, not a crash
+    (sensitive,) = shared_rows("sensitive")
+    read = read_typed([(sensitive, ["disease:l=3,t=0.2,wage"])])
+    assert read == {"sensitive": ["disease:l=3,t=0.2", "wage"]}
+    assert read_typed([(sensitive, [",l=3"])]) == {"sensitive": ["l=3"]}  # a column nobody has, not a crash
 
 
 def test_sql_is_another_word_for_query() -> None:
-    assert _settings({"sql": "select 1", "query": None}) == {"query": "select 1"}
+    known = {row.name: row for row in SOURCE_ROWS}
+    assert read_typed([(known["sql"], "select 1"), (known["query"], None)]) == {"query": "select 1"}
     with pytest.raises(InvalidParameter, match="query and sql were both given"):
-        _settings({"sql": "select 1", "query": "select 2"})
+        read_typed([(known["sql"], "select 1"), (known["query"], "select 2")])

@@ -16,12 +16,12 @@ from mahrem.learning.training import MODELS, TrainingKeywords, TrainingSettings
 from mahrem.settings import settings_of
 from mahrem.words import LANGUAGES, load_catalogue
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "learning_keywords.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "keywords.py"
 SPECS = {"train": (TrainingSettings, TrainingKeywords), "synthesize": (SynthesisSettings, SynthesisKeywords)}
 
 
 def script() -> Any:
-    found = importlib.util.spec_from_file_location("learning_keywords", SCRIPT)
+    found = importlib.util.spec_from_file_location("keywords", SCRIPT)
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -30,7 +30,7 @@ def script() -> Any:
 
 
 def test_keyword_files_are_what_the_script_writes() -> None:
-    for path, content in script().modules().items():
+    for path, content in script().files().items():
         assert path.read_text(encoding="utf-8") == content, f"run {SCRIPT.name}"
 
 

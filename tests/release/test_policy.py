@@ -7,7 +7,7 @@ import tomli_w
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
-from mahrem.release import Policy, Settings, read_policy, record_run, state_folder
+from mahrem.release import Policy, ReleaseKeywords, read_policy, record_run, state_folder
 from mahrem.release._record import input_fingerprint
 
 
@@ -120,10 +120,10 @@ def test_a_policy_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> Non
 def test_every_setting_is_a_field_of_the_policy_or_of_its_models() -> None:
     from dataclasses import fields
 
-    from mahrem.models import SETTINGS
+    from mahrem.models import model_settings
 
-    fielded = {entry.name for entry in fields(Policy)} - {"models"} | set(SETTINGS)
-    assert set(Settings.__annotations__) - {"roles"} == fielded
+    fielded = {entry.name for entry in fields(Policy)} - {"models"} | set(model_settings())
+    assert set(ReleaseKeywords.__annotations__) - {"roles"} == fielded
 
 
 def test_the_run_record_is_private_and_its_fingerprint_is_keyed(

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from mahrem.cli._print import while_read
-from mahrem.errors import PAID, MahremError, options_spelled
+from mahrem.errors import PAID, MahremError, options_spelled, with_dashes
 
 __all__ = ["build_app", "main"]
 
@@ -91,7 +91,11 @@ def _run(arguments: list[str]) -> int:
     try:
         # Not command.main(): it would turn ctrl-C and a closed pipe into exit codes of its own.
         command = typer.main.get_command(build_app(*_needed(arguments)))
-        with while_read(), options_spelled(), command.make_context("mahrem", list(arguments)) as context:
+        with (
+            while_read(),
+            options_spelled(spell_option),
+            command.make_context("mahrem", list(arguments)) as context,
+        ):
             command.invoke(context)
     except typer.Exit as error:
         return int(error.exit_code)
@@ -102,6 +106,14 @@ def _run(arguments: list[str]) -> int:
                 _complain(note)
         return code
     return 0
+
+
+def spell_option(name: str) -> str:
+    """Spell a setting as its option, for messages."""
+    from mahrem.release import release_settings
+
+    known = release_settings().get(name)
+    return with_dashes(name) if known is None else known.option
 
 
 def _needed(arguments: list[str]) -> list[str]:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from mahrem import check
-from mahrem.partition import METHODS
-from mahrem.settings import Setting, settings_of
-from mahrem.table import FORMATS
-from mahrem.typed import listed, number, pairs, sizes, value
-from mahrem.words import LANGUAGES, load_catalogue
+from mahrem.release import release_settings
+from mahrem.settings import Read, Setting, settings_of
+from mahrem.words import explain_setting, load_catalogue
 
 __all__ = [
     "JSON",
@@ -26,8 +24,10 @@ __all__ = [
     "READING_ROWS",
     "SOURCE",
     "SOURCE_ROWS",
+    "Option",
     "Row",
     "option",
+    "read_typed",
     "rows_of",
     "shared_rows",
     "speaks",
@@ -36,6 +36,7 @@ __all__ = [
     "speaks_published",
     "speaks_reading",
     "speaks_source",
+    "spec_panels",
 ]
 
 SOURCE = Annotated[
@@ -51,166 +52,96 @@ def option(spelling: str, metavar: str | None, means: str) -> Any:
     return typer.Option(*spelling.split(), metavar=metavar, help=means, show_default=False)
 
 
-_MANY = list[str] | None
-_TEXT = str | None
-_NUMBER = float | None
+class Option(NamedTuple):
+    """An option that a verb shares with others, or that is made from a setting."""
 
-# name of the setting, type, spelling, what stands for its value, what it means (None: taken, but not shown)
-Row = tuple[str, Any, str, str | None, str | None]
+    name: str  # of the keyword it becomes
+    kind: Any  # what typer reads it as
+    spelling: str
+    metavar: str | None
+    means: str | None  # None: taken, but not shown
+    typed: Read | None = None  # turns what was typed into what the verb takes
 
 
-def rows_of(spec: type, words: str) -> tuple[Row, ...]:
+Row = Option | tuple[str, Any, str, str | None, str | None]  # the same, written down where it is used
+
+
+def _option_of(known: Setting, words: str) -> Option:
+    means = explain_setting(load_catalogue("en"), words, known) + (" Repeatable." if known.repeats else "")
+    shown = None if known.hidden else means
+    return Option(known.name, _typed_as(known), known.spelling, known.metavar, shown, known.typed)
+
+
+def rows_of(spec: type, words: str) -> tuple[Option, ...]:
     """Give the options of a spec of settings; what they mean stands under ``setting.<words>``."""
-    means = load_catalogue("en")["setting"][words]
-    return tuple(
-        (
-            known.name,
-            _typed_as(known),
-            known.spelling,
-            known.metavar,
-            None if known.hidden else _filled(means[known.name], known),
-        )
-        for known in settings_of(spec).values()
-    )
+    return tuple(_option_of(known, words) for known in settings_of(spec).values())
+
+
+def spec_panels(spec: type, words: str) -> dict[str, list[Row]]:
+    """Give the options of a spec by the headings it gives them, and those that say how a source is read."""
+    panels: dict[str, list[Row]] = {}
+    for known, row in zip(settings_of(spec).values(), rows_of(spec, words), strict=True):
+        panels.setdefault(known.group.capitalize(), []).append(row)
+    return {**panels, "Table": list(SOURCE_ROWS)}
 
 
 def _typed_as(known: Setting) -> Any:
     if known.repeats:
-        return _MANY
+        return list[str] | None
     if known.metavar is None:
         return bool | None
-    kinds: Mapping[str, Any] = {"int": int | None, "float": _NUMBER}
-    return kinds.get(known.takes.removesuffix(" | None"), _TEXT)
+    kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}
+    return kinds.get(known.takes.removesuffix(" | None"), str | None)
 
 
-def _filled(means: str, known: Setting) -> str:
-    """Name the choices there are where the words leave room for them."""
-    choices = () if known.choices is None else known.choices()
-    return means.format(choices=", ".join(choices), default=known.default)
-
-
-_ROLES: Sequence[Row] = (
-    ("quasi", _MANY, "--qi --quasi", "A,B", "Columns others may know; repeat, or separate by commas."),
-    ("sensitive", _MANY, "--sensitive", "A,B", "Columns not to be learnt; own promises: disease:l=3,t=0.2."),
-    ("identifier", _MANY, "--identifier", "A,B", "Columns that name a person; they are dropped."),
-    ("insensitive", _MANY, "--insensitive", "A,B", "Columns to publish as they are."),
-    ("roles", _MANY, "--role", "COL=WORD", "Role of one column, also in ARX's or sdcMicro's words."),
-    ("rest", _TEXT, "--rest", "ROLE", "What undeclared columns are: insensitive or drop; else an error."),
-    ("subject", _TEXT, "--subject", "COL", "Says whose row it is: k then counts people, not rows."),
-    ("pseudonym", _MANY, "--pseudonym", "COL=KEYFILE", "Replace an identifier by keyed pseudonyms."),
+_POLICY = Option(
+    "policy", str | None, "--policy", "FILE", "Policy file (TOML) or a ready one: see mahrem policies."
 )
-_PROMISES: Sequence[Row] = (
-    ("k", int | None, "-k", "N", "At least k rows share every combination of quasi-identifiers."),
-    ("l", _NUMBER, "-l", "N", "Every class shows at least l sensitive values (see --l-kind)."),
-    ("l_kind", _TEXT, "--l-kind", "KIND", "distinct (default), entropy or recursive (needs --c)."),
-    ("c", _NUMBER, "--c", "X", "The c of recursive (c,l)-diversity."),
-    ("t", _NUMBER, "-t", "X", "In a class, sensitive values spread as in the table, up to t."),
-    ("t_kind", _TEXT, "--t-kind", "KIND", "equal (default), ordered, hierarchical or kl."),
-    ("alpha", _NUMBER, "--alpha", "X", "No sensitive value makes up a larger share of a class."),
-    ("beta", _NUMBER, "--beta", "X", "No value's share grows by more than this factor in a class."),
-    ("beta_kind", _TEXT, "--beta-kind", "KIND", "basic (default) or enhanced."),
-    ("delta_disclosure", _NUMBER, "--delta-disclosure", "X", "Bound on |ln(share in class / in table)|."),
-    ("delta_presence", _TEXT, "--delta-presence", "MIN,MAX", "Chance of being in, given the population."),
-    (
-        "population",
-        _TEXT,
-        "--population",
-        "FILE",
-        "Table with everyone: for --delta-presence, and for audit.",
-    ),
-    (
-        "fraction",
-        _NUMBER,
-        "--fraction",
-        "0..1",
-        "Share of the population in the table, for the risk figures.",
-    ),
-)
+
+
+def shared_rows(*names: str) -> tuple[Option, ...]:
+    """Give options of a release by the names of their settings, for a verb that takes a few of them."""
+    settings = release_settings()
+    return tuple(_POLICY if name == "policy" else _option_of(settings[name], "release") for name in names)
+
+
+def _policy_panels() -> dict[str, list[Option]]:
+    """Give every option of a release, under the headings of its settings."""
+    headings = load_catalogue("en")["setting_group"]
+    panels: dict[str, list[Option]] = {heading: [] for heading in headings.values()}
+    for known in release_settings().values():
+        if not known.hidden:
+            panels[headings[known.group]].append(_option_of(known, "release"))
+    panels[headings["reading"]].append(_SQL)
+    panels[headings["method"]].insert(0, _POLICY)
+    return panels
+
+
 # How the rows of a file or a database are read, for every verb that reads one.
-SOURCE_ROWS: Sequence[Row] = (
-    ("null", _MANY, "--null", "TOKEN", "Text that means missing, besides the empty cell; repeatable."),
-    ("delimiter", _TEXT, "--delimiter", "CHAR", "Field separator of a CSV; found out if not given."),
-    ("encoding", _TEXT, "--encoding", "NAME", "Encoding of a CSV that is not UTF-8: cp1254, latin-1 …"),
-    ("decimal", _TEXT, "--decimal", "CHAR", "Decimal mark of a CSV: '.' or ','."),
-    ("query", _TEXT, "--query", "SQL", "What to ask a database."),
-    ("sql", _TEXT, "--sql", "SQL", None),  # another word for --query
-    ("table", _TEXT, "--table", "NAME", "Table to read from a database."),
-)
-_TABLE: Sequence[Row] = (
-    ("kind", _MANY, "--kind", "COL=KIND", "numeric, ordinal, categorical, date or code."),
-    ("order", _MANY, "--order", "COL=A,B,C", "Order of an ordinal column, lowest first."),
-    ("hierarchy", _MANY, "--hierarchy", "COL=FILE", "Hierarchy of a column in ARX's CSV form."),
-    ("automatic", _TEXT, "--automatic", "TARGET", "Publish groups learnt against this published column."),
-    ("rho", _TEXT, "--rho", "A,B", "Widths of learnt groups in percent; default 5,10,20,50."),
-    ("smoothing", _NUMBER, "--smoothing", "X", "Learnt groups: rows of the whole table added to each value."),
-    ("minimum_count", int | None, "--minimum-count", "N", "Learnt groups: rarer values do not decide."),
-    ("learn_from", _TEXT, "--learn-from", "FILE", "Learn groups from this table, best a public one."),
-    ("missing", _TEXT, "--missing", "POLICY", "category (default), suppress, drop, drop-any or refuse."),
-    *SOURCE_ROWS,
-)
-_METHODS = f"{', '.join(METHODS)}; default mondrian; auto chooses by size, kinds, time (--option seconds=10)."
-_HOW: Sequence[Row] = (
-    ("policy", _TEXT, "--policy", "FILE", "Policy file (TOML) or a ready one: see mahrem policies."),
-    ("method", _TEXT, "--method", "NAME", _METHODS),
-    ("options", _MANY, "--option", "NAME=VALUE", "A setting of the method: rounds=5. Repeatable."),
-    ("strategy", _TEXT, "--strategy", "NAME", "strict (default: equal values stay together) or relaxed."),
-    ("bounds", _TEXT, "--bounds", "KIND", "grid (default: snapped outward, no real extremes) or exact."),
-    ("grid", _MANY, "--grid", "COL=STEP", "Step of a column's grid: age=5, admission=month."),
-    ("cells", _TEXT, "--cells", "KIND", "text (default: [20, 29]), pairs, midpoint or centroid."),
-    ("top", _MANY, "--top", "COL=X", "Numbers from X up are published as [X, inf]: age=90."),
-    ("bottom", _MANY, "--bottom", "COL=X", "Numbers from X down are published as [-inf, X]."),
-    ("jitter", _NUMBER, "--jitter", "0..0.4", "Random first cuts, so far from the median: 0.1."),
-    ("suppress", _MANY, "--suppress", "A,B", "Quasi-identifiers to hide altogether."),
-    ("suppression_limit", _NUMBER, "--suppression-limit", "0..1", "Largest share of rows to suppress."),
-    ("weights", _MANY, "--weight", "COL=X", "How much a column's loss counts."),
-    ("seed", int | None, "--seed", "N", "Seed of methods that draw; it stays out of the release."),
-    ("engine", _TEXT, "--engine", "NAME", "Where it runs: local (default) or spark."),
-    ("master", _TEXT, "--master", "URL", "Spark's master: local[2], spark://…, sc://…, yarn, k8s://…"),
-    ("format", _TEXT, "--format", "NAME", f"Data file: {', '.join(FORMATS)}; default csv."),
-    ("shuffle", bool | None, "--shuffle/--keep-order", None, "Shuffle the rows of the file (default)."),
-    ("language", _TEXT, "--language", "NAME", f"Language of the report: {', '.join(LANGUAGES)}."),
-)
-_PANELS = {"Roles": _ROLES, "Promises": _PROMISES, "Table": _TABLE, "Method and output": _HOW}
-_BY_NAME = {row[0]: row for rows in _PANELS.values() for row in rows}
+_SQL = Option("sql", str | None, "--sql", "SQL", None)  # another word for --query
+SOURCE_ROWS = (*shared_rows("null", "delimiter", "encoding", "decimal", "query", "table"), _SQL)
+READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, _POLICY)
 
 
-def shared_rows(*names: str) -> tuple[Row, ...]:
-    """Give options by the names of their settings, for a verb that takes a few of them."""
-    return tuple(_BY_NAME[name] for name in names)
+def _declared(options: Iterable[tuple[str, Option]]) -> Iterator[inspect.Parameter]:
+    for panel, known in options:
+        shown = typer.Option(
+            *known.spelling.split(),
+            help=known.means,
+            rich_help_panel=panel,
+            metavar=known.metavar,
+            show_default=False,
+            hidden=known.means is None,
+        )
+        declared: Any = Annotated[known.kind, shown]
+        yield inspect.Parameter(known.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
 
 
-READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, *shared_rows("policy"))
-_PUBLISHED = {
-    "Table": (
-        *shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy"),
-        *SOURCE_ROWS,
-        *shared_rows("policy", "seed"),
-    ),
-}
-_BATCH = {
-    "Table": (*SOURCE_ROWS, *shared_rows("hierarchy")),
-    "Output": shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language"),
-}
-
-
-def _declared(panels: Mapping[str, Sequence[Row]]) -> Iterator[inspect.Parameter]:
-    for panel, rows in panels.items():
-        for name, kind, spelling, metavar, means in rows:
-            option = typer.Option(
-                *spelling.split(),
-                help=means,
-                rich_help_panel=panel,
-                metavar=metavar,
-                show_default=False,
-                hidden=means is None,
-            )
-            declared: Any = Annotated[kind, option]
-            yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
-
-
-def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a command every shared option; the verb gets them as ``policy`` and ``settings``."""
-    return speaks(verb, _PANELS)
+def speaks_policy(
+    verb: Callable[..., None], more: Mapping[str, Sequence[Row]] | None = None
+) -> Callable[..., None]:
+    """Give a command every option of a release; the verb gets them as ``policy`` and ``settings``."""
+    return speaks(verb, {**(more or {}), **_policy_panels()})
 
 
 def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
@@ -220,12 +151,14 @@ def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
 
 def speaks_published(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what a published table is."""
-    return speaks(verb, _PUBLISHED)
+    first = shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy")
+    return speaks(verb, {"Table": (*first, *SOURCE_ROWS, _POLICY, *shared_rows("seed"))})
 
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for a table whose policy lies in a recipe."""
-    return speaks(verb, _BATCH)
+    output = shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language")
+    return speaks(verb, {"Table": (*SOURCE_ROWS, *shared_rows("hierarchy")), "Output": output})
 
 
 def speaks_source(verb: Callable[..., None]) -> Callable[..., None]:
@@ -234,66 +167,29 @@ def speaks_source(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 def speaks(verb: Callable[..., None], panels: Mapping[str, Sequence[Row]]) -> Callable[..., None]:
-    """Give a command options by rows; the verb gets what was said as ``settings``."""
-    shared = list(_declared(panels))
+    """Give a command options by rows; the verb gets what was typed as ``settings``."""
+    options = [(panel, Option(*row)) for panel, rows in panels.items() for row in rows]
+    shared = list(_declared(options))
     passed = {"policy", "settings"}
     parameters = inspect.signature(verb, eval_str=True).parameters.values()
     own = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters if p.name not in passed]
 
     @functools.wraps(verb)
-    def command(**said: Any) -> None:
-        given = {parameter.name: said.pop(parameter.name) for parameter in shared}
-        policy = {"policy": given.pop("policy")} if "policy" in given else {}
-        verb(**said, **policy, settings=_settings(given))
+    def command(**typed: Any) -> None:
+        given = {known.name: (known, typed.pop(known.name)) for _, known in options}
+        policy = {"policy": given.pop("policy")[1]} if "policy" in given else {}
+        verb(**typed, **policy, settings=read_typed(given.values()))
 
     command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
     return command
 
 
-def _settings(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn what was typed into what the Python verbs take."""
-    given = {name: typed for name, typed in said.items() if typed is not None and typed != []}
-    settings = check.under_one_name(given, "sql", "query")
-    return {
-        name: _READERS[name](name, typed) if name in _READERS else typed for name, typed in settings.items()
+def read_typed(given: Iterable[tuple[Option, Any]]) -> dict[str, Any]:
+    """Turn what was typed into what the Python verbs take; what was not typed is left out."""
+    read = {
+        known.name: typed if known.typed is None else known.typed(known.name, typed)
+        for known, typed in given
+        if typed is not None and typed != []
     }
-
-
-def _names(_: str, texts: Sequence[str]) -> list[str]:
-    return listed(texts)
-
-
-def _sensitive(_: str, texts: Sequence[str]) -> list[str]:
-    """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
-    names: list[str] = []
-    for text in texts:
-        for place, part in enumerate(text.split(",")):
-            if place and names and "=" in part and ":" not in part and ":" in names[-1]:
-                names[-1] += "," + part
-            elif part.strip():
-                names.append(part.strip())
-    return names
-
-
-def _numbers(name: str, texts: Sequence[str]) -> dict[str, float]:
-    return {column: number(name, text) for column, text in pairs(name, texts).items()}
-
-
-def _values(name: str, texts: Sequence[str]) -> dict[str, float | str]:
-    return {key: value(text) for key, text in pairs(name, texts).items()}
-
-
-def _whole_if_it_is(_: str, typed: float) -> float:
-    return int(typed) if typed.is_integer() else typed
-
-
-_READERS: Mapping[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("quasi", "identifier", "insensitive", "suppress", "features"), _names),
-    "sensitive": _sensitive,
-    **dict.fromkeys(("kind", "order", "hierarchy", "pseudonym", "roles"), pairs),
-    **dict.fromkeys(("weights", "top", "bottom"), _numbers),
-    **dict.fromkeys(("grid", "options"), _values),
-    **dict.fromkeys(("hidden", "shape"), sizes),
-    "l": _whole_if_it_is,
-}
+    return check.under_one_name(read, "sql", "query")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
-from mahrem.cli._spec_options import spec_panels, typed_settings
 from mahrem.learning.synthesis import SynthesisSettings
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def synthesize(
             delta=delta,
             output=output,
             progress=progress,
-            **typed_settings(SynthesisSettings, settings),
+            **settings,
         )
     with while_read():
         if json:

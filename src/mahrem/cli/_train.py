@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, speaks
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
-from mahrem.cli._spec_options import spec_panels
 from mahrem.learning.training import TrainingSettings
 
 __all__ = ["train"]

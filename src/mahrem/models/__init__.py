@@ -17,16 +17,10 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts, PrivacyModel, counts_of
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence
+    from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
     from mahrem.models._k_anonymity import KAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-    from mahrem.models._parse import (
-        BETA_KINDS,
-        L_KINDS,
-        SETTINGS,
-        T_KINDS,
-        models_from_settings,
-        parse_sensitive,
-    )
+    from mahrem.models._parse import models_from_settings, parse_sensitive
     from mahrem.models._promise import Outcome, Promise, judge
     from mahrem.models._t_closeness import (
         EqualCloseness,
@@ -38,10 +32,8 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "BETA_KINDS",
-    "L_KINDS",
-    "SETTINGS",
-    "T_KINDS",
+    "DELTA_PRESENCE",
+    "MODELS",
     "AlphaK",
     "BasicLikeness",
     "Counts",
@@ -52,8 +44,10 @@ __all__ = [
     "EntropyDiversity",
     "EqualCloseness",
     "HierarchicalCloseness",
+    "K",
     "KAnonymity",
     "KLCloseness",
+    "ModelEntry",
     "OrderedCloseness",
     "Outcome",
     "PrivacyModel",
@@ -61,6 +55,8 @@ __all__ = [
     "RecursiveDiversity",
     "counts_of",
     "judge",
+    "model_setting",
+    "model_settings",
     "models_from_settings",
     "parse_sensitive",
 ]

@@ -7,34 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.models._alpha_k import AlphaK
-from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-from mahrem.models._delta_disclosure import DeltaDisclosure
-from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from mahrem.models._t_closeness import EqualCloseness, HierarchicalCloseness, KLCloseness, OrderedCloseness
+from mahrem.models._entries import ModelEntry, model_families, model_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from mahrem.models._counts import PrivacyModel
 
-__all__ = ["BETA_KINDS", "L_KINDS", "SETTINGS", "T_KINDS", "models_from_settings", "parse_sensitive"]
+__all__ = ["models_from_settings", "parse_sensitive"]
 
-L_KINDS: Final = ("distinct", "entropy", "recursive")
-T_KINDS: Final = ("equal", "ordered", "hierarchical", "kl")
-BETA_KINDS: Final = ("basic", "enhanced")
-SETTINGS: Final = ("l", "l_kind", "c", "t", "t_kind", "alpha", "beta", "beta_kind", "delta_disclosure")
-
-_CLOSENESS: Final[dict[str, Callable[[Any], PrivacyModel]]] = {
-    "equal": EqualCloseness,
-    "ordered": OrderedCloseness,
-    "hierarchical": HierarchicalCloseness,
-    "kl": KLCloseness,
-}
-_LIKENESS: Final[dict[str, Callable[[Any], PrivacyModel]]] = {
-    "basic": BasicLikeness,
-    "enhanced": EnhancedLikeness,
-}
 _PAIR: Final = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*([^\s,=:][^,=:]*?)\s*")
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 
@@ -45,8 +26,8 @@ def models_from_settings(
     """Build the models that the settings of one sensitive column ask for.
 
     Args:
-        settings: Any of ``SETTINGS``; None stands for a key that is not there. A kind without the figure it
-            qualifies is refused, as is an unknown key: a promise must not be dropped in silence.
+        settings: Any of :func:`model_settings`; None stands for a key that is not there. A kind without the
+            figure it qualifies is refused, as is an unknown key: a promise must not be dropped in silence.
         where: What to call the place in an error, such as ``sensitive.disease``.
         k: The k of the release; ``alpha`` needs it.
 
@@ -57,29 +38,52 @@ def models_from_settings(
         >>> models_from_settings({"l": 3, "t": 0.2, "t_kind": "ordered"}, where="sensitive.cost")
         (DistinctDiversity(l=3), OrderedCloseness(t=0.2))
     """
-    check.unknown_keys(settings, SETTINGS, where=where)
+    check.unknown_keys(settings, tuple(model_settings()), where=where)
     given = {key: value for key, value in settings.items() if value is not None}
-    for qualifier, figure in (("l_kind", "l"), ("c", "l"), ("t_kind", "t"), ("beta_kind", "beta")):
-        if qualifier in given and figure not in given:
-            raise InvalidParameter(
-                f"{where}: {qualifier}={given[qualifier]!r} needs {figure}; say {figure} too"
-            )
     models: list[PrivacyModel] = []
-    if "l" in given:
-        models.append(_diversity(given, where))
-    if "t" in given:
-        models.append(_CLOSENESS[check.one_of(T_KINDS, t_kind=given.get("t_kind", "equal"))](given["t"]))
-    if "alpha" in given:
-        if k is None:
-            raise InvalidParameter(f"{where}: alpha={given['alpha']!r} needs k; say k too")
-        models.append(AlphaK(alpha=given["alpha"], k=k))
-    if "beta" in given:
-        models.append(
-            _LIKENESS[check.one_of(BETA_KINDS, beta_kind=given.get("beta_kind", "basic"))](given["beta"])
-        )
-    if "delta_disclosure" in given:
-        models.append(DeltaDisclosure(given["delta_disclosure"]))
+    for figure, entries in model_families().items():
+        qualifiers = [f"{figure}_kind", *(known.name for entry in entries for known in entry.needs)]
+        if figure in given:
+            models.append(_model(_entry_of_kind(figure, entries, given), given, where, k))
+            continue
+        for qualifier in qualifiers:
+            if qualifier in given:
+                raise InvalidParameter(
+                    f"{where}: {qualifier}={given[qualifier]!r} needs {figure}; say {figure} too"
+                )
     return tuple(models)
+
+
+def _entry_of_kind(figure: str, entries: Sequence[ModelEntry], given: Mapping[str, Any]) -> ModelEntry:
+    kinds = {entry.kind: entry for entry in entries if entry.kind is not None}
+    if not kinds:
+        return entries[0]
+    name = f"{figure}_kind"
+    return kinds[check.one_of(tuple(kinds), **{name: given.get(name, next(iter(kinds)))})]
+
+
+def _model(entry: ModelEntry, given: Mapping[str, Any], where: str, k: int | None) -> PrivacyModel:
+    """Build the model of an entry; what only other models with its figure need is refused."""
+    figure, kind = entry.figure.name, f"{entry.figure.name}_kind"
+    arguments = {entry.keyword or figure: given[figure]}
+    for needed in entry.needs:
+        if needed.name not in given:
+            raise InvalidParameter(
+                f"{where}: {kind}={entry.kind!r} needs {needed.name}; say {needed.name} too"
+            )
+        arguments[needed.name] = given[needed.name]
+    for other in model_families()[figure]:
+        for needed in other.needs:
+            if needed not in entry.needs and needed.name in given:
+                raise InvalidParameter(
+                    f"{where}: {needed.name}={given[needed.name]!r} needs {kind}={other.kind!r}; "
+                    f"say it, or leave {needed.name} out"
+                )
+    if entry.takes_k:
+        if k is None:
+            raise InvalidParameter(f"{where}: {figure}={given[figure]!r} needs k; say k too")
+        arguments["k"] = k
+    return entry.load()(**arguments)
 
 
 def parse_sensitive(text: str) -> tuple[str, dict[str, int | float | str]]:
@@ -111,18 +115,6 @@ def parse_sensitive(text: str) -> tuple[str, dict[str, int | float | str]]:
             raise InvalidParameter(f"sensitive={text!r} must say {key} once")
         settings[key] = _number(pair[2])
     return column, settings
-
-
-def _diversity(given: Mapping[str, Any], where: str) -> PrivacyModel:
-    """Build the l-diversity that is asked for."""
-    kind = check.one_of(L_KINDS, l_kind=given.get("l_kind", "distinct"))
-    if kind == "recursive":
-        if "c" not in given:
-            raise InvalidParameter(f"{where}: l_kind='recursive' needs c; say c too, such as c=3")
-        return RecursiveDiversity(c=given["c"], l=given["l"])
-    if "c" in given:
-        raise InvalidParameter(f"{where}: c={given['c']!r} needs l_kind='recursive'; say it, or leave c out")
-    return DistinctDiversity(given["l"]) if kind == "distinct" else EntropyDiversity(given["l"])
 
 
 def _number(text: str) -> int | float | str:

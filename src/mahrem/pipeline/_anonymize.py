@@ -14,10 +14,9 @@ from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, Settings, earlier_seconds, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from
 from mahrem.spark import is_spark_frame
 from mahrem.table import open_source
-from mahrem.words import LANGUAGES
 
 __all__ = ["anonymize"]
 
@@ -34,7 +33,7 @@ def anonymize(
     html: bool = True,
     target: Hashable | None = None,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> Release:
     """Anonymise a table and verify what comes out.
 
@@ -50,7 +49,66 @@ def anonymize(
         html: Draw ``report.html``; without it the report is brief: no figures of the original, no red team.
         target: A column to predict: the report then says what is left for learning.
         progress: Called with the name of each stage as it begins.
-        **settings: Roles, promises, method, cells: every name of :class:`~mahrem.release.Settings`.
+        **settings: Roles, promises, method, cells, as listed here.
+
+    Settings:
+        quasi: Columns others may know.
+        sensitive: Columns not to be learnt; own promises: disease:l=3,t=0.2.
+        identifier: Columns that name a person; they are dropped.
+        insensitive: Columns to publish as they are.
+        roles: Role of one column, also in ARX's or sdcMicro's words.
+        rest: What undeclared columns are: insensitive, drop; else an error.
+        kind: numeric, ordinal, categorical, date or code.
+        order: Order of an ordinal column, lowest first.
+        null: Text that means missing, besides the empty cell.
+        missing: Missing values: category, suppress, drop, drop-any, refuse; default category.
+        subject: Says whose row it is: k then counts people, not rows.
+        hierarchy: Hierarchy of a column in ARX's CSV form.
+        automatic: Publish groups learnt against this published column.
+        rho: Widths of learnt groups in percent; default 5,10,20,50.
+        smoothing: Learnt groups: rows of the whole table added to each value.
+        minimum_count: Learnt groups: rarer values do not decide.
+        learn_from: Learn groups from this table, best a public one.
+        pseudonym: Replace an identifier by keyed pseudonyms.
+        k: At least k rows share every combination of quasi-identifiers.
+        l: Every class shows at least l sensitive values (see l_kind).
+        l_kind: distinct, entropy, recursive; distinct by default, recursive needs c.
+        c: The c of recursive (c,l)-diversity.
+        t: In a class, sensitive values spread as in the table, up to t.
+        t_kind: equal, ordered, hierarchical, kl; equal by default.
+        alpha: No sensitive value makes up a larger share of a class.
+        beta: No value's share grows by more than this factor in a class.
+        beta_kind: basic, enhanced; basic by default.
+        delta_disclosure: Bound on |ln(share in class / in table)|.
+        delta_presence: Chance of being in, given the population.
+        population: Table with everyone: for delta-presence, and for audits.
+        fraction: Share of the population in the table, for the risk figures.
+        method: mondrian, optimised-mondrian, canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*,
+            ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen,
+            auto; default mondrian; auto chooses by size, kinds, time (option seconds=10).
+        options: A setting of the method: rounds=5.
+        strategy: strict (equal values stay together) or relaxed; default strict.
+        bounds: grid (snapped outward, no real extremes) or exact; default grid.
+        grid: Step of a column's grid: age=5, admission=month.
+        cells: text, pairs, midpoint, centroid; default text: [20, 29].
+        top: Numbers from X up are published as [X, inf]: age=90.
+        bottom: Numbers from X down are published as [-inf, X].
+        jitter: Random first cuts, so far from the median: 0.1.
+        suppress: Quasi-identifiers to hide altogether.
+        suppression_limit: Largest share of rows to suppress.
+        weights: How much a column's loss counts.
+        seed: Seed of methods that draw; it stays out of the release.
+        engine: Where it runs: local, spark; default local.
+        master: Spark's master: local[2], spark://…, sc://…, yarn, k8s://…
+        delimiter: Field separator of a CSV; found out if not given.
+        encoding: Encoding of a CSV that is not UTF-8: cp1254, latin-1 …
+        decimal: Decimal mark of a CSV: '.' or ','.
+        query: What to ask a database.
+        table: Table to read from a database.
+        format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
+        shuffle: Shuffle the rows of the file (default).
+        language: Language of the report: en, de, tr.
+        look_for: What columns with such names are, where a table has them.
 
     Guarantees:
         - Every promise was checked on the published table by a verifier that does not know how it was made.
@@ -68,7 +126,6 @@ def anonymize(
     policy = policy_from(policy, settings, whole=True)
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
-    check.one_of(LANGUAGES, language=policy.language)
     destination = Destination(
         output=None if output is None else Path(output),
         database=(to, "anonymised") if isinstance(to, str) else to,

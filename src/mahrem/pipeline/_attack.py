@@ -29,7 +29,7 @@ from mahrem.pipeline._red_team import RedTeam, excess, open_label
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
     Policy,
-    Settings,
+    ReleaseKeywords,
     check_hashes,
     find_data,
     hierarchies_of,
@@ -60,7 +60,7 @@ def attack(
     policy: str | Path | Mapping[str, Any] | Policy | None = None,
     trials: int = 1000,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> RedTeam:
     """Attack a release before somebody else does.
 

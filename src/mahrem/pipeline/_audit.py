@@ -16,8 +16,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
-from mahrem.models import SETTINGS as MODEL_KEYS
-from mahrem.models import KAnonymity, Promise
+from mahrem.models import KAnonymity, Promise, model_settings
 from mahrem.partition import METHODS
 from mahrem.pipeline._prepare import subjects_of
 from mahrem.pipeline._progress import Progress, in_silence
@@ -28,7 +27,7 @@ from mahrem.pipeline._summary import promises_of
 from mahrem.release import (
     GivenPolicy,
     Policy,
-    Settings,
+    ReleaseKeywords,
     check_hashes,
     column_of,
     find_data,
@@ -69,7 +68,7 @@ def audit(
     memory: int | None = None,
     threshold: float = RISK_THRESHOLD,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> Audit:
     """Check promises on any table: a release, a file of another tool, or raw data.
 
@@ -188,8 +187,8 @@ def _folder(source: object) -> Path | None:
 def _own_policy(folder: Path) -> dict[str, Any]:
     """Give what a release promises of its own published columns; how its input was read is past."""
     own = read_policy(folder / "policy.toml")
-    kept = (*MODEL_KEYS, "k", "delta_presence", "strategy", "bounds", "cells", "order", "subject", "decimal")
-    promised = {key: own[key] for key in kept if key in own}
+    rules = ("k", "delta_presence", "strategy", "bounds", "cells", "order", "subject", "decimal")
+    promised = {key: own[key] for key in (*model_settings(), *rules) if key in own}
     shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
     renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
     promised["quasi"] = shown["quasi"]

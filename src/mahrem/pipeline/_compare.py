@@ -23,7 +23,7 @@ from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
 from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.pipeline._progress import Progress, in_silence
-from mahrem.release import GivenPolicy, Policy, Settings, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
 
@@ -55,7 +55,7 @@ class _Case:
         return {"method": self.method, "strategy": self.strategy, "k": self.k, "seed": self.seed}
 
 
-class SweepSettings(Settings, total=False):
+class SweepSettings(ReleaseKeywords, total=False):
     """What may be said to :func:`compare`: every field of :class:`Sweep`, and every setting of a release."""
 
     methods: Sequence[str] | None
@@ -157,7 +157,7 @@ def compare(
         progress: Called with a sentence before each run.
         **settings: What to run (every field of :class:`Sweep`: ``methods``, ``ks``, ``strategies``,
             ``seeds``, ``budget``, ``target``, ``classifiers``, ``splits``), and every name of
-            :class:`~mahrem.release.Settings`; ``options`` reach the methods that know them.
+            :class:`~mahrem.release.ReleaseKeywords`; ``options`` reach the methods that know them.
 
     Guarantees:
         - Every row was verified on the columns that would be published; ``holds`` says what was found.

@@ -19,7 +19,7 @@ from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
-from mahrem.release import GivenPolicy, Policy, Settings, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from
 from mahrem.table import Source, open_source
 
 __all__ = ["DryRun", "dry_run", "fitted"]
@@ -55,7 +55,7 @@ def dry_run(
     sample: int = SAMPLE,
     html: bool = True,
     progress: Progress | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> DryRun:
     """Say what anonymising a table would give, without doing so.
 

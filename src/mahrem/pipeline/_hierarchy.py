@@ -12,7 +12,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.pipeline._reading import reading_of
-from mahrem.release import GivenPolicy, Policy, Settings, hierarchy_of, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from
 from mahrem.table import (
     Hierarchy,
     HierarchyFacts,
@@ -35,7 +35,7 @@ from mahrem.table import (
 __all__ = ["check_hierarchy", "make_hierarchy"]
 
 
-class HierarchySettings(Settings, total=False):
+class HierarchySettings(ReleaseKeywords, total=False):
     """What may be said to :func:`make_hierarchy`: a way, how to learn groups, and how the table is read."""
 
     intervals: Sequence[float | str] | None
@@ -121,7 +121,7 @@ def check_hierarchy(
     column: Hashable | None = None,
     *,
     policy: GivenPolicy = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> HierarchyFacts:
     """Say how large a hierarchy is, whether its labels are true, and whether it knows a column's values.
 

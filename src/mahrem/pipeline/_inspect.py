@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from mahrem.pipeline._reading import reading_of
-from mahrem.release import GivenPolicy, Policy, Settings, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from
 from mahrem.table import Kind, Role, infer_kind, open_source
 
 __all__ = ["ColumnFacts", "Inspection", "inspect"]
@@ -81,7 +81,7 @@ def inspect(
     source: object,
     *,
     policy: GivenPolicy = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[ReleaseKeywords],
 ) -> Inspection:
     """Look at a table and suggest a role for every column, with the reason.
 

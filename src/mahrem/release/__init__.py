@@ -26,20 +26,21 @@ if TYPE_CHECKING:
         staged_release,
     )
     from mahrem.release._given_policy import GivenPolicy, policy_from
+    from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._people import told_apart_by, watch_people
-    from mahrem.release._policy import Policy, read_policy
+    from mahrem.release._policy import AUTOMATIC, Policy, read_policy, release_settings
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._record import earlier_seconds, record_run, state_folder
-    from mahrem.release._settings import Settings
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "AUTOMATIC",
     "DATA_FILES",
     "READY_POLICIES",
     "GivenPolicy",
     "Policy",
-    "Settings",
+    "ReleaseKeywords",
     "about_policy",
     "check_hashes",
     "column_of",
@@ -55,6 +56,7 @@ __all__ = [
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
+    "release_settings",
     "replace_page",
     "roles_of",
     "staged_release",

@@ -8,72 +8,141 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from mahrem import check
+from mahrem import check, typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import DeltaPresence, KAnonymity, Promise, models_from_settings
+from mahrem.models import (
+    DELTA_PRESENCE,
+    DeltaPresence,
+    K,
+    KAnonymity,
+    Promise,
+    model_settings,
+    models_from_settings,
+)
+from mahrem.partition import METHODS
+from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
+from mahrem.release import _readers as readers
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
-from mahrem.release._settings import read_settings
-from mahrem.table import Format, Kind, Missing
+from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
+from mahrem.table import FORMATS, Format, Kind, Missing, is_role_word, role_from_word
+from mahrem.words import LANGUAGES
 
-__all__ = ["Policy", "read_policy"]
+__all__ = ["AUTOMATIC", "Policy", "read_policy", "release_settings"]
+
+AUTOMATIC = "auto"  # a method is chosen by evidence
 
 # Private files a release was made with; its policy names their columns only.
 _SAID_AGAIN = ("hierarchy", "pseudonym")
+
+_role = partial(setting, group="roles", on_spark=True)
+_promise = partial(setting, group="promises")
+_reading = partial(setting, group="reading", on_spark=True)
+_method = partial(setting, group="method", on_spark=True)
+_cells = partial(setting, group="cells", on_spark=True)
+_output = partial(setting, group="output", on_spark=True)
+_names = partial(_role, (), read=columns, metavar="A,B")
+_numbers_by_column = by_column(number, types=typed.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """All decisions about a release; immutable, comparable, storable."""
 
-    quasi: tuple[str, ...] = ()
-    sensitive: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    identifier: tuple[str, ...] = ()
-    insensitive: tuple[str, ...] = ()
-    rest: Literal["insensitive", "drop"] | None = None
-    kind: Mapping[str, Kind] = field(default_factory=dict)
-    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    null: tuple[str, ...] = ()
-    missing: Missing = Missing.CATEGORY
-    subject: str | None = None
-    hierarchy: Mapping[str, Any] = field(default_factory=dict)
-    automatic: str | None = None  # the target for which groups of other columns are learnt
-    rho: tuple[float, ...] = ()
-    smoothing: float | None = None
-    minimum_count: int | None = None
-    learn_from: Any = field(default=None, repr=False)
-    pseudonym: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    k: int | None = None
-    models: Mapping[str, object] = field(default_factory=dict)
-    delta_presence: tuple[float, float] | None = None
-    population: Any = field(default=None, repr=False)
-    fraction: float | None = None  # share of the population that is in the table, where known
-    method: str = "mondrian"
-    options: Mapping[str, Any] = field(default_factory=dict)  # the method's own
-    strategy: str = "strict"
-    bounds: Literal["grid", "exact"] = "grid"
-    grid: Mapping[str, float | str] = field(default_factory=dict)
-    cells: Literal["text", "pairs", "midpoint", "centroid"] = "text"
-    top: Mapping[str, float] = field(default_factory=dict)  # numbers above are published as "or more"
-    bottom: Mapping[str, float] = field(default_factory=dict)
-    jitter: float | None = None  # how far from the median random first cuts may lie, as a share of the rows
-    suppress: tuple[str, ...] = ()
-    suppression_limit: float | None = None  # not said: all that miss values, none that a method refuses
-    weights: Mapping[str, float] = field(default_factory=dict)
-    seed: int | None = None
-    engine: str = "local"
-    master: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    decimal: Literal[".", ","] | None = None
-    query: str | None = None
-    table: str | None = None
-    format: Format = "csv"
-    shuffle: bool | None = None
-    language: str = "en"
-    look_for: tuple[Mapping[str, Any], ...] = ()  # what columns with such names are, where there are any
+    quasi: tuple[str, ...] = _names(spelling="--qi --quasi", example=["age", "zip"])
+    sensitive: Mapping[str, Mapping[str, object]] = _role(
+        dict, read=readers.sensitive_columns, metavar="A,B", example=["disease:l=3"]
+    )
+    identifier: tuple[str, ...] = _names(example=["name"])
+    insensitive: tuple[str, ...] = _names(example=["ward"])
+    rest: Literal["insensitive", "drop"] | None = _role(
+        read=text, choices=lambda: ("insensitive", "drop"), metavar="ROLE", example="drop"
+    )
+    kind: Mapping[str, Kind] = _reading(dict, read=readers.kinds, metavar="COL=KIND", example={"zip": "code"})
+    order: Mapping[str, tuple[str, ...]] = _reading(
+        dict, read=readers.orders, metavar="COL=A,B,C", example={"stage": ["I", "II", "III"]}
+    )
+    null: tuple[str, ...] = _reading((), read=texts, metavar="TOKEN", private=True, example=["NA", "?"])
+    missing: Missing = _reading(
+        Missing.CATEGORY, read=readers.missing_policy, choices=lambda: tuple(Missing), metavar="POLICY"
+    )
+    subject: str | None = _role(read=column, metavar="COL", on_spark=False, example="patient")
+    hierarchy: Mapping[str, Any] = _cells(
+        dict, read=readers.hierarchies, metavar="COL=FILE", private=True, example={"disease": "diseases.csv"}
+    )
+    automatic: str | None = _method(read=column, metavar="TARGET", on_spark=False, example="outcome")
+    rho: tuple[float, ...] = _method(
+        (), read=readers.widths, metavar="A,B", on_spark=False, example=[5, 10, 20, 50]
+    )
+    smoothing: float | None = _method(read=number, metavar="X", on_spark=False, example=1.0)
+    minimum_count: int | None = _method(read=whole, metavar="N", on_spark=False, example=5)
+    learn_from: Any = _method(
+        read=readers.other_table, metavar="FILE", private=True, on_spark=False, example="public.csv"
+    )
+    pseudonym: Mapping[str, Any] = _role(
+        dict,
+        read=readers.key_files,
+        metavar="COL=KEYFILE",
+        private=True,
+        on_spark=False,
+        example={"id": "key"},
+    )
+    k: int | None = same_setting(replace(K, example=5))
+    models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
+    delta_presence: tuple[float, float] | None = same_setting(replace(DELTA_PRESENCE, example=[0.0, 0.5]))
+    population: Any = _promise(
+        read=readers.other_table, metavar="FILE", private=True, example="everybody.csv"
+    )
+    fraction: float | None = _promise(
+        read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
+    )  # share of the population that is in the table, where known
+    method: str = _method("mondrian", read=text, choices=lambda: (*METHODS, AUTOMATIC), metavar="NAME")
+    options: Mapping[str, Any] = _method(
+        dict, read=readers.options, spelling="--option", metavar="NAME=VALUE", example={"rounds": 5}
+    )  # the method's own
+    strategy: str = _method("strict", read=text, choices=lambda: ("strict", "relaxed"), metavar="NAME")
+    bounds: Literal["grid", "exact"] = _cells(
+        "grid", read=text, choices=lambda: ("grid", "exact"), metavar="KIND"
+    )
+    grid: Mapping[str, float | str] = _cells(
+        dict, read=readers.grid_steps, metavar="COL=STEP", example={"age": 5, "admission": "month"}
+    )
+    cells: Literal["text", "pairs", "midpoint", "centroid"] = _cells(
+        "text", read=text, choices=lambda: ("text", "pairs", "midpoint", "centroid"), metavar="KIND"
+    )
+    top: Mapping[str, float] = _cells(
+        dict, read=_numbers_by_column, metavar="COL=X", example={"age": 90}
+    )  # numbers above are published as "or more"
+    bottom: Mapping[str, float] = _cells(dict, read=_numbers_by_column, metavar="COL=X", example={"age": 18})
+    jitter: float | None = _method(
+        read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
+    )  # how far from the median random first cuts may lie, as a share of the rows
+    suppress: tuple[str, ...] = _cells((), read=columns, metavar="A,B", example=["sex"])
+    suppression_limit: float | None = _cells(
+        read=number.within(0, 1), metavar="0..1", example=0.05
+    )  # not said: all that miss values, none that a method refuses
+    weights: Mapping[str, float] = _cells(
+        dict, read=_numbers_by_column, spelling="--weight", metavar="COL=X", example={"age": 2.0}
+    )
+    seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
+    engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
+    master: str | None = _method(read=text, metavar="URL", private=True, example="local[2]")
+    delimiter: str | None = _reading(read=text, metavar="CHAR", example=";")
+    encoding: str | None = _reading(read=text, metavar="NAME", example="cp1254")
+    decimal: Literal[".", ","] | None = _reading(
+        read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
+    )
+    query: str | None = _reading(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
+    table: str | None = _reading(read=text, metavar="NAME", private=True, example="patients")
+    format: Format = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
+    shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
+    language: str = _output("en", read=text, choices=lambda: tuple(LANGUAGES), metavar="NAME")
+    look_for: tuple[Mapping[str, Any], ...] = _role(
+        (), read=readers.descriptions, hidden=True, example=[{"names": ["age"], "role": "quasi"}]
+    )  # what columns with such names are, where there are any
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], *, over: Policy | Mapping[str, Any] | None = None) -> Policy:
@@ -81,36 +150,24 @@ class Policy:
 
         Settings in ``over`` are judged together with these: a file may ask for l of a column named later.
         """
-        plain, models = read_settings(settings)
+        plain, models = _read(settings)
         if isinstance(over, Mapping):
-            first, promised = read_settings(over)
+            first, promised = _read(over)
             return cls(**{**first, **plain}, models={**promised, **models})
         base = over if over is not None else cls()
         return replace(base, **plain, models={**base.models, **models})
 
     def __post_init__(self) -> None:
-        if self.k is not None:
-            check.at_least(1, k=check.whole(k=self.k))
-        check.one_of(("insensitive", "drop"), rest=self.rest or "drop")
-        check.one_of(("strict", "relaxed"), strategy=self.strategy)
-        check.one_of(("grid", "exact"), bounds=self.bounds)
-        check.one_of(("text", "pairs", "midpoint", "centroid"), cells=self.cells)
-        check.one_of(get_args(Format), format=self.format)
-        check.one_of(("local", "spark"), engine=self.engine)
-        check.one_of((".", ","), decimal=self.decimal or ".")
-        if self.suppression_limit is not None:
-            check.between(0, 1, suppression_limit=self.suppression_limit)
-        if self.fraction is not None:
-            check.between(0, 1, fraction=self.fraction)
-            if self.fraction == 0:
-                raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
+        check_settings(self)
+        if self.fraction == 0:
+            raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
         self._check_defences()
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
         if self.models and not self.sensitive:
-            said = next(iter(self.models))
+            figure = next(iter(self.models))
             raise InvalidParameter(
-                f"{said}={self.models[said]!r} speaks of a sensitive column; "
+                f"{figure}={self.models[figure]!r} speaks of a sensitive column; "
                 f"name one with {spelled('sensitive')}"
             )
         if self.delta_presence is not None:
@@ -124,8 +181,6 @@ class Policy:
         self.promises()
 
     def _check_defences(self) -> None:
-        if self.jitter is not None:
-            check.between(0, 0.4, jitter=self.jitter)
         for name, bottom in self.bottom.items():
             check.finite(**{f"bottom.{name}": bottom})
         for name, top in self.top.items():
@@ -164,25 +219,23 @@ class Policy:
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""
-        made = [] if self.k is None else [Promise(KAnonymity(self.k), None)]
-        for column, own in self.sensitive.items():
-            settings = {**self.models, **own}
-            found = models_from_settings(settings, where=f"sensitive.{column}", k=self.k)
-            made.extend(Promise(model, column) for model in found)
+        promises = [] if self.k is None else [Promise(KAnonymity(self.k), None)]
+        for name, figures in self.sensitive.items():
+            models = models_from_settings({**self.models, **figures}, where=f"sensitive.{name}", k=self.k)
+            promises.extend(Promise(model, name) for model in models)
         if self.delta_presence is not None:
-            made.append(Promise(DeltaPresence(*self.delta_presence), None))
-        return tuple(made)
+            promises.append(Promise(DeltaPresence(*self.delta_presence), None))
+        return tuple(promises)
 
     def public(self) -> dict[str, Any]:
         """Give what may lie in a release: no seed, no file names, no credentials, no defaults."""
-        private = {"seed", "pseudonym", "hierarchy", "population", "query", "table", "master", "null"}
-        private |= {"learn_from"}
+        known = settings_of(type(self))
         public: dict[str, Any] = {}
         for entry in fields(self):
             value = getattr(self, entry.name)
-            if entry.name in private or value is None or value in ((), {}):
-                continue
-            public[entry.name] = _plain(value)
+            hidden = entry.name in known and known[entry.name].private
+            if not hidden and value is not None and value not in ((), {}):
+                public[entry.name] = _plain(value)
         public.update(public.pop("models", {}))
         return public
 
@@ -223,3 +276,60 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain(inner) for inner in value]
     return str(value) if isinstance(value, str) else value
+
+
+# Not a field: what it says becomes the columns of the roles.
+ROLES = Setting(
+    name="roles",
+    read=readers.role_words,
+    takes=readers.role_words.takes,
+    group="roles",
+    spelling="--role",
+    metavar="COL=WORD",
+    typed=readers.role_words.typed,
+    repeats=True,
+    on_spark=True,
+    example={"age": "quasi"},
+)
+
+
+def release_settings() -> dict[str, Setting]:
+    """Give everything that may be said about a release, figures of models of other distributions too."""
+    settings: dict[str, Setting] = {}
+    for name, known in settings_of(Policy).items():
+        settings[name] = known
+        if name == "insensitive":
+            settings["roles"] = ROLES
+        if name == "k":
+            settings |= model_settings()
+    return settings
+
+
+def _read(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, object]]:
+    """Read settings by name; gives the policy's own, and the figures of privacy models."""
+    known = release_settings()
+    ours = _in_our_words({key: value for key, value in given.items() if value is not None}, known)
+    kept = read_settings(known, ours)
+    figures = {name: kept.pop(name) for name in model_settings() if name in kept}
+    return kept, figures
+
+
+def _in_our_words(given: Mapping[str, Any], known: Mapping[str, Setting]) -> dict[str, Any]:
+    """Take columns under other tools' names (``quasi_ident``, ``keyVars``), and ``roles`` by column."""
+    ours: dict[str, Any] = {}
+    named: dict[str, list[str]] = {}
+    for key, value in given.items():
+        if key == "roles":
+            for name, word in readers.role_words(key, value).items():
+                named.setdefault(role_from_word(word).value, []).append(name)
+        elif key not in known and is_role_word(key):
+            named.setdefault(role_from_word(key).value, []).extend(columns(key, value))
+        else:
+            ours[key] = value
+    for role, names in named.items():
+        before = ours.get(role, ())
+        if isinstance(before, Mapping):
+            ours[role] = {**before, **{name: {} for name in names}}
+        else:
+            ours[role] = (*columns(role, before), *names)
+    return ours

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.release import Policy, method_of, recoding_of, roles_of
+from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._draft import ClusterDraft
 from mahrem.spark._encode import EncodedTable, encode_on_spark
@@ -23,13 +24,6 @@ from mahrem.spark._task import Task
 from mahrem.table import FORMATS
 
 __all__ = ["prepare_on_spark", "refuse_on_spark"]
-
-_KNOWN = (  # what a policy may say here; the rest needs all rows in one place
-    *("quasi", "sensitive", "identifier", "insensitive", "rest", "kind", "order", "null", "missing"),
-    *("hierarchy", "k", "models", "fraction", "method", "options", "strategy", "bounds", "grid", "top"),
-    *("bottom", "suppress", "suppression_limit", "weights", "seed", "engine", "master", "delimiter"),
-    *("encoding", "decimal", "query", "table", "format", "language", "look_for", "cells", "shuffle"),
-)
 
 
 def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: ExitStack) -> ClusterDraft:
@@ -92,12 +86,10 @@ def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> Any:
 
 def refuse_on_spark(policy: Policy) -> None:
     """Say at once what a cluster cannot do."""
-    usual = Policy()
-    for entry in fields(policy):
-        said = getattr(policy, entry.name)
-        if entry.name not in _KNOWN and said != getattr(usual, entry.name):
+    for name, known in settings_of(Policy).items():
+        if not known.on_spark and getattr(policy, name) != known.default:
             raise InvalidParameter(
-                f"{entry.name} is not for engine='spark'; engine='local' does it: "
+                f"{name} is not for engine='spark'; engine='local' does it: "
                 f"leave out {spelled('engine', 'spark')}"
             )
     if policy.method != "auto" and not METHODS[check.one_of(METHODS, method=policy.method)].on_spark:

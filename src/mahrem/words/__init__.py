@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, load_catalogue
 from mahrem.words._notes import Note
+from mahrem.words._settings import explain_setting
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Note", "load_catalogue"]
+__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Note", "explain_setting", "load_catalogue"]

@@ -1,0 +1,121 @@
+"""Write what is made from specs of settings and is kept in the tree: keywords for type checkers, and docs.
+
+A test compares every file with what this script would write.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from mahrem.learning.synthesis import SynthesisSettings
+from mahrem.learning.training import TrainingSettings
+from mahrem.release import release_settings
+from mahrem.settings import Setting, keyword_list, settings_of
+from mahrem.words import explain_setting, load_catalogue
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "mahrem"
+IMPORTS = {
+    "collections.abc": ("Hashable", "Mapping", "Sequence"),
+    "pathlib": ("Path",),
+    "typing": ("Any", "TypedDict"),
+}
+ANONYMIZE = SOURCE / "pipeline" / "_anonymize.py"
+WIDTH = 110
+
+
+def keyword_module(name: str, settings: Mapping[str, Setting], docstring: str) -> str:
+    """Write a module with one ``TypedDict``: a name, a type and a sentence for every setting."""
+    body = keyword_list(name, settings, says=docstring)
+    kinds = "\n".join(known.takes for known in settings.values())
+    used = {
+        module: [word for word in words if word == "TypedDict" or re.search(rf"\b{word}\b", kinds)]
+        for module, words in IMPORTS.items()
+    }
+    imports = [f"from {module} import {', '.join(words)}" for module, words in used.items() if words]
+    first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
+    future = "from __future__ import annotations"
+    return "\n".join([first, "", future, "", *imports, "", f'__all__ = ["{name}"]', "", "", body])
+
+
+def attributes(settings: Mapping[str, Setting], words: str, indent: str) -> Iterable[str]:
+    """Give a line or more of a docstring for every setting, in the words of the catalogue."""
+    for name, known in settings.items():
+        sentence = f"{name}: {explain_setting(load_catalogue('en'), words, known)}"
+        yield from textwrap.wrap(
+            sentence,
+            WIDTH,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def described(first: str, settings: Mapping[str, Setting], words: str) -> str:
+    """Give a docstring that says of every setting what it means."""
+    return "\n".join([first, "", "    Attributes:", *attributes(settings, words, " " * 8), "    "])
+
+
+def with_settings(text: str) -> str:
+    """Give the source of ``anonymize`` with the list of its settings in its docstring."""
+    lines = "\n".join(attributes(release_settings(), "release", " " * 8))
+    return re.sub(
+        r"(\n    Settings:\n).*?\n(\n    Guarantees:)", rf"\1{_literal(lines)}\n\2", text, flags=re.DOTALL
+    )
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", r"\\")
+
+
+def reference() -> str:
+    """Write the page that lists every setting."""
+    catalogue = load_catalogue("en")
+    pages = ["# Settings of a release", ""]
+    pages += [
+        "Made from the list of settings by `scripts/keywords.py`. In Python each is a keyword of",
+        "`mh.anonymize`, in a policy file a key (`mahrem policies --template` prints one with all of them),",
+        "on the command line an option, on the page a field.",
+    ]
+    groups: dict[str, list[Setting]] = {}
+    for known in release_settings().values():
+        groups.setdefault(known.group, []).append(known)
+    for group, members in groups.items():
+        pages += ["", f"## {catalogue['setting_group'][group]}", ""]
+        pages += ["| key | option | what it says | on Spark | published |", "|---|---|---|---|---|"]
+        for known in members:
+            option = "" if known.hidden else f"`{known.spelling.replace(' ', '`, `')}`"
+            means = explain_setting(catalogue, "release", known).replace("|", r"\|")
+            spark, public = ("yes" if fact else "no" for fact in (known.on_spark, not known.private))
+            pages.append(f"| `{known.name}` | {option} | {means} | {spark} | {public} |")
+    return "\n".join(pages) + "\n"
+
+
+def files() -> dict[Path, str]:
+    """Give every file this script writes, with what it must hold."""
+    training, synthesis, release = (
+        settings_of(TrainingSettings),
+        settings_of(SynthesisSettings),
+        release_settings(),
+    )
+    how = described("How to learn from a table with differential privacy.", training, "train")
+    made = described("How a synthetic table is made.", synthesis, "synthesize")
+    about = "What may be said about a release; ``help(mahrem.anonymize)`` says what each means."
+    learning = SOURCE / "learning"
+    return {
+        learning / "training" / "_keywords.py": keyword_module("TrainingKeywords", training, how),
+        learning / "synthesis" / "_keywords.py": keyword_module("SynthesisKeywords", synthesis, made),
+        SOURCE / "release" / "_keywords.py": keyword_module("ReleaseKeywords", release, about),
+        ANONYMIZE: with_settings(ANONYMIZE.read_text(encoding="utf-8")),
+        ROOT / "docs" / "reference" / "settings.md": reference(),
+    }
+
+
+if __name__ == "__main__":
+    for path, content in files().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content, encoding="utf-8")

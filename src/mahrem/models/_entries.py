@@ -1,0 +1,170 @@
+"""All privacy models: one entry each, with the settings that ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from mahrem.entries import Entries, Entry
+from mahrem.errors import InvalidParameter
+from mahrem.readers import Reader, number, text, whole
+from mahrem.settings import Setting
+
+if TYPE_CHECKING:
+    from mahrem.models._counts import PrivacyModel
+
+__all__ = ["DELTA_PRESENCE", "MODELS", "K", "ModelEntry", "model_families", "model_setting", "model_settings"]
+
+GROUP = "promises"
+MOST = 10**6
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry(Entry):
+    """A privacy model, before it is loaded.
+
+    Attributes:
+        figure: The setting that asks for it, such as ``l``.
+        kind: Which one is meant where several models have this figure; the first of them is the usual one.
+        needs: Further settings that it must be told.
+        takes_k: It must be told the k of the release too.
+        keyword: What its class calls the figure, if not by the setting's name.
+        of_column: It is about a sensitive column, and each may have its own; else about the whole table.
+    """
+
+    figure: Setting
+    kind: str | None = None
+    needs: tuple[Setting, ...] = ()
+    takes_k: bool = False
+    keyword: str = ""
+    of_column: bool = True
+
+    def load(self) -> Callable[..., PrivacyModel]:
+        """Import the class: it takes its figures by keyword."""
+        return cast("Callable[..., PrivacyModel]", super().load())
+
+
+def model_setting(
+    name: str, read: Reader, metavar: str, *, words: Mapping[str, str] | None = None
+) -> Setting:
+    """Say a figure of a privacy model; ``words`` by language are for models of other distributions."""
+    return Setting(
+        name=name,
+        read=read,
+        takes=f"{read.takes} | None",
+        group=GROUP,
+        metavar=metavar,
+        on_spark=True,
+        words=words or {},
+    )
+
+
+def _pair(name: str, value: object) -> tuple[float, float]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, Sequence) or len(parts) != 2:
+        raise InvalidParameter(f"{name} must be two numbers: MIN,MAX")
+    try:
+        return float(parts[0]), float(parts[1])
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be two numbers: MIN,MAX") from None
+
+
+def _level(name: str, value: object) -> float:
+    """Read an l: whole numbers stay whole, as distinct diversity counts values."""
+    level: float = number(name, value)
+    return int(level) if float(level).is_integer() else level
+
+
+K = model_setting("k", whole.within(1, MOST), "N")
+_L = model_setting("l", Reader(read=_level, takes="float", least=1, most=MOST), "N")
+_C = replace(model_setting("c", number.within(0, MOST), "X"), spelling="--c")
+_T = model_setting("t", number.within(0, 1), "X")
+_ALPHA = model_setting("alpha", number.within(0, 1), "X")
+_BETA = model_setting("beta", number.within(0, MOST), "X")
+_DELTA_DISCLOSURE = model_setting("delta_disclosure", number.within(0, MOST), "X")
+DELTA_PRESENCE = replace(
+    model_setting("delta_presence", Reader(read=_pair, takes="Sequence[float] | str"), "MIN,MAX"),
+    on_spark=False,
+)
+
+MODELS: Entries[ModelEntry] = Entries(
+    "mahrem.models",
+    ModelEntry,
+    tuple(
+        replace(entry, home=f"mahrem.models.{entry.home}")
+        for entry in (
+            ModelEntry(name="k-anonymity", home="_k_anonymity:KAnonymity", figure=K, of_column=False),
+            ModelEntry(
+                name="distinct-l-diversity", home="_l_diversity:DistinctDiversity", figure=_L, kind="distinct"
+            ),
+            ModelEntry(
+                name="entropy-l-diversity", home="_l_diversity:EntropyDiversity", figure=_L, kind="entropy"
+            ),
+            ModelEntry(
+                name="recursive-(c,l)-diversity",
+                home="_l_diversity:RecursiveDiversity",
+                figure=_L,
+                kind="recursive",
+                needs=(_C,),
+            ),
+            ModelEntry(name="t-closeness-equal", home="_t_closeness:EqualCloseness", figure=_T, kind="equal"),
+            ModelEntry(
+                name="t-closeness-ordered", home="_t_closeness:OrderedCloseness", figure=_T, kind="ordered"
+            ),
+            ModelEntry(
+                name="t-closeness-hierarchical",
+                home="_t_closeness:HierarchicalCloseness",
+                figure=_T,
+                kind="hierarchical",
+            ),
+            ModelEntry(name="t-closeness-kl", home="_t_closeness:KLCloseness", figure=_T, kind="kl"),
+            ModelEntry(name="(alpha,k)-anonymity", home="_alpha_k:AlphaK", figure=_ALPHA, takes_k=True),
+            ModelEntry(
+                name="beta-likeness-basic", home="_beta_likeness:BasicLikeness", figure=_BETA, kind="basic"
+            ),
+            ModelEntry(
+                name="beta-likeness-enhanced",
+                home="_beta_likeness:EnhancedLikeness",
+                figure=_BETA,
+                kind="enhanced",
+            ),
+            ModelEntry(
+                name="delta-disclosure",
+                home="_delta_disclosure:DeltaDisclosure",
+                figure=_DELTA_DISCLOSURE,
+                keyword="delta",
+            ),
+            ModelEntry(
+                name="delta-presence",
+                home="_delta_presence:DeltaPresence",
+                figure=DELTA_PRESENCE,
+                of_column=False,
+            ),
+        )
+    ),
+)
+
+
+def model_families() -> dict[str, list[ModelEntry]]:
+    """Give the models of sensitive columns by the figure that asks for them."""
+    families: dict[str, list[ModelEntry]] = {}
+    for entry in MODELS.values():
+        if entry.of_column:
+            families.setdefault(entry.figure.name, []).append(entry)
+    return families
+
+
+def model_settings() -> dict[str, Setting]:
+    """Give the settings that ask for models of sensitive columns, those of other distributions too."""
+    settings: dict[str, Setting] = {}
+    for figure, entries in model_families().items():
+        settings[figure] = entries[0].figure
+        kinds = tuple(entry.kind for entry in entries if entry.kind is not None)
+        if kinds:
+            settings[f"{figure}_kind"] = replace(
+                model_setting(f"{figure}_kind", text, "KIND"), choices=partial(tuple, kinds)
+            )
+        settings |= {known.name: known for entry in entries for known in entry.needs}
+    return settings

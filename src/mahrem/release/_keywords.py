@@ -1,0 +1,68 @@
+"""Keywords of settings, made by scripts/keywords.py."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypedDict
+
+__all__ = ["ReleaseKeywords"]
+
+
+class ReleaseKeywords(TypedDict, total=False):
+    """What may be said about a release; ``help(mahrem.anonymize)`` says what each means."""
+
+    quasi: Hashable | Sequence[Hashable]
+    sensitive: Hashable | Sequence[Hashable] | Mapping[Any, Mapping[str, object]]
+    identifier: Hashable | Sequence[Hashable]
+    insensitive: Hashable | Sequence[Hashable]
+    roles: Mapping[Any, str]
+    rest: str | None
+    kind: Mapping[Any, str]
+    order: Mapping[Any, str | Sequence[str]]
+    null: str | Sequence[str]
+    missing: str
+    subject: Hashable | None
+    hierarchy: Mapping[Any, Any]
+    automatic: Hashable | None
+    rho: str | float | Sequence[float]
+    smoothing: float | None
+    minimum_count: int | None
+    learn_from: Any
+    pseudonym: Mapping[Any, Any]
+    k: int | None
+    l: float | None  # noqa: E741 - the literature's name
+    l_kind: str | None
+    c: float | None
+    t: float | None
+    t_kind: str | None
+    alpha: float | None
+    beta: float | None
+    beta_kind: str | None
+    delta_disclosure: float | None
+    delta_presence: Sequence[float] | str | None
+    population: Any
+    fraction: float | None
+    method: str
+    options: Mapping[Any, Any]
+    strategy: str
+    bounds: str
+    grid: Mapping[Any, float | str]
+    cells: str
+    top: Mapping[Any, float]
+    bottom: Mapping[Any, float]
+    jitter: float | None
+    suppress: Hashable | Sequence[Hashable]
+    suppression_limit: float | None
+    weights: Mapping[Any, float]
+    seed: int | None
+    engine: str
+    master: str | None
+    delimiter: str | None
+    encoding: str | None
+    decimal: str | None
+    query: str | None
+    table: str | None
+    format: str
+    shuffle: bool | None
+    language: str
+    look_for: Sequence[Mapping[str, object]]

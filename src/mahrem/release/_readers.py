@@ -1,0 +1,126 @@
+"""How the values of a policy are read where no plain reader serves: somebody wrote it by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.models import model_settings, parse_sensitive
+from mahrem.readers import Reader, anything, by_column, columns, number, text, texts, wrong_type
+from mahrem.settings import read_settings
+from mahrem.table import Hierarchy, Kind, Missing, hold
+from mahrem.typed import values
+
+__all__ = [
+    "descriptions",
+    "grid_steps",
+    "hierarchies",
+    "key_files",
+    "kinds",
+    "missing_policy",
+    "options",
+    "orders",
+    "other_table",
+    "role_words",
+    "sensitive_columns",
+    "widths",
+]
+
+
+def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
+    if isinstance(value, Mapping):
+        own = by_column(by_column(anything))(name, value)
+    else:
+        own = {column: dict(settings) for column, settings in map(parse_sensitive, columns(name, value))}
+    known = model_settings()
+    for column, settings in own.items():
+        check.unknown_keys(settings, tuple(known), where=f"{name}.{column}")
+    return {column: read_settings(known, settings) for column, settings in own.items()}
+
+
+def _typed_sensitive(_: str, typed: Sequence[str]) -> list[str]:
+    """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
+    names: list[str] = []
+    for given in typed:
+        for place, part in enumerate(given.split(",")):
+            if place and names and "=" in part and ":" not in part and ":" in names[-1]:
+                names[-1] += "," + part
+            elif part.strip():
+                names.append(part.strip())
+    return names
+
+
+def _kind(name: str, value: object) -> Kind:
+    return Kind(check.one_of(tuple(Kind), **{name: text(name, value)}))
+
+
+def _missing(name: str, value: object) -> Missing:
+    return Missing(check.one_of(tuple(Missing), **{name: text(name, value)}))
+
+
+def _order(name: str, value: object) -> tuple[str, ...]:
+    listed: tuple[str, ...] = texts(name, value.split(",") if isinstance(value, str) else value)
+    return listed
+
+
+def _step(name: str, value: object) -> float | str:
+    step: float | str = value if isinstance(value, str) else number(name, value)
+    return step
+
+
+def _file_or(kinds: type | UnionType, wanted: str) -> Reader:
+    def read(name: str, value: object) -> object:
+        if not isinstance(value, str | Path | kinds):
+            raise wrong_type(name, value, wanted)
+        return value
+
+    return Reader(read=read, takes="Any")
+
+
+def _widths(name: str, value: object) -> tuple[float, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    listed = [parts] if isinstance(parts, int | float) else parts
+    if not isinstance(listed, Sequence):
+        raise wrong_type(name, value, "numbers: 5,10,20,50")
+    try:
+        return tuple(float(part) for part in listed)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be numbers: 5,10,20,50") from None
+
+
+def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
+    """Read what a policy says of columns it does not know by name."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise wrong_type(name, value, "a list of tables, as in [[look_for]]")
+    known = ("names", "role", "kind", "grid", "top", "bottom")
+    entries = []
+    for given in value:
+        entry = by_column(anything)(name, given)
+        check.unknown_keys(entry, known, where=name)
+        if "names" not in entry or "role" not in entry:
+            raise InvalidParameter(f"{name} needs names and a role in every entry")
+        entries.append({**entry, "names": texts(f"{name}.names", entry["names"])})
+    return tuple(entries)
+
+
+role_words = by_column(text)
+sensitive_columns = Reader(
+    read=_sensitive,
+    takes="Hashable | Sequence[Hashable] | Mapping[Any, Mapping[str, object]]",
+    typed=_typed_sensitive,
+    repeats=True,
+)
+missing_policy = Reader(read=_missing, takes="str")
+kinds = by_column(Reader(read=_kind, takes="str"))
+orders = by_column(Reader(read=_order, takes="str | Sequence[str]"))
+hierarchies = by_column(_file_or(Hierarchy, "a file or a Hierarchy"))
+key_files = by_column(_file_or(bytes, "a key file or a key"))
+grid_steps = by_column(Reader(read=_step, takes="float | str"), types=values)
+options = by_column(anything, types=values)
+widths = Reader(read=_widths, takes="str | float | Sequence[float]")
+other_table = Reader(read=lambda _, value: hold(value), takes="Any")  # it may be looked at several times
+descriptions = Reader(read=_descriptions, takes="Sequence[Mapping[str, object]]")
