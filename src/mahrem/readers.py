@@ -18,6 +18,7 @@ __all__ = [
     "Reader",
     "anything",
     "by_column",
+    "by_name",
     "column",
     "columns",
     "number",
@@ -40,7 +41,8 @@ class Reader:
         takes: What may be given, as a type checker reads it.
         typed: Turns what is typed after an option or into a field into what ``read`` takes.
         repeats: An option may be given several times.
-        by_column: It is a table from names of columns to values.
+        inner: Reads the values where it takes a table from names to values.
+        of_columns: The names it takes are those of columns.
         least: The smallest number that is taken.
         most: The largest.
     """
@@ -49,7 +51,8 @@ class Reader:
     takes: str
     typed: Read | None = None
     repeats: bool = False
-    by_column: bool = False
+    inner: Reader | None = None
+    of_columns: bool = False
     least: float | None = None
     most: float | None = None
 
@@ -105,16 +108,19 @@ text = Reader(read=_text, takes="str")
 switch = Reader(read=_switch, takes="bool")
 texts = Reader(read=_texts, takes="str | Sequence[str]", repeats=True)
 anything = Reader(read=lambda _, value: value, takes="Any")
-column = Reader(read=lambda name, value: check.column_name(**{name: value}), takes="Hashable")
+column = Reader(
+    read=lambda name, value: check.column_name(**{name: value}), takes="Hashable", of_columns=True
+)
 columns = Reader(
     read=lambda name, value: check.column_names(**{name: value}),
     takes="Hashable | Sequence[Hashable]",
     typed=typed.names,
     repeats=True,
+    of_columns=True,
 )
 
 
-def by_column(inner: Reader, *, types: Read = typed.pairs) -> Reader:
+def by_name(inner: Reader, *, types: Read = typed.pairs) -> Reader:
     """Give a reader of tables from names to values of one kind; ``types`` reads ``NAME=VALUE`` options."""
 
     def read(name: str, value: object) -> dict[str, Any]:
@@ -123,4 +129,9 @@ def by_column(inner: Reader, *, types: Read = typed.pairs) -> Reader:
         named = check.by_column(value, where=name)
         return {label: inner(f"{name}.{label}", given) for label, given in named.items()}
 
-    return Reader(read=read, takes=f"Mapping[Any, {inner.takes}]", typed=types, repeats=True, by_column=True)
+    return Reader(read=read, takes=f"Mapping[Any, {inner.takes}]", typed=types, repeats=True, inner=inner)
+
+
+def by_column(inner: Reader, *, types: Read = typed.pairs) -> Reader:
+    """Give a reader of tables from columns to values of one kind."""
+    return replace(by_name(inner, types=types), of_columns=True)

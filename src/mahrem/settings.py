@@ -56,7 +56,7 @@ class Setting:
         choices: The values there are, where they can be listed; a function where others may add to them.
         private: Never written into what is published: a seed, a key, the name of a file.
         on_spark: A cluster can do it.
-        on_page: A page can offer it: it is no file and no address of the machine the page runs on.
+        on_page: A page can offer it as it is: it is no file and no address of the machine the page runs on.
         hidden: Taken, but not shown in help.
         words: What it means by language, of settings that other distributions add.
     """
@@ -91,25 +91,25 @@ class Setting:
         return self.spelling.split()[0].split("/")[0]
 
     @property
-    def by_column(self) -> bool:
-        """Whether it is a table from columns to values."""
-        return isinstance(self.read, Reader) and self.read.by_column
+    def reader(self) -> Reader:
+        """What is known about the values it takes."""
+        return self.read if isinstance(self.read, Reader) else Reader(read=self.read, takes=self.takes)
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The least and the largest number it takes, where it takes numbers."""
-        return (self.read.least, self.read.most) if isinstance(self.read, Reader) else (None, None)
+        return self.reader.least, self.reader.most
 
 
 def setting(default: Any = None, *, read: Read, group: str, **more: Any) -> Any:
     """Say one setting as a field of a spec; ``more`` are the other attributes of :class:`Setting`.
 
-    ``default`` may be a type like ``dict``: each spec then gets one of its own. What a :class:`Reader` knows
+    ``default`` may be a type like ``dict`` or a function: each spec then gets one of its own. What a :class:`Reader` knows
     (``takes``, ``typed``, ``repeats``) need not be said again.
     """
     known = tuple(entry.name for entry in fields(Setting))
     check.unknown_keys(more, known, where="setting")
-    fresh = isinstance(default, type)
+    fresh = callable(default)
     return field(
         default=MISSING if fresh else default,
         default_factory=default if fresh else MISSING,

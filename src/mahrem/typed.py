@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["listed", "names", "number", "numbers", "pair", "pairs", "sizes", "value", "values"]
+__all__ = ["listed", "names", "number", "numbers", "pair", "pairs", "size", "sizes", "value", "values"]
+
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
 def listed(texts: Iterable[str] | None) -> list[str]:
@@ -68,3 +72,11 @@ def numbers(option: str, texts: Iterable[str]) -> dict[str, float]:
 def values(option: str, texts: Iterable[str]) -> dict[str, float | str]:
     """Read an option that is repeated with ``NAME=VALUE``, each value as what it looks like."""
     return {name: value(text) for name, text in pairs(option, texts).items()}
+
+
+def size(name: str, text: str) -> int:
+    """Read a size such as 512MB or 4GiB as bytes."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
+    if found is None:
+        raise InvalidParameter(f"{name}={text!r} must be a size such as 512MB or 4GB")
+    return int(float(found[1]) * _UNITS[found[2] or ""])

@@ -101,7 +101,7 @@ def test_a_job_that_is_killed_from_outside_says_that_memory_is_the_likely_reason
 
 
 def test_a_job_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
-    settings = ServeSettings(state=tmp_path / "state", job_seconds=0.1)
+    settings = ServeSettings(state=tmp_path / "state", job_minutes=0.1 / 60)
     store = ProjectStore(settings.state)
     queue = JobQueue(settings.state / "jobs.sqlite")
     runner = Runner(settings, store, queue)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 import typer
 
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
-from mahrem.errors import InvalidParameter
+from mahrem.typed import size
 
-__all__ = ["audit", "read_size"]
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+__all__ = ["audit"]
 
 
 @speaks_policy
@@ -47,7 +44,7 @@ def audit(
         found = verb(
             source,
             policy=policy,
-            memory=None if memory is None else read_size("memory", memory),
+            memory=None if memory is None else size("memory", memory),
             threshold=threshold,
             progress=progress,
             **settings,
@@ -58,11 +55,3 @@ def audit(
         elif not quiet:
             print_report(found.report)
     raise typer.Exit(0 if found.holds else 1)
-
-
-def read_size(name: str, text: str) -> int:
-    """Read a size such as 512MB or 4GiB as bytes."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]i?)?b?", text.strip().lower())
-    if found is None:
-        raise InvalidParameter(f"{name}={text!r} must be a size such as 512MB or 4GB")
-    return int(float(found[1]) * _UNITS[found[2] or ""])

@@ -78,11 +78,11 @@ def rows_of(spec: type, words: str) -> tuple[Option, ...]:
 
 
 def spec_panels(spec: type, words: str) -> dict[str, list[Row]]:
-    """Give the options of a spec by the headings it gives them, and those that say how a source is read."""
+    """Give the options of a spec by the headings it gives them."""
     panels: dict[str, list[Row]] = {}
     for known, row in zip(settings_of(spec).values(), rows_of(spec, words), strict=True):
         panels.setdefault(known.group.capitalize(), []).append(row)
-    return {**panels, "Table": list(SOURCE_ROWS)}
+    return panels
 
 
 def _typed_as(known: Setting) -> Any:
@@ -91,7 +91,7 @@ def _typed_as(known: Setting) -> Any:
     if known.metavar is None:
         return bool | None
     kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}
-    return kinds.get(known.takes.removesuffix(" | None"), str | None)
+    return kinds.get(known.takes.removesuffix(" | None"), str | None) if known.typed is None else str | None
 
 
 _POLICY = Option(
@@ -112,7 +112,7 @@ def _policy_panels() -> dict[str, list[Option]]:
     for known in release_settings().values():
         if not known.hidden:
             panels[headings[known.group]].append(_option_of(known, "release"))
-    panels[headings["reading"]].append(_SQL)
+    panels[headings["database"]].append(_SQL)
     panels[headings["method"]].insert(0, _POLICY)
     return panels
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.synthesis import SynthesisSettings
 
@@ -21,7 +21,7 @@ __all__ = ["synthesize"]
 def _speaks_synthesis(verb: Callable[..., None]) -> Callable[..., None]:
     panels = spec_panels(SynthesisSettings, "synthesize")
     panels["Output"].append(("force", bool | None, "--force", None, "Replace an earlier release there."))
-    return speaks(verb, panels)
+    return speaks(verb, {**panels, "Table": SOURCE_ROWS})
 
 
 @_speaks_synthesis

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, speaks, spec_panels
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.training import TrainingSettings
 
@@ -23,7 +23,7 @@ _OUTPUT: Sequence[Row] = (
 
 
 def _speaks_training(verb: Callable[..., None]) -> Callable[..., None]:
-    return speaks(verb, {"Output": _OUTPUT, **spec_panels(TrainingSettings, "train")})
+    return speaks(verb, {"Output": _OUTPUT, **spec_panels(TrainingSettings, "train"), "Table": SOURCE_ROWS})
 
 
 @_speaks_training

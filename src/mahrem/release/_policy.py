@@ -10,19 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mahrem import check, typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import (
-    DELTA_PRESENCE,
-    DeltaPresence,
-    K,
-    KAnonymity,
-    Promise,
-    model_settings,
-    models_from_settings,
-)
+from mahrem.models import DELTA_PRESENCE, MODELS, K, model_settings, models_from_settings
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release import _readers as readers
@@ -30,6 +22,9 @@ from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import FORMATS, Format, Kind, Missing, is_role_word, role_from_word
 from mahrem.words import LANGUAGES
+
+if TYPE_CHECKING:
+    from mahrem.models import Promise
 
 __all__ = ["AUTOMATIC", "Policy", "read_policy", "release_settings"]
 
@@ -41,6 +36,7 @@ _SAID_AGAIN = ("hierarchy", "pseudonym")
 _role = partial(setting, group="roles", on_spark=True)
 _promise = partial(setting, group="promises")
 _reading = partial(setting, group="reading", on_spark=True)
+_database = partial(setting, group="database", on_spark=True)
 _method = partial(setting, group="method", on_spark=True)
 _cells = partial(setting, group="cells", on_spark=True)
 _output = partial(setting, group="output", on_spark=True)
@@ -66,12 +62,17 @@ class Policy:
         dict, read=readers.orders, metavar="COL=A,B,C", example={"stage": ["I", "II", "III"]}
     )
     null: tuple[str, ...] = _reading((), read=texts, metavar="TOKEN", private=True, example=["NA", "?"])
-    missing: Missing = _reading(
+    missing: Missing = _method(
         Missing.CATEGORY, read=readers.missing_policy, choices=lambda: tuple(Missing), metavar="POLICY"
     )
     subject: str | None = _role(read=column, metavar="COL", on_spark=False, example="patient")
     hierarchy: Mapping[str, Any] = _cells(
-        dict, read=readers.hierarchies, metavar="COL=FILE", private=True, example={"disease": "diseases.csv"}
+        dict,
+        read=readers.hierarchies,
+        metavar="COL=FILE",
+        private=True,
+        on_page=False,
+        example={"disease": "diseases.csv"},
     )
     automatic: str | None = _method(read=column, metavar="TARGET", on_spark=False, example="outcome")
     rho: tuple[float, ...] = _method(
@@ -80,13 +81,19 @@ class Policy:
     smoothing: float | None = _method(read=number, metavar="X", on_spark=False, example=1.0)
     minimum_count: int | None = _method(read=whole, metavar="N", on_spark=False, example=5)
     learn_from: Any = _method(
-        read=readers.other_table, metavar="FILE", private=True, on_spark=False, example="public.csv"
+        read=readers.other_table,
+        metavar="FILE",
+        private=True,
+        on_page=False,
+        on_spark=False,
+        example="public.csv",
     )
     pseudonym: Mapping[str, Any] = _role(
         dict,
         read=readers.key_files,
         metavar="COL=KEYFILE",
         private=True,
+        on_page=False,
         on_spark=False,
         example={"id": "key"},
     )
@@ -94,7 +101,7 @@ class Policy:
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
     delta_presence: tuple[float, float] | None = same_setting(replace(DELTA_PRESENCE, example=[0.0, 0.5]))
     population: Any = _promise(
-        read=readers.other_table, metavar="FILE", private=True, example="everybody.csv"
+        read=readers.other_table, metavar="FILE", private=True, on_page=False, example="everybody.csv"
     )
     fraction: float | None = _promise(
         read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
@@ -129,14 +136,14 @@ class Policy:
     )
     seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
     engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
-    master: str | None = _method(read=text, metavar="URL", private=True, example="local[2]")
+    master: str | None = _method(read=text, metavar="URL", private=True, on_page=False, example="local[2]")
     delimiter: str | None = _reading(read=text, metavar="CHAR", example=";")
     encoding: str | None = _reading(read=text, metavar="NAME", example="cp1254")
     decimal: Literal[".", ","] | None = _reading(
         read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
     )
-    query: str | None = _reading(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
-    table: str | None = _reading(read=text, metavar="NAME", private=True, example="patients")
+    query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
+    table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
     format: Format = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
     shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
     language: str = _output("en", read=text, choices=lambda: tuple(LANGUAGES), metavar="NAME")
@@ -219,12 +226,14 @@ class Policy:
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""
-        promises = [] if self.k is None else [Promise(KAnonymity(self.k), None)]
+        from mahrem.models import Promise
+
+        promises = [] if self.k is None else [Promise(MODELS["k-anonymity"].load()(self.k), None)]
         for name, figures in self.sensitive.items():
             models = models_from_settings({**self.models, **figures}, where=f"sensitive.{name}", k=self.k)
             promises.extend(Promise(model, name) for model in models)
         if self.delta_presence is not None:
-            promises.append(Promise(DeltaPresence(*self.delta_presence), None))
+            promises.append(Promise(MODELS["delta-presence"].load()(*self.delta_presence), None))
         return tuple(promises)
 
     def public(self) -> dict[str, Any]:

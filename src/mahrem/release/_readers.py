@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import UnionType
 from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.models import model_settings, parse_sensitive
-from mahrem.readers import Reader, anything, by_column, columns, number, text, texts, wrong_type
+from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
 from mahrem.settings import read_settings
-from mahrem.table import Hierarchy, Kind, Missing, hold
+from mahrem.table import Kind, Missing
 from mahrem.typed import values
 
 __all__ = [
@@ -33,7 +32,7 @@ __all__ = [
 
 def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
     if isinstance(value, Mapping):
-        own = by_column(by_column(anything))(name, value)
+        own = by_column(by_name(anything))(name, value)
     else:
         own = {column: dict(settings) for column, settings in map(parse_sensitive, columns(name, value))}
     known = model_settings()
@@ -72,13 +71,24 @@ def _step(name: str, value: object) -> float | str:
     return step
 
 
-def _file_or(kinds: type | UnionType, wanted: str) -> Reader:
-    def read(name: str, value: object) -> object:
-        if not isinstance(value, str | Path | kinds):
-            raise wrong_type(name, value, wanted)
-        return value
+def _hierarchy(name: str, value: object) -> object:
+    from mahrem.table import Hierarchy  # only where somebody names one
 
-    return Reader(read=read, takes="Any")
+    if not isinstance(value, str | Path | Hierarchy):
+        raise wrong_type(name, value, "a file or a Hierarchy")
+    return value
+
+
+def _key(name: str, value: object) -> object:
+    if not isinstance(value, str | Path | bytes):
+        raise wrong_type(name, value, "a key file or a key")
+    return value
+
+
+def _other_table(_: str, value: object) -> object:
+    from mahrem.table import hold
+
+    return hold(value)  # it may be looked at several times
 
 
 def _widths(name: str, value: object) -> tuple[float, ...]:
@@ -99,7 +109,7 @@ def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
     known = ("names", "role", "kind", "grid", "top", "bottom")
     entries = []
     for given in value:
-        entry = by_column(anything)(name, given)
+        entry = by_name(anything)(name, given)
         check.unknown_keys(entry, known, where=name)
         if "names" not in entry or "role" not in entry:
             raise InvalidParameter(f"{name} needs names and a role in every entry")
@@ -117,10 +127,10 @@ sensitive_columns = Reader(
 missing_policy = Reader(read=_missing, takes="str")
 kinds = by_column(Reader(read=_kind, takes="str"))
 orders = by_column(Reader(read=_order, takes="str | Sequence[str]"))
-hierarchies = by_column(_file_or(Hierarchy, "a file or a Hierarchy"))
-key_files = by_column(_file_or(bytes, "a key file or a key"))
+hierarchies = by_column(Reader(read=_hierarchy, takes="Any"))
+key_files = by_column(Reader(read=_key, takes="Any"))
 grid_steps = by_column(Reader(read=_step, takes="float | str"), types=values)
-options = by_column(anything, types=values)
+options = by_name(anything, types=values)
 widths = Reader(read=_widths, takes="str | float | Sequence[float]")
-other_table = Reader(read=lambda _, value: hold(value), takes="Any")  # it may be looked at several times
+other_table = Reader(read=_other_table, takes="Any")
 descriptions = Reader(read=_descriptions, takes="Sequence[Mapping[str, object]]")

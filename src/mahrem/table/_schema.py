@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from mahrem.table.hierarchies import Hierarchy
+if TYPE_CHECKING:
+    from mahrem.table.hierarchies import Hierarchy
 
 __all__ = ["Column", "Kind", "Missing", "Role"]
 

@@ -19,8 +19,9 @@ from mahrem.web._bodies import (
     SourcePath,
 )
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
-from mahrem.web._models import Columns, Project, Promises, Reading, SourceFacts
-from mahrem.web._plan import needs_source
+from mahrem.web._models import Project, SourceFacts
+from mahrem.web._needs import needs_source
+from mahrem.web._release_bodies import Columns, Promises, Reading
 from mahrem.web._sources import database_label, file_facts, list_files, pick_database
 from mahrem.web._upload import receive_body
 

@@ -27,9 +27,10 @@ from mahrem.web._errors import Refused, not_found
 from mahrem.web._guard import REPORT_POLICY
 from mahrem.web._house import FILES, KEY, House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._models import Job, Project
+from mahrem.web._needs import needs_table
 from mahrem.web._orders import Json
 from mahrem.web._outcomes import result_of
-from mahrem.web._plan import check_methods, needs_table
+from mahrem.web._plan import check_methods
 from mahrem.web._runs import FederatedRuns, list_runs
 from mahrem.web._zip import zip_files
 

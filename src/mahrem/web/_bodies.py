@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from mahrem.web._models import ErrorDetail, Job, Name, Project, Strict, Text
+from mahrem.web._models import ErrorDetail, Job, Project
+from mahrem.web._release_bodies import FileBelow, Name, Strict, Text
 
 __all__ = [
     "ERRORS",
@@ -111,11 +112,9 @@ class Started(BaseModel):
     job: Job
 
 
-class SourcePath(Strict):
-    """A file below a declared folder."""
+class SourcePath(FileBelow):
+    """A file below a declared folder, and what of it where it is a database."""
 
-    folder: Annotated[int, Field(ge=0, le=1000)]
-    path: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
     table: Text | None = None
     query: Sql | None = None
 

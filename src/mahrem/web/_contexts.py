@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mahrem.web._models import ErrorDetail, Job, Project, Promises, Reading
-from mahrem.web._words import PromiseField
+from mahrem.web._fields import FormField
+from mahrem.web._models import ErrorDetail, Job, Project
 
 if TYPE_CHECKING:
     from mahrem.web._bodies import FolderFiles
@@ -83,8 +83,7 @@ class ColumnLine:
     suggested_role: str
     reason: str
     role: str
-    chosen_kind: str
-    order: str
+    fields: Sequence[FormField]
     has_hierarchy: bool
 
 
@@ -95,12 +94,11 @@ class ColumnsPage:
     shell: Shell
     job: Job | None  # the look at the table, while it lasts
     problem: ErrorDetail | None
-    reading: Reading
+    reading: Sequence[FormField]
     rows: int
     columns: Sequence[ColumnLine]
     subject: str
     roles: Sequence[str]
-    kinds: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +116,9 @@ class HierarchyPage:
 class SensitiveLine:
     """A sensitive column and what is promised about it alone."""
 
-    number: int
     name: str
-    own: Mapping[str, Any]
+    fields: Sequence[FormField]
+    own: int  # how many of them were said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +126,10 @@ class PromisesPage:
     """What is promised and how."""
 
     shell: Shell
-    promises: Promises
-    fields: Sequence[PromiseField]
-    methods: Sequence[str]
+    everybody: Sequence[FormField]
+    figures: Sequence[FormField]
+    method: Sequence[FormField]
+    more: Mapping[str, Sequence[FormField]]  # by heading
     sensitive: Sequence[SensitiveLine]
 
 

@@ -7,10 +7,23 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
+from mahrem.errors import MahremError
+from mahrem.models import model_settings
+from mahrem.settings import Setting
 from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
-from mahrem.web._models import Columns, Project, Promises, Reading
-from mahrem.web._plan import check_methods, needs_table
+from mahrem.web._fields import read_field
+from mahrem.web._models import Project
+from mahrem.web._needs import needs_table
+from mahrem.web._plan import check_methods
+from mahrem.web._release_bodies import (
+    DECLARED,
+    Columns,
+    Promises,
+    Reading,
+    settings_of_column,
+    settings_of_step,
+)
 
 __all__ = [
     "problem_in",
@@ -42,40 +55,52 @@ def problem_in(errors: list[Any]) -> Refused:
 
 
 def read_columns(project: Project, form: FormData) -> Columns:
-    """Read roles, kinds and orders; fields are numbered like the columns."""
+    """Read what was decided about columns; fields are numbered like the columns."""
     chosen: dict[str, Any] = {}
     before = {} if project.choices is None else project.choices.columns
     for number, facts in enumerate(needs_table(project)["columns"]):
-        said = _texts(form, "role", "kind", "order", suffix=f"-{number}")
-        role = said.get("role", "drop")
+        name = facts["name"]
+        role = _texts(form, f"role-{number}").get(f"role-{number}", "drop")
         if role == "drop":
             continue
-        order = [part.strip() for part in said.get("order", "").split(",") if part.strip()]
-        own = before[facts["name"]].promises if facts["name"] in before and role == "sensitive" else {}
-        chosen[facts["name"]] = {
-            "role": role,
-            "kind": said.get("kind"),
-            "order": order or None,
-            "promises": own,
+        own = before[name].promises if name in before and role == "sensitive" else {}
+        typed = {key: str(form.get(f"{key}-{number}", "")).strip() for key in settings_of_column()}
+        chosen[name] = {"role": role, "promises": own} | {
+            key: _read(settings_of_column()[key], text, name) for key, text in typed.items() if text
         }
     return _body(Columns, {"columns": chosen, "subject": _texts(form, "subject").get("subject")})
 
 
 def read_reading(form: FormData) -> Reading:
     """Read how a file is to be read."""
-    said: dict[str, Any] = _texts(form, "delimiter", "encoding", "decimal")
-    if said.get("delimiter") == "\\t":
-        said["delimiter"] = "\t"
-    null = str(form.get("null", ""))
-    return _body(Reading, {**said, "null": [part for part in null.split(",") if part]})
+    given = {key: str(form.get(key, "")) for key in settings_of_step("reading")}
+    values: dict[str, Any] = {
+        key: [part for part in text.split(",") if part] if known.repeats else text.strip() or None
+        for (key, known), text in zip(settings_of_step("reading").items(), given.values(), strict=True)
+    }
+    if values.get("delimiter") == "\\t":
+        values["delimiter"] = "\t"
+    return _body(Reading, values)
 
 
 def read_promises(project: Project, form: FormData) -> Promises:
     """Read promises and method; what a form does not have stays as it was."""
-    before = (project.promises or Promises()).model_dump()
-    given = {name: str(form[name]).strip() or None for name in before if name in form}
-    known = {name: value for name, value in given.items() if value is not None or name not in _ALWAYS}
-    return _body(Promises, {**before, **known})
+    values = (project.promises or Promises()).model_dump()
+    for key, known in settings_of_step("promises").items():
+        if key not in form:
+            continue
+        text = str(form[key]).strip()
+        if text:
+            values[key] = _file_below(text) if key in DECLARED else _read(known, text)
+        elif not isinstance(known.default, str):  # a choice that has a default is never empty
+            values[key] = None
+    return _body(Promises, values)
+
+
+def _file_below(text: str) -> dict[str, Any]:
+    """Read ``NUMBER:path``, as a list of files below declared folders gives it."""
+    folder, _, path = text.partition(":")
+    return {"folder": folder, "path": path}
 
 
 def read_own(project: Project, form: FormData) -> Columns:
@@ -83,15 +108,21 @@ def read_own(project: Project, form: FormData) -> Columns:
     chosen = dict((project.choices or Columns(columns={})).columns)
     for number, facts in enumerate(needs_table(project)["columns"]):
         choice = chosen.get(facts["name"])
-        said = {
-            key: str(form[f"own-{number}-{key}"]).strip() for key in _OWN if f"own-{number}-{key}" in form
-        }
-        if choice is None or choice.role != "sensitive" or not said:
+        names = {key: f"own-{number}-{key}" for key in model_settings()}
+        typed = {key: str(form[name]).strip() for key, name in names.items() if name in form}
+        if choice is None or choice.role != "sensitive" or not typed:
             continue
-        kept = {key: value for key, value in choice.promises.items() if key not in said}
-        own = {key: text if key.endswith("_kind") else _amount(text) for key, text in said.items() if text}
+        kept = {key: value for key, value in choice.promises.items() if key not in typed}
+        own = {key: _read(model_settings()[key], text) for key, text in typed.items() if text}
         chosen[facts["name"]] = choice.model_copy(update={"promises": {**kept, **own}})
     return Columns(columns=chosen, subject=None if project.choices is None else project.choices.subject)
+
+
+def _read(known: Setting, text: str, column: str | None = None) -> Any:
+    try:
+        return read_field(known, text, column)
+    except MahremError as error:
+        raise Refused(422, "does_not_fit", str(error), "Write a number like 3 or 0.2.") from None
 
 
 def _amount(text: str) -> float:
@@ -99,10 +130,6 @@ def _amount(text: str) -> float:
         return float(text.replace(",", "."))
     except ValueError:
         raise Refused(422, "does_not_fit", "A promise must be a number", "Write it like 3 or 0.2.") from None
-
-
-_OWN = ("l", "l_kind", "c", "t", "t_kind", "alpha", "beta", "delta_disclosure")
-_ALWAYS = frozenset({"method", "strategy", "bounds", "cells", "missing", "format", "language"})
 
 
 def read_point(form: FormData) -> Adopted:

@@ -14,10 +14,12 @@ from fastapi.security import HTTPBearer
 
 from mahrem.table import FORMATS
 from mahrem.web._errors import Refused
-from mahrem.web._models import ColumnChoice, Columns, Job, Project, Promises, RoleName, SourceFacts
+from mahrem.web._models import Job, Project, SourceFacts
+from mahrem.web._needs import needs_table
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, needs_table, settings_of
+from mahrem.web._plan import check_choices, settings_of
 from mahrem.web._queue import JobQueue
+from mahrem.web._release_bodies import ColumnChoice, Columns, Promises, RoleName
 from mahrem.web._runner import Runner
 from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
@@ -116,7 +118,7 @@ class House:
         given = dict(arguments)
         settings: Json = {}
         if verb in {"anonymize", "compare", "audit", "estimate"}:
-            settings = settings_of(project, self.store.folder(project.id))
+            settings = settings_of(project, self.store.folder(project.id), self.settings)
         if verb == "hierarchy" and project.choices is not None:
             column = given["column"]
             choice = project.choices.columns.get(column)

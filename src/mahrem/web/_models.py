@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field
 
-from mahrem.check import one_of
-from mahrem.table import FORMATS
-from mahrem.words import LANGUAGES
+from mahrem.web._release_bodies import Columns, Promises, Reading
 
-__all__ = [
-    "ColumnChoice",
-    "Columns",
-    "ErrorDetail",
-    "Job",
-    "KindName",
-    "Project",
-    "Promises",
-    "Reading",
-    "SourceFacts",
-    "Verb",
-]
+__all__ = ["ErrorDetail", "Job", "Project", "SourceFacts", "Verb"]
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Text = Annotated[str, StringConstraints(max_length=200)]
-Language = Annotated[
-    str,
-    AfterValidator(lambda code: one_of(LANGUAGES, language=code)),
-    Field(json_schema_extra={"enum": list(LANGUAGES)}),
-]
-FormatName = Annotated[
-    str,
-    AfterValidator(lambda name: one_of(FORMATS, format=name)),
-    Field(json_schema_extra={"enum": list(FORMATS)}),
-]
-RoleName = Literal["quasi", "sensitive", "identifier", "insensitive", "drop"]
-KindName = Literal["numeric", "ordinal", "categorical", "date", "code"]
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query"
 ]
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
-
-
-class Strict(BaseModel):
-    """A body in which a misspelt key is an error."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class ErrorDetail(BaseModel):
@@ -69,59 +36,6 @@ class SourceFacts(BaseModel):
     database: str | None = None  # a declared one, without its password
     table: str | None = None
     query: str | None = None
-
-
-class Reading(Strict):
-    """How a file is read; what is not said is found out."""
-
-    delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)] | None = None
-    encoding: Annotated[str, StringConstraints(max_length=40)] | None = None
-    decimal: Literal[".", ","] | None = None
-    null: list[Text] = Field(default_factory=list, max_length=50)
-
-
-class ColumnChoice(Strict):
-    """What a person decided about one column."""
-
-    role: RoleName
-    kind: KindName | None = None
-    order: list[Text] | None = Field(default=None, max_length=1000)
-    promises: dict[str, float | str] = Field(
-        default_factory=dict,
-        description="Promises of a sensitive column alone: l, l_kind, c, t, t_kind, alpha, beta, beta_kind, "
-        "delta_disclosure",
-    )
-
-
-class Columns(Strict):
-    """Roles of all columns that are not to be dropped, and whose row it is."""
-
-    columns: dict[Name, ColumnChoice] = Field(max_length=5000)
-    subject: Name | None = None
-
-
-class Promises(Strict):
-    """What is promised about the published table, and how it is made."""
-
-    k: Annotated[int, Field(ge=1, le=10**6)] | None = 5
-    l: Annotated[float, Field(ge=1, le=10**6)] | None = None  # noqa: E741 - the literature's name
-    l_kind: Literal["distinct", "entropy", "recursive"] | None = None
-    c: Annotated[float, Field(gt=0, le=10**6)] | None = None
-    t: Annotated[float, Field(ge=0, le=1)] | None = None
-    t_kind: Literal["equal", "ordered", "hierarchical", "kl"] | None = None
-    alpha: Annotated[float, Field(gt=0, le=1)] | None = None
-    beta: Annotated[float, Field(gt=0, le=10**6)] | None = None
-    beta_kind: Literal["basic", "enhanced"] | None = None
-    delta_disclosure: Annotated[float, Field(gt=0, le=10**6)] | None = None
-    method: Text = "mondrian"
-    strategy: Literal["strict", "relaxed"] = "strict"
-    bounds: Literal["grid", "exact"] = "grid"
-    cells: Literal["text", "pairs", "midpoint", "centroid"] = "text"
-    missing: Literal["category", "suppress", "drop", "drop-any", "refuse"] = "category"
-    suppression_limit: Annotated[float, Field(ge=0, le=1)] | None = None
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
-    format: FormatName = "csv"
-    language: Language = "en"
 
 
 class Project(BaseModel):

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mahrem.web._errors import not_found
-from mahrem.web._models import ColumnChoice, Columns, Job, Project
+from mahrem.web._models import Job, Project
 from mahrem.web._orders import JobRequest, Json
+from mahrem.web._release_bodies import ColumnChoice, Columns
 from mahrem.web._store import ProjectStore
 
 __all__ = ["result_of", "suggest_columns", "take_in"]

@@ -16,20 +16,16 @@ from mahrem.web._forms import read_columns, read_own, read_point, read_promises,
 from mahrem.web._guard import PICTURE_POLICY, REPORT_POLICY
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._language import LOOK
-from mahrem.web._models import ErrorDetail, Project
+from mahrem.web._models import Project
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 
 
-def _promises_page(_: House, project: Project, message: ErrorDetail | None = None) -> object:
-    return views.promises_page(project, message)
-
-
 _PAGES: Mapping[str, Callable[..., object]] = {
     "columns": views.columns_page,
-    "promises": _promises_page,
+    "promises": views.promises_page,
     "run": views.run_page,
     "result": views.result_page,
     "compare": views.compare_page,

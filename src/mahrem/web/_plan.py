@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from mahrem import check
+from mahrem.models import model_settings
+from mahrem.partition import METHODS
 from mahrem.web._errors import Refused
-from mahrem.web._models import Columns, Project, Promises, SourceFacts
+from mahrem.web._models import Project
+from mahrem.web._needs import needs_table
+from mahrem.web._release_bodies import DECLARED, Columns, Promises, settings_of_column
+from mahrem.web._settings import ServeSettings
+from mahrem.web._sources import pick_file
 
-__all__ = ["check_choices", "check_methods", "needs_source", "needs_table", "settings_of"]
+__all__ = ["KEY", "OWN_CLUSTER", "check_choices", "check_methods", "settings_of"]
 
-
-def needs_source(project: Project) -> SourceFacts:
-    """Say where the table of a project comes from, or that it has none."""
-    if project.source is None:
-        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
-    return project.source
-
-
-def needs_table(project: Project) -> Mapping[str, Any]:
-    """Give the profile of a project, or say that there is none yet."""
-    needs_source(project)
-    if project.profile is None:
-        raise Refused(
-            409,
-            "not_profiled",
-            "The columns of this table are not known yet",
-            "Wait until it was read, or say how it is to be read.",
-        )
-    return project.profile
+KEY = "pseudonym.key"  # in the folder of a project
+OWN_CLUSTER = "local[*]"  # Spark within this machine needs no declaration
 
 
-def settings_of(project: Project, folder: Path) -> dict[str, Any]:
+def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[str, Any]:
     """Give the settings of a release, by the names every verb knows; they are judged as a policy is."""
     needs_table(project)
     settings = _settings(project.choices or Columns(columns={}), project.promises or Promises())
@@ -43,6 +33,13 @@ def settings_of(project: Project, folder: Path) -> dict[str, Any]:
     }
     if used:
         settings["hierarchy"] = {name: str(folder / file) for name, file in used.items()}
+    if settings.get("pseudonym"):
+        settings["pseudonym"] = dict.fromkeys(settings["pseudonym"], str(_key_of(folder)))
+    for name in DECLARED & settings.keys():
+        place = settings[name]
+        settings[name] = str(pick_file(server, place["folder"], place["path"])[0])
+    if settings.get("master") is not None:
+        check.one_of((OWN_CLUSTER, *server.masters), master=settings["master"])
     if not settings["quasi"]:
         raise Refused(
             409,
@@ -53,56 +50,53 @@ def settings_of(project: Project, folder: Path) -> dict[str, Any]:
     return settings
 
 
+def _key_of(folder: Path) -> Path:
+    """Give the key of a project's pseudonyms; it is made when it is first needed."""
+    from mahrem.table import make_key
+
+    path = folder / KEY
+    if not path.exists():
+        make_key(path)
+    return path
+
+
 def check_choices(project: Project, choices: Columns, promises: Promises) -> None:
     """Refuse choices that no release could be made with, by the same rules as a policy."""
-    from mahrem import check
     from mahrem.release import Policy
 
     names = [column["name"] for column in needs_table(project)["columns"]]
     check.columns_exist([*choices.columns, *([choices.subject] if choices.subject else [])], names)
-    check_methods([promises.method], auto=True)
     Policy.of(_settings(choices, promises))
 
 
-def check_methods(names: Iterable[str], *, auto: bool = False) -> None:
-    """Refuse a method nobody knows; ``auto`` may stand for one that is chosen."""
-    from mahrem import check
-    from mahrem.partition import METHODS
-
+def check_methods(names: Iterable[str]) -> None:
+    """Refuse a method nobody knows."""
     for name in names:
-        check.one_of((*METHODS, "auto") if auto else METHODS, method=name)
+        check.one_of(METHODS, method=name)
 
 
 def _settings(choices: Columns, promises: Promises) -> dict[str, Any]:
-    told = {key: value for key, value in promises.model_dump().items() if value is not None}
+    """Put what was decided about columns and promises into the words of a policy."""
+    settings = {key: value for key, value in promises.model_dump().items() if value is not None}
     roles: dict[str, list[str]] = {"quasi": [], "identifier": [], "insensitive": []}
     sensitive: dict[str, dict[str, Any]] = {}
+    of_columns: dict[str, dict[str, Any]] = {}
     for name, choice in choices.columns.items():
+        if choice.role == "drop":
+            continue
         if choice.role == "sensitive":
-            sensitive[name] = _whole(choice.promises)
-        elif choice.role != "drop":
+            sensitive[name] = dict(choice.promises)
+        else:
             roles[choice.role].append(name)
-    told = _whole(told)
-    if not sensitive:
-        told = {key: value for key, value in told.items() if key not in _OF_SENSITIVE}
-    chosen = choices.columns.items()
-    return {
-        **told,
-        **roles,
-        "sensitive": sensitive,
-        "rest": "drop",
-        "subject": choices.subject,
-        "kind": {name: choice.kind for name, choice in chosen if choice.kind and choice.role != "drop"},
-        "order": {name: choice.order for name, choice in chosen if choice.order and choice.role != "drop"},
+        for key in settings_of_column():
+            value = getattr(choice, key)
+            if value is not None and value is not False:
+                of_columns.setdefault(key, {})[name] = value
+    known = settings_of_column()
+    settings |= {
+        key: values if known[key].reader.inner is not None else list(values)
+        for key, values in of_columns.items()
     }
-
-
-def _whole(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Write an l of 3.0 as 3: distinct diversity counts values."""
-    level = said.get("l")
-    return {**said, "l": int(level)} if isinstance(level, float) and level.is_integer() else dict(said)
-
-
-_OF_SENSITIVE = frozenset(
-    {"l", "l_kind", "c", "t", "t_kind", "alpha", "beta", "beta_kind", "delta_disclosure"}
-)
+    if not sensitive:
+        settings = {key: value for key, value in settings.items() if key not in model_settings()}
+    return {**settings, **roles, "sensitive": sensitive, "rest": "drop", "subject": choices.subject}

@@ -176,7 +176,7 @@ class Runner:
             self._children[job.id] = child
             if self._stopping or job.id in self._ended:  # ended while it was about to begin
                 self._end(job.id, interruption())
-        too_long = threading.Timer(self.settings.job_seconds, self._end_late, [job.id])
+        too_long = threading.Timer(60 * self.settings.job_minutes, self._end_late, [job.id])
         too_long.daemon = True
         too_long.start()
         try:
@@ -222,12 +222,12 @@ class Runner:
                 rows=settings.max_rows,
                 columns=settings.max_columns,
                 memory=settings.memory,
-                seconds=settings.job_seconds,
+                seconds=60 * settings.job_minutes,
             ),
         )
 
     def _end_late(self, job_id: str) -> None:
-        minutes = f"{self.settings.job_seconds / 60:g}"
+        minutes = f"{self.settings.job_minutes:g}"
         with self._wake:
             self._end(job_id, JobEnd("failed", Refused(500, "took_too_long", minutes=minutes)))
 

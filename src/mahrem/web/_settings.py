@@ -5,65 +5,72 @@ from __future__ import annotations
 import ipaddress
 import os
 import stat
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.readers import number, switch, text, texts, whole
 from mahrem.release import state_folder
+from mahrem.settings import check_settings, setting
+from mahrem.typed import size
 
 __all__ = ["ServeSettings", "is_loopback", "read_password"]
 
 _SHORTEST = 12  # characters of a password that others may try from outside
 
 
+def _path(_: str, value: str | Path) -> Path:
+    return Path(value).expanduser()
+
+
+def _usual_state() -> Path:
+    return state_folder() / "web"
+
+
+def _folders(_: str, value: Iterable[str | Path]) -> tuple[Path, ...]:
+    return tuple(Path(folder).expanduser() for folder in value)
+
+
+_MANY: Mapping[str, Any] = {"group": "tables", "repeats": True, "takes": "Sequence[str]"}
+_FILE: Mapping[str, Any] = {
+    "read": _path,
+    "takes": "str | Path | None",
+    "group": "address",
+    "metavar": "FILE",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServeSettings:
-    """Where a server listens, what it may read, how much it takes and how long it keeps it.
+    """Where a server listens, what it may read, how much it takes and how long it keeps it."""
 
-    Attributes:
-        host: Address to listen on; any but a loopback one needs TLS (``certificate``, ``key``) and password.
-        port: Port to listen on; 0 takes a free one.
-        names: Further host names under which the server is known.
-        folders: Folders whose files may be opened by path.
-        databases: PostgreSQL URIs that may be read; the page shows them without their passwords.
-        state: Private folder for projects and jobs.
-        max_upload: Bytes of the largest file that is taken.
-        max_columns: Columns of the widest table that is taken.
-        max_rows: Rows of the longest table that is taken.
-        keep_hours: Raw data nobody touched for so long is removed.
-        job_memory: Bytes of memory a job may use; by default what the machine has.
-        job_seconds: Seconds after which a job is stopped.
-        workers: Jobs that run at the same time.
-        certificate: TLS certificate, PEM.
-        key: Its key, PEM.
-        password_file: A file, readable by its owner alone, that holds the password.
-        demo: Have a project with fictional patients ready.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8321
-    names: tuple[str, ...] = ()
-    folders: tuple[Path, ...] = ()
-    databases: tuple[str, ...] = field(default=(), repr=False)
-    state: Path = field(default_factory=lambda: state_folder() / "web")
-    max_upload: int = 2 * 10**9
-    max_columns: int = 1000
-    max_rows: int = 20_000_000
-    keep_hours: float = 24.0
-    job_memory: int | None = None
-    job_seconds: float = 3600.0
-    workers: int = 2
-    certificate: Path | None = None
-    key: Path | None = None
-    password_file: Path | None = None
-    demo: bool = False
+    folders: tuple[Path, ...] = setting((), read=_folders, **_MANY, spelling="--folder", metavar="DIR")
+    databases: tuple[str, ...] = setting(
+        (), read=texts, **_MANY, spelling="--database", metavar="URI", private=True
+    )
+    masters: tuple[str, ...] = setting((), read=texts, **_MANY, spelling="--master", metavar="URL")
+    port: int = setting(8321, read=whole.within(0, 65535), group="address", metavar="N")
+    host: str = setting("127.0.0.1", read=text, group="address", metavar="ADDRESS")
+    names: tuple[str, ...] = setting((), read=texts, group="address", spelling="--name", metavar="HOST")
+    certificate: Path | None = setting(**_FILE)
+    key: Path | None = setting(**_FILE)
+    password_file: Path | None = setting(**_FILE)
+    state: Path = setting(_usual_state, read=_path, takes="str | Path | None", group="limits", metavar="DIR")
+    max_upload: int = setting(2 * 10**9, read=whole.within(1), typed=size, group="limits", metavar="SIZE")
+    max_rows: int = setting(20_000_000, read=whole.within(1), group="limits", metavar="N")
+    max_columns: int = setting(1000, read=whole.within(1), group="limits", metavar="N")
+    keep_hours: float = setting(24.0, read=number, group="limits", metavar="H")
+    job_memory: int | None = setting(read=whole.within(1), typed=size, group="limits", metavar="SIZE")
+    job_minutes: float = setting(60.0, read=number, group="limits", metavar="M")
+    workers: int = setting(2, read=whole.within(1), group="limits", metavar="N")
+    demo: bool = setting(False, read=switch, group="limits")
 
     def __post_init__(self) -> None:
-        check.between(0, 65535, port=self.port)
-        for name in ("max_upload", "max_columns", "max_rows", "workers"):
-            check.at_least(1, **{name: getattr(self, name)})
-        for name in ("keep_hours", "job_seconds"):
+        check_settings(self)
+        for name in ("keep_hours", "job_minutes"):
             check.above_zero(**{name: getattr(self, name)})
         for folder in self.folders:
             if not folder.is_dir():

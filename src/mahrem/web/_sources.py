@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from mahrem.web._bodies import FolderFiles
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
+from mahrem.web._needs import needs_source
 from mahrem.web._orders import TablePlace
-from mahrem.web._plan import needs_source
 from mahrem.web._settings import ServeSettings
 
 __all__ = [

@@ -16,7 +16,8 @@ from typing import IO, Any
 
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.web._errors import not_found
-from mahrem.web._models import Columns, Project
+from mahrem.web._models import Project
+from mahrem.web._release_bodies import Columns
 
 __all__ = ["ProjectStore", "make_private", "now_words", "replace_private"]
 

@@ -35,7 +35,7 @@ def render(page: object) -> str:
             t=texts,
             w=texts["page"],
             say=lambda section, key: say_in(texts, section, key),
-            plain=lambda value: _plain(texts, value),
+            plain=lambda value, setting="": _plain(texts, value, setting),
             called=lambda project: say_in(texts, "called", project.name),
             told=lambda error: _told(texts, error),
         )
@@ -85,17 +85,19 @@ def _share(texts: Catalogue, text: str) -> str:
     return texts.percent(int(text[:-1]) / 100) if re.fullmatch(r"\d{1,3}%", text) else text
 
 
-def _plain(texts: Catalogue, value: Any) -> str:
-    """Write any value for people."""
+def _plain(texts: Catalogue, value: Any, setting: str = "") -> str:
+    """Write any value for people; a choice of a setting in words."""
     if isinstance(value, bool):
         return str(texts["word"]["true" if value else "false"])
     if value is None or isinstance(value, int | float):
         return texts.number(value, 4)
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_plain(texts, entry)}" if entry else key for key, entry in value.items())
+        return "; ".join(
+            f"{key}: {_plain(texts, entry, setting)}" if entry else key for key, entry in value.items()
+        )
     if isinstance(value, list | tuple):
-        return ", ".join(_plain(texts, entry) for entry in value)
-    return say_in(texts, "setting_value", str(value))
+        return ", ".join(_plain(texts, entry, setting) for entry in value)
+    return str(texts["page"]["choice"].get(setting, {}).get(str(value), value))
 
 
 def _told(texts: Catalogue, error: ErrorDetail) -> dict[str, str]:

@@ -70,8 +70,14 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
 
 def _audit(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import audit
+    from mahrem.release import release_settings
 
-    kept = {key: value for key, value in order.settings.items() if key not in _NOT_AUDITED}
+    known = release_settings()
+    kept = {
+        key: value
+        for key, value in order.settings.items()
+        if key in _AUDITED or known[key].group in {"promises", "reading", "database"}
+    }
     audited = audit(
         order.table,
         threshold=order.arguments.get("threshold", 0.2),
@@ -83,9 +89,14 @@ def _audit(order: JobOrder, progress: Progress) -> Json:
     return {"report": audited.report}
 
 
-_NOT_AUDITED = frozenset(
-    {"identifier", "insensitive", "rest", "missing", "method", "suppression_limit", "format", "subject"}
-)
+_AUDITED = (
+    "quasi",
+    "sensitive",
+    "hierarchy",
+    "bounds",
+    "cells",
+    "strategy",
+)  # and all that is promised and read
 
 
 def _attack(order: JobOrder, progress: Progress) -> Json:

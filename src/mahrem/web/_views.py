@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+from mahrem.models import model_settings
+from mahrem.table import Kind
 from mahrem.web._contexts import (
     AuditPage,
     ColumnLine,
@@ -24,14 +27,23 @@ from mahrem.web._contexts import (
 )
 from mahrem.web._drawn import drawn
 from mahrem.web._errors import Refused, refusal_of
+from mahrem.web._fields import FormField, form_fields
 from mahrem.web._frontier import frontier
 from mahrem.web._house import House
 from mahrem.web._language import LOOK
-from mahrem.web._models import Columns, ErrorDetail, Job, KindName, Project, Promises
+from mahrem.web._models import ErrorDetail, Job, Project
 from mahrem.web._outcomes import result_of
-from mahrem.web._plan import settings_of
+from mahrem.web._plan import OWN_CLUSTER, settings_of
+from mahrem.web._release_bodies import (
+    DECLARED,
+    ROLES,
+    Columns,
+    Promises,
+    settings_of_column,
+    settings_of_step,
+)
 from mahrem.web._sources import database_label, list_files
-from mahrem.web._words import PROMISES, ROLES
+from mahrem.words import load_catalogue
 
 __all__ = [
     "audit_page",
@@ -81,9 +93,12 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
     """Show the columns of a table."""
     profile = project.profile or {"rows": 0, "columns": []}
     choices = project.choices or Columns(columns={})
+    texts, settings = load_catalogue(LOOK.get().language), settings_of_column().values()
     lines = []
     for number, facts in enumerate(profile["columns"]):
         choice = choices.columns.get(facts["name"])
+        decided = {} if choice is None else choice.model_dump()
+        fields = form_fields(settings, decided, texts, more_choices={"kind": tuple(Kind)})
         lines.append(
             ColumnLine(
                 number=number,
@@ -93,8 +108,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
                 suggested_role=facts["suggested_role"],
                 reason=facts["reason"],
                 role="drop" if choice is None else choice.role,
-                chosen_kind=(choice.kind if choice is not None else None) or "",
-                order=", ".join((choice.order if choice is not None else None) or ()),
+                fields=[replace(field, name=f"{field.name}-{number}") for field in fields],
                 has_hierarchy=facts["name"] in project.hierarchies,
             )
         )
@@ -102,12 +116,11 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         shell=shell_of(project, "columns", message),
         job=_unless_done(house.queue.last(project.id, "inspect")),
         problem=project.problem,
-        reading=project.reading,
         rows=profile["rows"],
         columns=lines,
         subject=choices.subject or "",
         roles=ROLES,
-        kinds=get_args(KindName),
+        reading=form_fields(settings_of_step("reading").values(), project.reading.model_dump(), texts),
     )
 
 
@@ -124,22 +137,38 @@ def hierarchy_page(
     )
 
 
-def promises_page(project: Project, message: ErrorDetail | None = None) -> PromisesPage:
-    """Show what may be promised."""
-    from mahrem.partition import METHODS
+def promises_page(house: House, project: Project, message: ErrorDetail | None = None) -> PromisesPage:
+    """Show what may be promised, and every other decision about the whole release."""
+    texts, figures = load_catalogue(LOOK.get().language), model_settings()
+    decided = (project.promises or Promises(language=LOOK.get().language)).model_dump()
+    settings = settings_of_step("promises")
+    files = tuple(f"{folder.number}:{file}" for folder in list_files(house.settings) for file in folder.files)
+    places = {**dict.fromkeys(DECLARED, files), "master": (OWN_CLUSTER, *house.settings.masters)}
+
+    def fields(names: Iterable[str]) -> list[FormField]:
+        return form_fields([settings[name] for name in names], decided, texts, more_choices=places)
 
     chosen = (project.choices or Columns(columns={})).columns
     names = [column["name"] for column in (project.profile or {"columns": []})["columns"]]
     sensitive = [
-        SensitiveLine(number=number, name=name, own=chosen[name].promises)
+        SensitiveLine(
+            name=name,
+            fields=form_fields(figures.values(), chosen[name].promises, texts, prefix=f"own-{number}-"),
+            own=len(chosen[name].promises),
+        )
         for number, name in enumerate(names)
         if name in chosen and chosen[name].role == "sensitive"
     ]
+    rest = [name for name in settings if name not in {"k", "method", *figures}]
     return PromisesPage(
         shell=shell_of(project, "promises", message),
-        promises=project.promises or Promises(language=LOOK.get().language),
-        fields=PROMISES,
-        methods=["auto", *METHODS],
+        everybody=fields(["k"]),
+        figures=fields(figures),
+        method=fields(["method"]),
+        more={
+            texts["setting_group"][group]: fields(name for name in rest if settings[name].group == group)
+            for group in dict.fromkeys(settings[name].group for name in rest)
+        },
         sensitive=sensitive,
     )
 
@@ -148,7 +177,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
     """Show what will be done, and how it goes."""
     problem, settings = None, {}
     try:
-        settings = settings_of(project, house.store.folder(project.id))
+        settings = settings_of(project, house.store.folder(project.id), house.settings)
     except Exception as error:  # noqa: BLE001 - the page says why
         problem = ErrorDetail(**refusal_of(error).detail)
     shown = {

@@ -1,0 +1,106 @@
+"""Fields of forms, made from settings: what they are called, what they take, what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mahrem.settings import Setting
+from mahrem.typed import listed, number
+from mahrem.words import Catalogue, explain_setting
+
+__all__ = ["FormField", "form_fields", "read_field"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormField:
+    """A field of a form."""
+
+    name: str  # in the form
+    setting: str
+    label: str
+    means: str
+    control: str  # choice, number, whole, text
+    choices: Sequence[tuple[str, str]]  # what is sent, and what it is called
+    value: str
+    least: float | None
+    most: float | None
+
+
+def form_fields(
+    settings: Iterable[Setting],
+    values: Mapping[str, Any],
+    texts: Catalogue,
+    *,
+    prefix: str = "",
+    more_choices: Mapping[str, Sequence[str]] | None = None,
+) -> list[FormField]:
+    """Give fields for settings with what was decided so far; ``prefix`` tells fields of columns apart."""
+    return [
+        _field(known, values.get(known.name), texts, f"{prefix}{known.name}", more_choices or {})
+        for known in settings
+    ]
+
+
+def _field(
+    known: Setting, value: Any, texts: Catalogue, name: str, more: Mapping[str, Sequence[str]]
+) -> FormField:
+    reader = known.reader.inner or known.reader
+    called = texts["page"]["choice"].get(known.name, {})
+    control = {"int": "whole", "float": "number"}.get(reader.takes, "text")
+    choices: Sequence[str] = more.get(known.name, ())
+    if known.choices is not None:
+        choices = tuple(known.choices())
+    elif reader.takes == "bool" or _names_columns(known):
+        choices = ("true", "false")
+    if choices and not isinstance(known.default, str):
+        choices = ("", *choices)
+    usual = texts["page"]["choice"]["usual"]
+    return FormField(
+        name=name,
+        setting=known.name,
+        label=texts["page"]["setting"].get(known.name, known.name),
+        means=explain_setting(texts, "release", known),
+        control="choice" if choices else control,
+        choices=[(choice, called.get(choice, choice) if choice else usual) for choice in choices],
+        value=_shown(value),
+        least=reader.least,
+        most=reader.most,
+    )
+
+
+def _names_columns(known: Setting) -> bool:
+    """Whether it is a list of columns: of one column it is then yes or no, as is a key kept by the server."""
+    return known.repeats and known.reader.of_columns and (known.reader.inner is None or not known.on_page)
+
+
+def _shown(value: Any) -> str:
+    """Write a value as a person would type it."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case {"folder": folder, "path": path}:
+            return f"{folder}:{path}"
+        case Mapping():
+            return ", ".join(f"{name}={_shown(inner)}" for name, inner in value.items())
+        case list() | tuple():
+            return ", ".join(_shown(inner) for inner in value)
+    return "" if value is None else str(value)
+
+
+def read_field(known: Setting, text: str, column: str | None = None) -> Any:
+    """Read a field as the command line reads its option; of a column, what stands for that column alone."""
+    if known.takes.startswith("bool") or (column is not None and _names_columns(known)):
+        return text == "true"
+    if known.typed is not None and column is not None:
+        return known.typed(known.name, [f"{column}={text}"])[column]
+    if known.typed is not None:
+        return known.typed(known.name, listed([text]) if known.repeats else text)
+    kind = known.takes.removesuffix(" | None")
+    if kind in {"int", "float"}:
+        read = number(known.name, text.replace(",", "."))
+        return int(read) if read.is_integer() else read
+    return listed([text]) if known.repeats else text

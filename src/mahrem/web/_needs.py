@@ -1,0 +1,31 @@
+"""What a step needs of a project before it can begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mahrem.web._errors import Refused
+from mahrem.web._models import Project, SourceFacts
+
+__all__ = ["needs_source", "needs_table"]
+
+
+def needs_source(project: Project) -> SourceFacts:
+    """Say where the table of a project comes from, or that it has none."""
+    if project.source is None:
+        raise Refused(409, "no_table", "This project has no table", "Open a file first.")
+    return project.source
+
+
+def needs_table(project: Project) -> Mapping[str, Any]:
+    """Give the profile of a project, or say that there is none yet."""
+    needs_source(project)
+    if project.profile is None:
+        raise Refused(
+            409,
+            "not_profiled",
+            "The columns of this table are not known yet",
+            "Wait until it was read, or say how it is to be read.",
+        )
+    return project.profile
