@@ -104,7 +104,7 @@ class Setting:
 def setting(default: Any = None, *, read: Read, group: str, **more: Any) -> Any:
     """Say one setting as a field of a spec; ``more`` are the other attributes of :class:`Setting`.
 
-    ``default`` may be a type like ``dict`` or a function: each spec then gets one of its own. What a :class:`Reader` knows
+    ``default`` may be a type or a function: each spec then gets one of its own. What a :class:`Reader` knows
     (``takes``, ``typed``, ``repeats``) need not be said again.
     """
     known = tuple(entry.name for entry in fields(Setting))

@@ -20,8 +20,8 @@ from mahrem.web._contexts import Point
 from mahrem.web._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
 from mahrem.web._language import look_of, own_page
 from mahrem.web._models import ErrorDetail
+from mahrem.web._release_bodies import ROLES, settings_of_column, settings_of_step
 from mahrem.web._templates import _told, say_in
-from mahrem.web._words import PROMISES, ROLES
 from mahrem.web._zip import zip_files
 from mahrem.words import load_catalogue
 
@@ -39,8 +39,11 @@ def holes(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", ["tr", "de"])
 def test_every_language_has_the_same_texts_with_the_same_holes(language: str) -> None:
-    english, other = catalogue("en"), catalogue(language)
+    english, other = dict(catalogue("en")), dict(catalogue(language))
     assert list(english) == list(other)
+    assert {name: list(words) for name, words in english.pop("choice").items() if name != "usual"} == {
+        name: list(words) for name, words in other.pop("choice").items() if name != "usual"
+    }
     for section in english.keys() - {"error"}:
         assert english[section].keys() == other[section].keys(), section
         for key, text in english[section].items():
@@ -116,8 +119,15 @@ def test_every_stage_of_a_verb_of_the_page_is_said_in_turkish() -> None:
 
 def test_everything_a_form_offers_has_words() -> None:
     words = catalogue("en")
-    assert {field.key for field in PROMISES} == set(words["promise"])
+    fields = {**settings_of_step("promises"), **settings_of_step("reading"), **settings_of_column()}
+    assert set(fields) <= set(words["setting"])
+    assert set(words["promise"]) <= set(fields)
     assert set(ROLES) == set(words["role"])
+    for name, choices in words["choice"].items():
+        if name not in {"usual", "kind", "suppress", "pseudonym", "shuffle"}:
+            known = fields[name].choices
+            assert known is not None
+            assert set(choices) <= set(known()), name
 
 
 @pytest.mark.parametrize(

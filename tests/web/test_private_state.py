@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from mahrem.web import ServeSettings
-from mahrem.web._models import ColumnChoice, Columns, SourceFacts
+from mahrem.web._models import SourceFacts
 from mahrem.web._orders import JobRequest
 from mahrem.web._queue import JobEnd, JobQueue
+from mahrem.web._release_bodies import ColumnChoice, Columns
 from mahrem.web._runner import Runner
 from mahrem.web._store import ProjectStore
 from web_server import Server

@@ -21,6 +21,7 @@ from mahrem.web._release_bodies import (
     Columns,
     Promises,
     Reading,
+    must_be,
     settings_of_column,
     settings_of_step,
 )
@@ -121,8 +122,8 @@ def read_own(project: Project, form: FormData) -> Columns:
 def _read(known: Setting, text: str, column: str | None = None) -> Any:
     try:
         return read_field(known, text, column)
-    except MahremError as error:
-        raise Refused(422, "does_not_fit", str(error), "Write a number like 3 or 0.2.") from None
+    except MahremError:
+        raise Refused(422, "does_not_fit", must_be(known), "Write a number like 3 or 0.2.") from None
 
 
 def _amount(text: str) -> float:

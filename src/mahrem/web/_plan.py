@@ -93,10 +93,11 @@ def _settings(choices: Columns, promises: Promises) -> dict[str, Any]:
             if value is not None and value is not False:
                 of_columns.setdefault(key, {})[name] = value
     known = settings_of_column()
-    settings |= {
-        key: values if known[key].reader.inner is not None else list(values)
-        for key, values in of_columns.items()
-    }
+    for key, values in of_columns.items():
+        if not known[key].on_page:  # the server keeps the file
+            settings[key] = dict.fromkeys(values, KEY)
+        else:
+            settings[key] = values if known[key].reader.inner is not None else list(values)
     if not sensitive:
         settings = {key: value for key, value in settings.items() if key not in model_settings()}
     return {**settings, **roles, "sensitive": sensitive, "rest": "drop", "subject": choices.subject}

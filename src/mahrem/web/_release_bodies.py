@@ -30,6 +30,7 @@ __all__ = [
     "RoleName",
     "Strict",
     "Text",
+    "must_be",
     "settings_of_column",
     "settings_of_step",
 ]
@@ -84,9 +85,16 @@ def _fits(known: Setting, value: Any) -> Any:
     """Judge a value as a policy does; it is kept as it came, for it is written as JSON."""
     try:
         read_setting(known, value)
-    except MahremError as error:
-        raise ValueError(str(error)) from None
+    except MahremError:
+        raise ValueError(must_be(known)) from None
     return value
+
+
+def must_be(known: Setting) -> str:
+    """Say what a setting takes; never what was said, for it may be a value of the data."""
+    if known.choices is not None:
+        return f"{known.name} must be one of {', '.join(known.choices())}"
+    return f"{known.name} must read {known.metavar or 'true or false'}"
 
 
 def _type_of(reader: Reader, known: Setting) -> Any:

@@ -1,0 +1,87 @@
+"""The page offers what the command line offers for a release, by construction: the two lists are compared."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from mahrem.cli._anonymize import anonymize
+from mahrem.release import release_settings
+from web_server import Server
+
+# What a person decides elsewhere on the page than in a field of the setting's own name.
+ROLES = {"quasi", "sensitive", "identifier", "insensitive", "roles", "rest"}  # the role of each column
+CALL = {"policy", "sql"}  # arguments of the command: a file of settings, another word for query
+
+
+@pytest.fixture(scope="module")
+def project(server: Server) -> str:
+    return server.project()
+
+
+def names(html: str) -> set[str]:
+    """Give the names of fields, without the numbers of columns."""
+    fields = re.findall(r'<(?:input|select)[^>]*\bname="([^"]+)"', html)
+    return {re.sub(r"-\d+$", "", name) for name in fields if not name.startswith("own-")}
+
+
+def test_every_option_of_a_release_has_its_field_on_the_page(server: Server, project: str) -> None:
+    shared = set(inspect.signature(anonymize).parameters) & {*release_settings(), *CALL}
+    offered = set()
+    for page in ("columns", "promises"):
+        offered |= names(server.client.get(f"/projects/{project}/{page}").text)
+    columns = server.client.get(f"/projects/{project}/columns").text
+    assert f"/projects/{project}/hierarchies/" in columns
+    offered |= {"hierarchy", *(ROLES if "role" in offered else ())}
+    offered |= names(server.client.get("/projects").text) & {"table", "query"}
+    described = server.client.get("/api/v1/openapi.json").json()["components"]["schemas"]
+    offered |= {"table", "query"} & described["SourceDatabase"]["properties"].keys()
+    assert shared - CALL - offered == set()
+
+
+def test_bodies_take_what_a_policy_takes_and_refuse_the_rest(server: Server, project: str) -> None:
+    place = f"/api/v1/projects/{project}"
+    columns = server.client.get(place).json()["choices"]
+    columns["columns"]["age"] |= {"grid": 10, "top": 90, "weights": 2.0}
+    columns["columns"]["sex"] |= {"suppress": True}
+    columns["columns"]["patient_id"] = {"role": "identifier", "pseudonym": True}
+    columns["subject"] = None
+    assert server.client.put(f"{place}/columns", json=columns).status_code == 200
+    promises = {"k": 5, "cells": "text", "jitter": 0.1, "options": {"cut": "median"}, "shuffle": True}
+    answer = server.client.put(f"{place}/promises", json=promises)
+    assert answer.status_code == 200, answer.text
+    done = server.run(project, "run/anonymize")
+    assert (done["state"], done["error"]) == ("done", None)
+    lines = server.client.get(f"{place}/release/data.csv").text.splitlines()
+    head = lines[0].split(",")
+    assert "patient_id" in head  # a keyed pseudonym
+    assert {line.split(",")[head.index("sex")] for line in lines[1:]} == {"*"}
+    for wrong in (
+        {"k": 0},
+        {"t": 2},
+        {"method": "nope"},
+        {"wings": 2},
+        {"jitter": 0.9},
+        {"master": "spark://h:1"},
+    ):
+        answer = server.client.put(f"{place}/promises", json={"k": 5, **wrong})
+        started = (
+            202 if answer.status_code != 200 else server.client.post(f"{place}/run/anonymize").status_code
+        )
+        assert answer.status_code in {409, 422} or started in {409, 422}, wrong
+
+
+def test_a_form_keeps_what_it_says(server: Server, project: str) -> None:
+    form = {"k": "6", "cells": "text", "suppression_limit": "0,1", "options": "cut=median", "shuffle": ""}
+    browser = server.client
+    answer = browser.post(
+        f"/projects/{project}/promises", data=form, headers={"origin": server.home}, follow_redirects=False
+    )
+    assert answer.status_code in {302, 303}, answer.text
+    kept = server.client.get(f"/api/v1/projects/{project}").json()["promises"]
+    assert (kept["k"], kept["suppression_limit"], kept["options"]) == (6, 0.1, {"cut": "median"})
+    page = server.client.get(f"/projects/{project}/promises").text
+    assert 'value="cut=median"' in page
+    assert 'value="0.1"' in page
