@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
+from mahrem.pipeline import Sweep
 from mahrem.release import release_settings
 from mahrem.settings import Setting, keyword_list, settings_of
 from mahrem.words import explain_setting, load_catalogue
@@ -27,15 +28,19 @@ ANONYMIZE = SOURCE / "pipeline" / "_anonymize.py"
 WIDTH = 110
 
 
-def keyword_module(name: str, settings: Mapping[str, Setting], docstring: str) -> str:
+def keyword_module(
+    name: str, settings: Mapping[str, Setting], docstring: str, over: str = "TypedDict", home: str = "typing"
+) -> str:
     """Write a module with one ``TypedDict``: a name, a type and a sentence for every setting."""
-    body = keyword_list(name, settings, says=docstring)
+    body = keyword_list(name, settings, says=docstring, over=over)
     kinds = "\n".join(known.takes for known in settings.values())
     used = {
-        module: [word for word in words if word == "TypedDict" or re.search(rf"\b{word}\b", kinds)]
+        module: [word for word in words if word == over or re.search(rf"\b{word}\b", kinds)]
         for module, words in IMPORTS.items()
     }
     imports = [f"from {module} import {', '.join(words)}" for module, words in used.items() if words]
+    if home != "typing":
+        imports += ["", f"from {home} import {over}"]
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
     future = "from __future__ import annotations"
     return "\n".join([first, "", future, "", *imports, "", f'__all__ = ["{name}"]', "", "", body])
@@ -109,6 +114,17 @@ def files() -> dict[Path, str]:
     return {
         learning / "training" / "_keywords.py": keyword_module("TrainingKeywords", training, how),
         learning / "synthesis" / "_keywords.py": keyword_module("SynthesisKeywords", synthesis, made),
+        SOURCE / "pipeline" / "_sweep_keywords.py": keyword_module(
+            "SweepKeywords",
+            settings_of(Sweep),
+            described(
+                "What may be said to a comparison, besides what is said about a release.",
+                settings_of(Sweep),
+                "compare",
+            ),
+            "ReleaseKeywords",
+            "mahrem.release",
+        ),
         SOURCE / "release" / "_keywords.py": keyword_module("ReleaseKeywords", release, about),
         ANONYMIZE: with_settings(ANONYMIZE.read_text(encoding="utf-8")),
         ROOT / "docs" / "reference" / "settings.md": reference(),

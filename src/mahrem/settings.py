@@ -187,9 +187,9 @@ def _check_choice(known: Setting, value: object) -> None:
         check.one_of(tuple(known.choices()), **{known.name: value})
 
 
-def keyword_list(name: str, settings: Mapping[str, Setting], *, says: str) -> str:
-    """Write the settings as a ``TypedDict`` that type checkers and editors read."""
-    lines = [f"class {name}(TypedDict, total=False):", f'    """{says}"""', ""]
+def keyword_list(name: str, settings: Mapping[str, Setting], *, says: str, over: str = "TypedDict") -> str:
+    """Write the settings as a ``TypedDict``, over another one, that type checkers and editors read."""
+    lines = [f"class {name}({over}, total=False):", f'    """{says}"""', ""]
     for known in settings.values():
         unusual = "  # noqa: E741 - the literature's name" if known.name == "l" else ""
         lines.append(f"    {known.name}: {known.takes}{unusual}")

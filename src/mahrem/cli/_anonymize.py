@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.release import release_settings
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -19,48 +20,28 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "demo"]
 
 Output = Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")]
-MaybeOutput = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")]
 Html = Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")]
+_RELEASE: Sequence[Row] = (
+    ("output", Path | None, "-o --output", "DIR", "Release folder to make."),
+    ("to", str | None, "--to", "URI", "Also write the published table to a DuckDB file or PostgreSQL URI."),
+    ("to_table", str | None, "--to-table", "NAME", "Table name for --to; default anonymised."),
+    ("hierarchies", Path | None, "--hierarchies", "DIR", "Keep the hierarchies used in this private folder."),
+    ("target", str | None, "--target", "COL", "Column to predict: the report says what is left for it."),
+    ("force", bool | None, "--force", None, "Replace an earlier release there."),
+    ("html", bool | None, "--html/--no-html", None, "Draw report.html (default)."),
+    ("dry_run", bool | None, "--dry-run", None, "Only say what to expect: classes, loss, time, memory."),
+    ("explain", bool | None, "--explain", None, "With --engine spark: only cut, and print the plan."),
+)
 
 
-@speaks_policy
+def _speaks_release(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks_policy(verb, {"Release": _RELEASE})
+
+
+@_speaks_release
 def anonymize(
     source: SOURCE,
-    output: MaybeOutput = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to", help="Also write the published table to a DuckDB file or PostgreSQL URI.", metavar="URI"
-        ),
-    ] = None,
-    to_table: Annotated[
-        str, typer.Option("--to-table", help="Table name for --to.", metavar="NAME")
-    ] = "anonymised",
-    hierarchies: Annotated[
-        Path | None,
-        typer.Option(
-            "--hierarchies", help="Keep the hierarchies used in this private folder.", metavar="DIR"
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", help="Column to predict: the report says what is left for it.", metavar="COL"
-        ),
-    ] = None,
     *,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only say what to expect, from samples: classes, loss, time, memory."),
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="With --engine spark: only cut, and print the plan.")
-    ] = False,
-    force: Force = False,
-    html: Html = True,
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
@@ -75,12 +56,12 @@ def anonymize(
     """
     from mahrem.pipeline import anonymize as verb
 
-    if dry_run:
-        _estimate(source, policy, settings, html=html, json=json, quiet=quiet)
+    dry_run, explain = settings.pop("dry_run", False), settings.pop("explain", False)
+    if dry_run or explain:
+        show = _estimate if dry_run else _explain
+        show(source, policy, settings, json=json, quiet=quiet)
         return
-    if explain:
-        _explain(source, policy, settings, json=json, quiet=quiet)
-        return
+    output, hierarchies = settings.get("output"), settings.pop("hierarchies", None)
     if output is None:
         raise InvalidParameter("output=None: say where the release goes with -o DIR, or try --dry-run")
     if hierarchies is not None and output.resolve() in (
@@ -88,25 +69,19 @@ def anonymize(
         *hierarchies.resolve().parents,
     ):
         raise InvalidParameter("hierarchies must lie outside the release folder: they list real values")
+    to_table = settings.pop("to_table", "anonymised")
+    if "to" in settings:
+        settings["to"] = settings["to"], to_table
     with stages(quiet=quiet) as progress:
-        release = verb(
-            source,
-            policy=policy,
-            output=output,
-            to=None if to is None else (to, to_table),
-            force=force,
-            html=html,
-            target=target,
-            progress=progress,
-            **settings,
-        )
+        release = verb(source, policy=policy, progress=progress, **settings)
     if hierarchies is not None:
         _keep(release.hierarchies, hierarchies)
     if json:
         print_json(release.report)
     elif not quiet:
         print_report(release.report)
-        typer.echo(f"\nrelease: {output}" + (f"\nreport:  {output / 'report.html'}" if html else ""))
+        page = f"\nreport:  {output / 'report.html'}" if settings.get("html", True) else ""
+        typer.echo(f"\nrelease: {output}{page}")
 
 
 def _keep(trees: Mapping[str, Hierarchy], folder: Path) -> None:
@@ -120,14 +95,13 @@ def _keep(trees: Mapping[str, Hierarchy], folder: Path) -> None:
         tree.write(folder / f"{plain}.csv")
 
 
-def _estimate(
-    source: str, policy: str | None, settings: dict[str, Any], *, html: bool, json: bool, quiet: bool
-) -> None:
+def _estimate(source: str, policy: str | None, settings: dict[str, Any], *, json: bool, quiet: bool) -> None:
     """Print what a real run would give."""
     from mahrem.pipeline import dry_run
 
+    about = {name: value for name, value in settings.items() if name in {"html", *release_settings()}}
     with stages(quiet=quiet) as progress:
-        found = dry_run(source, policy=policy, html=html, progress=progress, **settings).report
+        found = dry_run(source, policy=policy, progress=progress, **about).report
     if json:
         print_json(found)
     elif not quiet:

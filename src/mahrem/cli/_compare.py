@@ -2,49 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy, spec_panels
 from mahrem.cli._print import print_json, print_table, stages
-from mahrem.errors import InvalidParameter
 
 __all__ = ["compare"]
 
 
-@speaks_policy
+def _speaks_sweep(verb: Callable[..., None]) -> Callable[..., None]:
+    from mahrem.pipeline import Sweep
+
+    return speaks_policy(verb, spec_panels(Sweep, "compare"))
+
+
+@_speaks_sweep
 def compare(
     source: SOURCE,
-    methods: Annotated[
-        str | None,
-        typer.Option("--methods", help="Which to run; default: all that suit the size.", metavar="A,B"),
-    ] = None,
-    ks: Annotated[
-        str | None, typer.Option("--ks", help="Which k; default: 2,3,5,10,20,50.", metavar="2,5,10")
-    ] = None,
-    strategies: Annotated[
-        str | None, typer.Option("--strategies", help="strict,relaxed for methods that cut.", metavar="A,B")
-    ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", help="Runs of methods that draw.", min=1)] = 1,
-    budget: Annotated[
-        float | None, typer.Option("--budget", help="Begin no run after so many seconds.", metavar="SECONDS")
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", help="Column to predict: adds what is left for learning.", metavar="COL"),
-    ] = None,
-    classifiers: Annotated[
-        str | None,
-        typer.Option("--classifiers", help="With --target; see the guide for names.", metavar="A,B"),
-    ] = None,
-    splits: Annotated[int, typer.Option("--splits", help="Splits into training and test rows.", min=1)] = 5,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", help="Folder for table, picture and page; a second call goes on.", metavar="DIR"
-        ),
+        option("-o --output", "DIR", "Folder for table, picture and page; a second call goes on."),
     ] = None,
     *,
     json: JSON = False,
@@ -60,21 +41,7 @@ def compare(
     from mahrem.report import frontier_advice
 
     with stages(quiet=quiet) as progress:
-        found = verb(
-            source,
-            policy=policy,
-            methods=_listed(methods),
-            ks=None if ks is None else _whole_numbers(ks),
-            strategies=_listed(strategies),
-            seeds=seeds,
-            budget=budget,
-            target=target,
-            classifiers=_listed(classifiers),
-            splits=splits,
-            output=output,
-            progress=progress,
-            **settings,
-        )
+        found = verb(source, policy=policy, output=output, progress=progress, **settings)
     if json:
         print_json(found.as_dict())
     elif not quiet:
@@ -142,14 +109,3 @@ def _figure(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _listed(text: str | None) -> list[str] | None:
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _whole_numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise InvalidParameter(f"ks={text!r} must be whole numbers: 2,5,10") from error

@@ -9,6 +9,7 @@ import typer
 from mahrem.cli._options import JSON
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
+from mahrem.words import LANGUAGES
 
 __all__ = ["policies"]
 
@@ -16,14 +17,28 @@ __all__ = ["policies"]
 def policies(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Print this one.")] = None,
     *,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print a policy with every setting in it, to uncomment.")
+    ] = False,
+    language: Annotated[
+        str, typer.Option("--language", help=f"Language of the template: {', '.join(LANGUAGES)}.")
+    ] = "en",
     json: JSON = False,
 ) -> None:
     """List the ready policies, or print one: a file to begin with, or to use as it is with --policy NAME.
 
     mahrem policies minimum-cell-11 > policy.toml
-    """
-    from mahrem.release import READY_POLICIES, about_policy, policy_text
 
+    mahrem policies --template > policy.toml
+    """
+    from mahrem.release import READY_POLICIES, about_policy, policy_template, policy_text
+
+    if template:
+        if name is not None:
+            raise InvalidParameter(f"policy={name!r} and --template: say one of them")
+        text = policy_template(language)
+        print_json({"text": text}) if json else typer.echo(text, nl=False)
+        return
     if name is None:
         known = {one: about_policy(one) for one in READY_POLICIES}
         if json:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mahrem.metrics._correlation import correlation
     from mahrem.metrics._covers import Cover, cover_words, covered_values
     from mahrem.metrics._decisions import decide_by_dm, decide_by_gcp, decide_by_mean_class_size
+    from mahrem.metrics._entries import METRICS, Metric, MetricFacts, take_figures
     from mahrem.metrics._entropy import (
         EntropyLoss,
         entropy_coefficient,
@@ -39,15 +40,17 @@ if TYPE_CHECKING:
     from mahrem.metrics._slide_negative_binomial import expected_classes, snb_uniques
     from mahrem.metrics._suda import suda
     from mahrem.metrics._unique_columns import unique_columns
-    from mahrem.metrics._utility import Utility, measure
+    from mahrem.metrics._utility import measure
     from mahrem.metrics._zayatz import zayatz_uniques
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "METRICS",
     "Cover",
     "EntropyLoss",
-    "Utility",
+    "Metric",
+    "MetricFacts",
     "average_risk",
     "c_avg",
     "correlation",
@@ -84,6 +87,7 @@ __all__ = [
     "snb_uniques",
     "standardised",
     "suda",
+    "take_figures",
     "unique_columns",
     "unique_share",
     "zayatz_uniques",

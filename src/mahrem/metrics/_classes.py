@@ -11,7 +11,7 @@ from mahrem import check
 if TYPE_CHECKING:
     from mahrem.types import Sizes
 
-__all__ = ["c_avg", "discernibility", "mean_class_size"]
+__all__ = ["c_avg", "class_count", "discernibility", "mean_class_size", "published_count", "suppressed_count"]
 
 _SQUARES_FIT: Final = 3_000_000_000  # the square of so many rows still fits into 63 bits
 
@@ -72,3 +72,18 @@ def c_avg(sizes: Sizes, k: int) -> float:
     """
     check.at_least(1, k=check.whole(k=k))
     return mean_class_size(sizes) / k
+
+
+def class_count(sizes: Sizes) -> int:
+    """Classes of the partition. More are better."""
+    return len(sizes)
+
+
+def published_count(published: int) -> int:
+    """Distinct published vectors. More are better."""
+    return published
+
+
+def suppressed_count(suppressed: int) -> int:
+    """Rows that show nothing. Fewer are better."""
+    return suppressed

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
-from mahrem.metrics._utility import Utility
+from mahrem.metrics._entries import MetricFacts, take_figures
 from mahrem.table import Hierarchy, Members, Prefix, read_cell, read_ranges
 from mahrem.types import Floats, Integers, Mask, Sizes
 
@@ -25,7 +24,7 @@ def published_loss(
     k: int,
     weights: Mapping[str, float] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-) -> tuple[Utility, dict[str, dict[str, float]]]:
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Measure what a published table has lost, from how often each cell occurs in each column.
 
     Loss is a sum over cells, so no class is needed, and a table larger than memory can be measured. The
@@ -51,19 +50,16 @@ def published_loss(
     }
     total = sum(weigh[name] * columns[name].pop("ncp_sum") for name in tallies)
     possible = sum(weigh.values()) * rows
-    utility = Utility(
-        classes=len(sizes),
-        published_classes=len(sizes),
-        dm=discernibility(sizes, suppressed=suppressed, rows=rows),
-        mean_class_size=mean_class_size(sizes),
-        c_avg=c_avg(sizes, k),
-        gcp=total / possible if possible else 0.0,
-        gcp_sum=total,
-        iloss=sum(weigh[name] * columns[name]["iloss"] for name in tallies),
-        distortion=int(sum(c["generalised_cells"] + c["suppressed_cells"] for c in columns.values())),
-        suppressed=suppressed,
+    facts = MetricFacts(
+        sizes=sizes, people=sizes, k=k, rows=rows, suppressed=suppressed, published=len(sizes)
     )
-    return utility, columns
+    lost: dict[str, float] = {
+        "gcp": total / possible if possible else 0.0,
+        "gcp_sum": total,
+        "iloss": sum(weigh[name] * columns[name]["iloss"] for name in tallies),
+        "distortion": int(sum(c["generalised_cells"] + c["suppressed_cells"] for c in columns.values())),
+    }
+    return take_figures(facts, lost), columns
 
 
 def _column(tally: pl.DataFrame, rows: int, hierarchy: Hierarchy | None, name: str) -> dict[str, float]:

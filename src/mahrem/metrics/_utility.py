@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mahrem import check
-from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
-from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
+from mahrem.metrics._entries import MetricFacts, take_figures
+from mahrem.metrics._loss import gcp, iloss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,27 +16,7 @@ if TYPE_CHECKING:
     from mahrem.table import Cells
     from mahrem.types import Floats, Mask, Sizes
 
-__all__ = ["Utility", "measure"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Utility:
-    """What a release is still good for; the names are the keys of every JSON."""
-
-    classes: int  # of the partition
-    published_classes: int  # distinct published vectors
-    dm: int
-    mean_class_size: float
-    c_avg: float
-    gcp: float
-    gcp_sum: float
-    iloss: float
-    distortion: int
-    suppressed: int  # rows that show nothing
-
-    def as_dict(self) -> dict[str, int | float]:
-        """Give what goes into JSON."""
-        return asdict(self)
+__all__ = ["measure"]
 
 
 def measure(
@@ -48,8 +27,9 @@ def measure(
     rows: int,
     suppressed: int,
     published_classes: int,
+    people: Sizes | None = None,
     weights: Mapping[str, float] | None = None,
-) -> tuple[Utility, dict[str, dict[str, float]]]:
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Measure a release on its classes and on the cells it publishes, in all and per column.
 
     Per column, ``gcp`` is the mean penalty of its cells and ``iloss`` the sum of their losses, neither
@@ -63,6 +43,7 @@ def measure(
         rows: All rows, the suppressed ones too.
         suppressed: Rows that show nothing; each counts as a whole row of suppressed cells.
         published_classes: How many distinct published vectors there are.
+        people: ``(c,)`` people in each published class, where k counts them; by default rows.
         weights: What columns count in ``gcp``, ``gcp_sum`` and ``iloss``; 1 for those not named.
 
     Raises:
@@ -76,19 +57,21 @@ def measure(
     ncp = _stacked([column.ncp for column in cells.values()], len(sizes))
     loss = _stacked([column.iloss for column in cells.values()], len(sizes))
     hidden = _stacked([column.suppressed | ~column.exact for column in cells.values()], len(sizes))
-    utility = Utility(
-        classes=len(sizes),
-        published_classes=published_classes,
-        dm=discernibility(sizes, suppressed=suppressed, rows=rows),
-        mean_class_size=mean_class_size(sizes),
-        c_avg=c_avg(sizes, k),
-        gcp=gcp(sizes, ncp, weights=counting, suppressed=suppressed),
-        gcp_sum=gcp_sum(sizes, ncp, weights=counting, suppressed=suppressed),
-        iloss=iloss(sizes, loss, weights=counting, suppressed=suppressed),
-        distortion=distortion(sizes, hidden == 0, suppressed),
+    facts = MetricFacts(
+        sizes=sizes,
+        people=sizes if people is None else people,
+        k=k,
+        rows=rows,
         suppressed=suppressed,
+        published=published_classes,
+        ncp=ncp,
+        loss=loss,
+        exact=hidden == 0,
+        weights=counting,
     )
-    return utility, {name: _of_column(sizes, column, suppressed) for name, column in cells.items()}
+    return take_figures(facts), {
+        name: _of_column(sizes, column, suppressed) for name, column in cells.items()
+    }
 
 
 def _of_column(sizes: Sizes, cells: Cells, suppressed: int) -> dict[str, float]:

@@ -47,7 +47,7 @@ class ModelEntry(Entry):
 
 
 def model_setting(
-    name: str, read: Reader, metavar: str, *, words: Mapping[str, str] | None = None
+    name: str, read: Reader, metavar: str, *, example: object, words: Mapping[str, str] | None = None
 ) -> Setting:
     """Say a figure of a privacy model; ``words`` by language are for models of other distributions."""
     return Setting(
@@ -56,6 +56,7 @@ def model_setting(
         takes=f"{read.takes} | None",
         group=GROUP,
         metavar=metavar,
+        example=example,
         on_spark=True,
         words=words or {},
     )
@@ -77,15 +78,17 @@ def _level(name: str, value: object) -> float:
     return int(level) if float(level).is_integer() else level
 
 
-K = model_setting("k", whole.within(1, MOST), "N")
-_L = model_setting("l", Reader(read=_level, takes="float", least=1, most=MOST), "N")
-_C = replace(model_setting("c", number.within(0, MOST), "X"), spelling="--c")
-_T = model_setting("t", number.within(0, 1), "X")
-_ALPHA = model_setting("alpha", number.within(0, 1), "X")
-_BETA = model_setting("beta", number.within(0, MOST), "X")
-_DELTA_DISCLOSURE = model_setting("delta_disclosure", number.within(0, MOST), "X")
+K = model_setting("k", whole.within(1, MOST), "N", example=5)
+_L = model_setting("l", Reader(read=_level, takes="float", least=1, most=MOST), "N", example=3)
+_C = replace(model_setting("c", number.within(0, MOST), "X", example=3.0), spelling="--c")
+_T = model_setting("t", number.within(0, 1), "X", example=0.2)
+_ALPHA = model_setting("alpha", number.within(0, 1), "X", example=0.5)
+_BETA = model_setting("beta", number.within(0, MOST), "X", example=1.0)
+_DELTA_DISCLOSURE = model_setting("delta_disclosure", number.within(0, MOST), "X", example=1.0)
 DELTA_PRESENCE = replace(
-    model_setting("delta_presence", Reader(read=_pair, takes="Sequence[float] | str"), "MIN,MAX"),
+    model_setting(
+        "delta_presence", Reader(read=_pair, takes="Sequence[float] | str"), "MIN,MAX", example=[0.0, 0.5]
+    ),
     on_spark=False,
 )
 
@@ -164,7 +167,7 @@ def model_settings() -> dict[str, Setting]:
         kinds = tuple(entry.kind for entry in entries if entry.kind is not None)
         if kinds:
             settings[f"{figure}_kind"] = replace(
-                model_setting(f"{figure}_kind", text, "KIND"), choices=partial(tuple, kinds)
+                model_setting(f"{figure}_kind", text, "KIND", example=kinds[0]), choices=partial(tuple, kinds)
             )
         settings |= {known.name: known for entry in entries for known in entry.needs}
     return settings

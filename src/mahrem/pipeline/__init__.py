@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mahrem.pipeline._red_team import RedTeam
     from mahrem.pipeline._release import LocalRelease, Release
     from mahrem.pipeline._report import redraw
+    from mahrem.pipeline._sweep import Sweep
     from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
@@ -39,6 +40,7 @@ __all__ = [
     "ReadingSettings",
     "RedTeam",
     "Release",
+    "Sweep",
     "SyntheticRelease",
     "TrainedModel",
     "anonymize",

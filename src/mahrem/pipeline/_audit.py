@@ -255,7 +255,7 @@ def _report(
     return {
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
-        "utility": utility.as_dict(),
+        "utility": utility,
         "columns": columns,
         "risk": {},
         "class_sizes": class_size_bins(verdict.sizes),

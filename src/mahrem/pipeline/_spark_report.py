@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.metrics import c_avg, discernibility, mean_class_size, published_loss
+from mahrem.metrics import MetricFacts, published_loss, take_figures
 from mahrem.pipeline._risk import risk_of
 from mahrem.pipeline._summary import promises_of
 from mahrem.report import class_size_bins
@@ -117,18 +117,21 @@ def _utility(
         found["suppressed_cells"] += hidden
     possible = sum(weigh.values()) * rows
     changed = sum(found["generalised_cells"] + found["suppressed_cells"] for found in columns.values())
-    return {
-        "classes": verdict.classes,
-        "published_classes": verdict.classes,
-        "dm": discernibility(verdict.sizes, suppressed=hidden, rows=rows),
-        "mean_class_size": mean_class_size(verdict.sizes),
-        "c_avg": c_avg(verdict.people, policy.k or 1),
+    facts = MetricFacts(
+        sizes=verdict.sizes,
+        people=verdict.people,
+        k=policy.k or 1,
+        rows=rows,
+        suppressed=hidden,
+        published=verdict.classes,
+    )
+    lost: dict[str, float] = {
         "gcp": total / possible if possible else 0.0,
         "gcp_sum": total,
         "iloss": sum(weigh[name] * found["iloss"] for name, found in columns.items()),
         "distortion": int(changed),
-        "suppressed": hidden,
-    }, columns
+    }
+    return take_figures(facts, lost), columns
 
 
 def _loss(
@@ -145,7 +148,7 @@ def _loss(
             k=1,
             hierarchies={quasi.name: domain.hierarchy},
         )
-        return {**found[quasi.name], "ncp_sum": utility.gcp_sum}
+        return {**found[quasi.name], "ncp_sum": utility["gcp_sum"]}
     whole = 1.0
     if isinstance(domain, Words):
         # A missing value is one of the values that a set may name, and none of the codes with a beginning.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.metrics import c_avg, measure
+from mahrem.metrics import measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.pipeline._draft import Draft
@@ -45,9 +45,9 @@ def summarise(
         rows=prepared.rows,
         suppressed=verdict.suppressed,
         published_classes=len(verdict.sizes),
+        people=verdict.people,  # k counts people where told so
         weights=policy.weights or None,
     )
-    utility = replace(utility, c_avg=c_avg(verdict.people, policy.k or 1))  # k counts people where told so
     floor = max(policy.k or 1, SMALLEST_SHOWN)
     more: dict[str, Any] = {}
     if target is not None:
@@ -64,7 +64,7 @@ def summarise(
         "created": datetime.now(UTC).date().isoformat(),
         "holds": verdict.holds,
         "promises": promises_of(verdict.outcomes),
-        "utility": utility.as_dict(),
+        "utility": utility,
         "columns": {
             name: _column(draft, name, per_column, pictures=pictures)
             for name in prepared.source.columns

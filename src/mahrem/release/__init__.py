@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mahrem.release._policy import AUTOMATIC, Policy, read_policy, release_settings
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._record import earlier_seconds, record_run, state_folder
+    from mahrem.release._template import policy_template
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -51,6 +52,7 @@ __all__ = [
     "is_release",
     "method_of",
     "policy_from",
+    "policy_template",
     "policy_text",
     "read_policy",
     "recoding_of",

@@ -97,9 +97,9 @@ class Policy:
         on_spark=False,
         example={"id": "key"},
     )
-    k: int | None = same_setting(replace(K, example=5))
+    k: int | None = same_setting(K)
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
-    delta_presence: tuple[float, float] | None = same_setting(replace(DELTA_PRESENCE, example=[0.0, 0.5]))
+    delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
     population: Any = _promise(
         read=readers.other_table, metavar="FILE", private=True, on_page=False, example="everybody.csv"
     )

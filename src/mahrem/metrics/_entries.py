@@ -1,0 +1,91 @@
+"""All figures of utility: one entry each, in the order in which JSON and tables show them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from mahrem.entries import Entries, Entry
+
+if TYPE_CHECKING:
+    from mahrem.types import Floats, Mask, Sizes
+
+__all__ = ["METRICS", "Metric", "MetricFacts", "take_figures"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricFacts:
+    """What a figure may be made of; what nobody knows is None. A metric takes these as arguments by name."""
+
+    sizes: Sizes | None = None  # (c,) rows of each class
+    people: Sizes | None = None  # (c,) the same, or people where k counts them
+    k: int | None = None  # the k that was asked for
+    rows: int | None = None  # all rows, the suppressed ones too
+    suppressed: int | None = None  # rows that show nothing
+    published: int | None = None  # distinct published vectors
+    ncp: Floats | None = None  # (c, d) normalised certainty penalty of each class in each column
+    loss: Floats | None = None  # (c, d) (leaves - 1) / domain
+    exact: Mask | None = None  # (c, d) whether a cell says the very value
+    weights: Floats | None = None  # (d,) what each column counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Entry):
+    """A figure of utility, before it is loaded: a function whose arguments are facts by name.
+
+    Attributes:
+        better: Which way is better.
+        arguments: Which fact an argument takes, where it is called otherwise.
+        words: By language, what it is called and what it says; for metrics of other distributions.
+    """
+
+    better: Literal["lower", "higher"] = "lower"
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def load(self) -> Callable[..., float]:
+        """Import the function."""
+        return cast("Callable[..., float]", super().load())
+
+    def __call__(self, facts: MetricFacts) -> float | None:
+        """Take the figure; None where a fact it needs is not known."""
+        known = {entry.name: getattr(facts, entry.name) for entry in fields(facts)}
+        given: dict[str, Any] = {}
+        for name, parameter in inspect.signature(self.load()).parameters.items():
+            value = known.get(self.arguments.get(name, name))
+            if value is not None:
+                given[name] = value
+            elif parameter.default is inspect.Parameter.empty:
+                return None
+        return self.load()(**given)
+
+
+def _ours(name: str, home: str, **arguments: str) -> Metric:
+    return Metric(name=name, home=f"mahrem.metrics.{home}", arguments=arguments)
+
+
+METRICS: Entries[Metric] = Entries(
+    "mahrem.metrics",
+    Metric,
+    (
+        _ours("classes", "_classes:class_count"),
+        _ours("published_classes", "_classes:published_count"),
+        _ours("dm", "_classes:discernibility"),
+        _ours("mean_class_size", "_classes:mean_class_size"),
+        _ours("c_avg", "_classes:c_avg", sizes="people"),
+        _ours("gcp", "_loss:gcp"),
+        _ours("gcp_sum", "_loss:gcp_sum"),
+        _ours("iloss", "_loss:iloss"),
+        _ours("distortion", "_loss:distortion"),
+        _ours("suppressed", "_classes:suppressed_count"),
+    ),
+)
+
+
+def take_figures(facts: MetricFacts, known: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Take every figure the facts are enough for; those that are ``known`` already stay as they are."""
+    figures = {name: (known or {}).get(name) for name in METRICS}
+    figures = {name: METRICS[name](facts) if value is None else value for name, value in figures.items()}
+    return {name: value for name, value in figures.items() if value is not None}
