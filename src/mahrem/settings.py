@@ -55,6 +55,7 @@ class Setting:
         repeats: May be given several times on a command line.
         choices: The values there are, where they can be listed; a function where others may add to them.
         private: Never written into what is published: a seed, a key, the name of a file.
+        secret: Not even shown where the spec is printed: a key, a table.
         on_spark: A cluster can do it.
         on_page: A page can offer it as it is: it is no file and no address of the machine the page runs on.
         hidden: Taken, but not shown in help.
@@ -73,6 +74,7 @@ class Setting:
     repeats: bool = False
     choices: Callable[[], Iterable[str]] | None = None
     private: bool = False
+    secret: bool = False
     on_spark: bool = False
     on_page: bool = True
     hidden: bool = False
@@ -95,6 +97,12 @@ class Setting:
         """What is known about the values it takes."""
         return self.read if isinstance(self.read, Reader) else Reader(read=self.read, takes=self.takes)
 
+    def is_default(self, value: Any) -> bool:
+        """Say whether a value is what counts if nothing is said; a table is never asked to compare itself."""
+        return value is self.default or (
+            isinstance(value, str | int | float | tuple | Mapping) and value == self.default
+        )
+
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The least and the largest number it takes, where it takes numbers."""
@@ -113,7 +121,7 @@ def setting(default: Any = None, *, read: Read, group: str, **more: Any) -> Any:
     return field(
         default=MISSING if fresh else default,
         default_factory=default if fresh else MISSING,
-        repr=not more.get("private", False),
+        repr=not more.get("secret", False),
         metadata={"setting": {"read": read, "group": group, **more}},
     )
 
@@ -168,14 +176,13 @@ def read_setting(known: Setting, value: Any) -> Any:
     return kept
 
 
-def check_settings(spec: Any) -> None:
-    """Refuse values of a spec that no reader gives: others make a spec by hand."""
+def check_settings(spec: Any, *, but: str = "") -> None:
+    """Refuse values of a spec that no reader gives, ``but`` one: others make a spec by hand."""
     for name, known in settings_of(type(spec)).items():
-        value = getattr(spec, name)
-        if value is None or value == known.default:
+        value, (least, most) = getattr(spec, name), known.ends
+        if value is None or name == but:
             continue
         _check_choice(known, value)
-        least, most = known.ends
         if least is not None and most is not None:
             check.between(least, most, **{name: value})
         elif least is not None:

@@ -16,7 +16,7 @@ from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from
 from mahrem.spark import is_spark_frame
-from mahrem.table import open_source
+from mahrem.table import open_source, refuse_too_large
 
 __all__ = ["anonymize"]
 
@@ -153,10 +153,8 @@ def anonymize(
     opened = open_source(source, reading_of(policy))
     policy = policy.for_columns(opened.columns)
     prepared = prepare(opened, policy)
-    if output is not None and policy.format == "xlsx":
-        from mahrem.table import fits_excel
-
-        fits_excel(prepared.rows)  # before the work, not after it
+    if output is not None:
+        refuse_too_large(policy.format, prepared.rows)  # before the work, not after it
     destination.step(_stage(prepared.rows, policy))
     return publish(draft(prepared, policy), source, destination)
 

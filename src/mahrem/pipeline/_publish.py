@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.pipeline._draft import Draft
 from mahrem.table import (
     FORMATS,
-    Format,
     Reading,
     exported_names,
     open_source,
@@ -89,27 +87,9 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     return verdict
 
 
-def read_back(path: Path, columns: Sequence[str], format: Format) -> pl.LazyFrame:  # noqa: A002 - the option's name
-    """Read a published file without any of our own readers, and check its header."""
-    match path.suffix:
-        case ".parquet":
-            published = pl.scan_parquet(path, glob=False)
-            names = published.collect_schema().names()
-        case ".arrow":
-            published = pl.scan_ipc(path, glob=False)
-            names = published.collect_schema().names()
-        case ".xlsx":
-            from mahrem.table import excel_texts
-
-            names, held = excel_texts(path)
-            published = held.rename(dict(zip(held.columns, columns, strict=False))).lazy()
-        case ending:
-            mark = "\t" if ending == ".tsv" else ","
-            with path.open(encoding="utf-8", newline="") as file:
-                names = next(csv.reader(file, delimiter=mark))
-            published = pl.scan_csv(
-                path, infer_schema=False, separator=mark, glob=False, new_columns=list(columns)
-            )
+def read_back(path: Path, columns: Sequence[str], format: str) -> pl.LazyFrame:  # noqa: A002 - the option's name
+    """Read a published file without what opens others' files, and check its header."""
+    names, published = FORMATS[format].load().read_back(path, columns)
     if names != exported_names(columns, format):
         wanted = len(columns)
         raise GuaranteeBroken(f"the file has {len(names)} columns that are not the {wanted} to be published")

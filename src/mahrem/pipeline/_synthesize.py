@@ -23,7 +23,7 @@ from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
 from mahrem.settings import read_settings, settings_of
-from mahrem.table import fits_excel, hold, open_source
+from mahrem.table import hold, open_source, refuse_too_large
 
 __all__ = ["SyntheticRelease", "synthesize"]
 
@@ -116,4 +116,4 @@ def _refuse_sheet(rows: int | None, columns: int) -> None:
             "format='xlsx' holds 1,048,575 rows, and how many the table has is private: "
             "say rows, or write CSV or Parquet"
         )
-    fits_excel(rows, columns)
+    refuse_too_large("xlsx", rows, columns)

@@ -9,15 +9,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import get_args
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
-from mahrem.table import Format
+from mahrem.table import FORMATS
 
 __all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "replace_page", "staged_release"]
 
 HASHES = "SHA256SUMS"
-DATA_FILES = tuple(f"data.{ending}" for ending in get_args(Format))
+DATA_FILES = tuple(f"data.{name}" for name in FORMATS)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from mahrem.readers import by_column, column, columns, number, switch, text, tex
 from mahrem.release import _readers as readers
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import FORMATS, Format, Kind, Missing, is_role_word, role_from_word
+from mahrem.table import FORMATS, Kind, Missing, is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Policy:
         read=readers.other_table,
         metavar="FILE",
         private=True,
+        secret=True,
         on_page=False,
         on_spark=False,
         example="public.csv",
@@ -93,6 +94,7 @@ class Policy:
         read=readers.key_files,
         metavar="COL=KEYFILE",
         private=True,
+        secret=True,
         on_page=False,
         on_spark=False,
         example={"id": "key"},
@@ -101,7 +103,12 @@ class Policy:
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
     delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
     population: Any = _promise(
-        read=readers.other_table, metavar="FILE", private=True, on_page=False, example="everybody.csv"
+        read=readers.other_table,
+        metavar="FILE",
+        private=True,
+        secret=True,
+        on_page=False,
+        example="everybody.csv",
     )
     fraction: float | None = _promise(
         read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
@@ -144,7 +151,7 @@ class Policy:
     )
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
-    format: Format = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
+    format: str = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
     shuffle: bool | None = _output(read=switch, spelling="--shuffle/--keep-order", example=True)
     language: str = _output("en", read=text, choices=lambda: tuple(LANGUAGES), metavar="NAME")
     look_for: tuple[Mapping[str, Any], ...] = _role(
@@ -165,7 +172,7 @@ class Policy:
         return replace(base, **plain, models={**base.models, **models})
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        check_settings(self, but="method")  # a recipe is applied under a name of its own
         if self.fraction == 0:
             raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
         self._check_defences()

@@ -87,7 +87,7 @@ def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> Any:
 def refuse_on_spark(policy: Policy) -> None:
     """Say at once what a cluster cannot do."""
     for name, known in settings_of(Policy).items():
-        if not known.on_spark and getattr(policy, name) != known.default:
+        if not known.on_spark and not known.is_default(getattr(policy, name)):
             raise InvalidParameter(
                 f"{name} is not for engine='spark'; engine='local' does it: "
                 f"leave out {spelled('engine', 'spark')}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.table._formats import FORMATS, Format
+    from mahrem.table._formats import FORMATS, FileFormat, refuse_too_large
     from mahrem.table._schema import Column, Kind, Missing, Role
     from mahrem.table.cells import (
         Cell,
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
         Source,
         as_polars,
         asking,
-        excel_texts,
         hold,
         is_duckdb,
         is_postgresql,
@@ -95,7 +94,7 @@ if TYPE_CHECKING:
         read_alone,
         scan_sparingly,
     )
-    from mahrem.table.writing import exported_names, fits_excel, write_database, write_parts, write_table
+    from mahrem.table.writing import exported_names, write_database, write_parts, write_table
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -108,7 +107,7 @@ __all__ = [
     "Database",
     "Domain",
     "Exact",
-    "Format",
+    "FileFormat",
     "Hierarchy",
     "HierarchyFacts",
     "Kind",
@@ -138,9 +137,7 @@ __all__ = [
     "date_hierarchy",
     "encode_quasi",
     "encode_sensitive",
-    "excel_texts",
     "exported_names",
-    "fits_excel",
     "group_hierarchy",
     "hierarchy_facts",
     "hierarchy_from_nested",
@@ -171,6 +168,7 @@ __all__ = [
     "read_kind",
     "read_ranges",
     "refuse_mixed_zones",
+    "refuse_too_large",
     "restore_cells",
     "restore_formulas",
     "restored_cells",

@@ -1,31 +1,142 @@
-"""The formats a table is written in: what others ask of one before it is written."""
+"""The formats of files: one entry each, with what others ask of one before a file is read or written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
-__all__ = ["FORMATS", "FileFormat", "Format"]
+from mahrem.entries import Entries, Entry
+from mahrem.errors import InvalidParameter
 
-Format: TypeAlias = Literal["csv", "tsv", "parquet", "arrow", "xlsx"]  # for type checkers: the names below
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from mahrem.table.reading import Reading, Source
+
+__all__ = ["FORMATS", "FileFormat", "TableFiles", "refuse_too_large"]
 
 
-@dataclass(frozen=True)
-class FileFormat:
-    """A kind of file."""
+class TableFiles(Protocol):
+    """Files of one format: how they are opened, written, and read back to be checked."""
 
-    media: str  # as the web calls it
-    spreadsheets: bool = False  # they open it: text that could be a formula is disarmed
-    on_spark: bool = False  # a cluster writes it, in parts
+    def open(self, path: Path, reading: Reading) -> Source:
+        """Open a file as a table."""
+        ...
+
+    def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
+        """Write a table; ``folder`` is for what must wait on the way."""
+        ...
+
+    def write_parts(self, parts: Iterator[pl.DataFrame], stream: BinaryIO, folder: Path) -> int:
+        """Write a table that comes in parts; gives the number of rows."""
+        ...
+
+    def read_back(self, path: Path, columns: Sequence[str]) -> tuple[list[str], pl.LazyFrame]:
+        """Read a published file, without what opens others' files: header, and cells as ``columns``."""
+        ...
 
 
-FORMATS: Mapping[str, FileFormat] = {
-    "csv": FileFormat("text/csv; charset=utf-8", spreadsheets=True, on_spark=True),
-    "tsv": FileFormat("text/tab-separated-values; charset=utf-8", spreadsheets=True, on_spark=True),
-    "parquet": FileFormat("application/vnd.apache.parquet", on_spark=True),
-    "arrow": FileFormat("application/vnd.apache.arrow.file"),
-    "xlsx": FileFormat(
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", spreadsheets=True
+@dataclass(frozen=True, kw_only=True)
+class FileFormat(Entry):
+    """A format of files.
+
+    Attributes:
+        media: What the web calls it.
+        endings: Of its files.
+        begins: Their first bytes, where these tell.
+        ending_decides: Other formats begin alike: only the ending tells.
+        sheets: A file may hold several tables.
+        spreadsheets: They open it: text that could be a formula is disarmed, and nested values are refused.
+        on_spark: A cluster writes it, in parts.
+        most_rows: That a file can hold.
+        most_columns: The same.
+    """
+
+    media: str
+    endings: tuple[str, ...]
+    begins: bytes = b""
+    ending_decides: bool = False
+    sheets: bool = False
+    spreadsheets: bool = False
+    on_spark: bool = False
+    most_rows: int | None = None
+    most_columns: int | None = None
+
+    def load(self) -> TableFiles:
+        """Import what reads and writes it."""
+        return cast("TableFiles", super().load())
+
+    def fits(self, ending: str, head: bytes) -> bool:
+        """Say whether a file with this ending and these first bytes is one."""
+        if self.begins:
+            return head.startswith(self.begins) and (ending in self.endings or not self.ending_decides)
+        return False
+
+
+FORMATS: Entries[FileFormat] = Entries(
+    "mahrem.formats",
+    FileFormat,
+    (
+        FileFormat(
+            name="csv",
+            home="mahrem.table.formats._text:CSV",
+            media="text/csv; charset=utf-8",
+            endings=(".csv", ".txt"),
+            spreadsheets=True,
+            on_spark=True,
+        ),
+        FileFormat(
+            name="tsv",
+            home="mahrem.table.formats._text:TSV",
+            media="text/tab-separated-values; charset=utf-8",
+            endings=(".tsv",),
+            spreadsheets=True,
+            on_spark=True,
+        ),
+        FileFormat(
+            name="parquet",
+            home="mahrem.table.formats._parquet:PARQUET",
+            media="application/vnd.apache.parquet",
+            endings=(".parquet",),
+            begins=b"PAR1",
+            on_spark=True,
+        ),
+        FileFormat(
+            name="arrow",
+            home="mahrem.table.formats._arrow:ARROW",
+            media="application/vnd.apache.arrow.file",
+            endings=(".arrow", ".feather", ".ipc"),
+            begins=b"ARROW1",
+        ),
+        FileFormat(
+            name="xlsx",
+            home="mahrem.table.formats._excel:EXCEL",
+            media="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            endings=(".xlsx", ".xlsm"),
+            begins=b"PK\x03\x04",
+            ending_decides=True,
+            sheets=True,
+            spreadsheets=True,
+            most_rows=1_048_575,  # and the header
+            most_columns=16_384,
+        ),
     ),
-}
+)
+
+
+def refuse_too_large(format: str, rows: int, columns: int = 1) -> None:  # noqa: A002 - the option's name
+    """Refuse a table that is larger than a file of the format can hold."""
+    known = FORMATS[format]
+    if known.most_rows is not None and rows > known.most_rows:
+        raise InvalidParameter(
+            f"format={format!r} holds {known.most_rows:,} rows below its header, and there are {rows:,}; "
+            f"write CSV or Parquet"
+        )
+    if known.most_columns is not None and columns > known.most_columns:
+        raise InvalidParameter(
+            f"format={format!r} holds {known.most_columns:,} columns, and there are {columns:,}; "
+            f"write CSV or Parquet"
+        )

@@ -49,7 +49,7 @@ class ServeSettings:
 
     folders: tuple[Path, ...] = setting((), read=_folders, **_MANY, spelling="--folder", metavar="DIR")
     databases: tuple[str, ...] = setting(
-        (), read=texts, **_MANY, spelling="--database", metavar="URI", private=True
+        (), read=texts, **_MANY, spelling="--database", metavar="URI", private=True, secret=True
     )
     masters: tuple[str, ...] = setting((), read=texts, **_MANY, spelling="--master", metavar="URL")
     port: int = setting(8321, read=whole.within(0, 65535), group="address", metavar="N")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mahrem.table import FORMATS
 from mahrem.web._bodies import FolderFiles
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
@@ -38,11 +39,10 @@ _ARCHIVES = {
     b"\x04\x22\x4d\x18": "an lz4 archive",
     b"\xd0\xcf\x11\xe0": "an old office document",
 }
-_TABLES = {b"PAR1": "source.parquet", b"ARROW1": "source.arrow"}
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _MOST_LISTED = 500
 _MOST_FOLDERS = 2000  # somebody may declare a whole home
-_ENDINGS = {".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".duckdb"}
+_ENDINGS = {ending for known in FORMATS.values() for ending in known.endings} | {".duckdb"}
 
 
 def kind_of(head: bytes, name: str = "") -> str:
@@ -52,9 +52,9 @@ def kind_of(head: bytes, name: str = "") -> str:
             raise Refused(415, "archive_refused", what=what)
     if head[257:262] == b"ustar":
         raise Refused(415, "archive_refused", what="a tar archive")
-    for mark, kept in _TABLES.items():
-        if head.startswith(mark):
-            return kept
+    for format_name, known in FORMATS.items():
+        if known.fits("", head):
+            return f"source.{format_name}"
     if head[8:12] == b"DUCK":
         raise Refused(415, "database_refused")
     if not head.strip():

@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._entries import SYNTHESISERS
 from mahrem.settings import setting, switch, text, whole
-from mahrem.table import FORMATS, Format
+from mahrem.table import FORMATS
 from mahrem.typed import names, pairs, value
 from mahrem.words import LANGUAGES
 
@@ -170,7 +170,7 @@ class SynthesisSettings(SchemaSettings):
         group="rows",
         metavar="COL=VALUE or COL=LOW:HIGH",
     )
-    format: Format = setting(
+    format: str = setting(
         "csv", read=text, takes="str", group="output", metavar="NAME", choices=lambda: tuple(FORMATS)
     )
     language: str = setting("en", read=text, group="output", metavar="NAME", choices=lambda: LANGUAGES)

@@ -12,10 +12,10 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.table.reading._asking import Database, asking
+    from mahrem.table.reading._csv import open_csv
     from mahrem.table.reading._databases import connection_reason, postgresql_driver, quoted, read_alone
-    from mahrem.table.reading._excel import excel_texts
-    from mahrem.table.reading._frames import as_polars, hold, pruned
-    from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, number_tokens
+    from mahrem.table.reading._frames import PolarsSource, as_polars, hold, open_polars, pruned
+    from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
 else:
@@ -25,16 +25,19 @@ __all__ = [
     "CONTROL",
     "NESTED",
     "Database",
+    "PolarsSource",
     "Reading",
     "Source",
     "as_polars",
     "asking",
     "connection_reason",
-    "excel_texts",
     "hold",
     "is_duckdb",
     "is_postgresql",
+    "name_columns",
     "number_tokens",
+    "open_csv",
+    "open_polars",
     "open_source",
     "postgresql_driver",
     "pruned",

@@ -19,14 +19,14 @@ from mahrem.table.reading._arrow import ArrowSource, arrow_table
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
 
     from mahrem.types import Mask
 
-__all__ = ["PandasSource", "PolarsSource", "as_polars", "hold", "open_frame", "pruned"]
+__all__ = ["PandasSource", "PolarsSource", "as_polars", "hold", "open_frame", "open_polars", "pruned"]
 
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
@@ -302,3 +302,24 @@ class PandasSource(ColumnSource):
                 f"column={name!r} of the pandas frame (dtype {column.dtype.name}) mixes kinds of values "
                 f"or holds objects; turn it into text, numbers or dates first"
             ) from None
+
+
+def open_polars(
+    path: Path,
+    reading: Reading,
+    kind: str,
+    scan: Callable[[], pl.LazyFrame],
+    *,
+    slices: Sequence[Path] | None = None,
+) -> Source:
+    """Open a file that polars reads with its kinds; ``slices`` are Parquet files to read slice by slice."""
+    label = f"{kind} {path.name!r}"
+    try:
+        lazy = scan()
+        names = lazy.collect_schema().names()
+        rows = int(lazy.select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InvalidInput(
+            f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
+        ) from None
+    return PolarsSource(lazy, label=label, reading=reading, columns=names, rows=rows, slices=slices)

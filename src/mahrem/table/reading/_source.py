@@ -5,14 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
-
 from mahrem.errors import InvalidInput
-from mahrem.table.reading._csv import open_csv
-from mahrem.table.reading._frames import PolarsSource, open_frame
+from mahrem.table._formats import FORMATS
+from mahrem.table.reading._frames import open_frame
 from mahrem.table.reading._reading import Reading, Source
 
 __all__ = ["is_duckdb", "is_postgresql", "open_source"]
@@ -68,38 +65,28 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
 
 
 def _open_file(path: Path, reading: Reading) -> Source:
-    """Open a file by its ending, or by its first bytes where the ending says nothing."""
+    """Open a file by its first bytes, or by its ending where these say nothing."""
     if _is_folder(path) and any(path.glob("*.parquet")):
-        return _open_polars(path, reading, "Parquet folder", _scan_parts)
-    head = _first_bytes(path)
-    kind = _kind(path, head)
-    databases = {"duckdb"} if reading.query is not None else {"duckdb", "xlsx"}  # a sheet is a table
-    if kind not in databases and (reading.query is not None or reading.table is not None):
+        return FORMATS["parquet"].load().open(path, reading)
+    kind = _kind(path, _first_bytes(path))
+    known = FORMATS.get(kind)
+    holds_several = kind == "duckdb" or (known is not None and known.sheets and reading.query is None)
+    if not holds_several and (reading.query is not None or reading.table is not None):
         asked = "query" if reading.query is not None else "table"
         raise InvalidInput(f"{asked} was given, but file={path.name!r} is no database")
-    match kind:
-        case "parquet":
-            return _open_polars(path, reading, "Parquet file", pl.scan_parquet)
-        case "arrow":
-            return _open_polars(path, reading, "Arrow file", pl.scan_ipc)
-        case "duckdb":
-            from mahrem.table.reading._databases import open_duckdb
+    if known is not None:
+        return known.load().open(path, reading)
+    if kind == "duckdb":
+        from mahrem.table.reading._databases import open_duckdb
 
-            return open_duckdb(path, reading)
-        case "xlsx":
-            from mahrem.table.reading._excel import open_excel
-
-            return open_excel(path, reading)
-        case "sqlite":
-            raise InvalidInput(
-                f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
-            )
-        case "zip":
-            raise InvalidInput(
-                f"file={path.name!r} is a ZIP archive or no .xlsx spreadsheet; unpack it, or save it as CSV"
-            )
-        case _:
-            return open_csv(path, reading)
+        return open_duckdb(path, reading)
+    if kind == "sqlite":
+        raise InvalidInput(
+            f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
+        )
+    raise InvalidInput(
+        f"file={path.name!r} is a ZIP archive or no .xlsx spreadsheet; unpack it, or save it as CSV"
+    )
 
 
 def is_duckdb(path: Path) -> bool:
@@ -112,15 +99,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:  # opening it will say why
         return False
-
-
-def _scan_parts(folder: Path, *, glob: bool) -> pl.LazyFrame:
-    """Read the parts that a cluster wrote as one table."""
-    return pl.scan_parquet(_files(folder), glob=glob)
-
-
-def _files(path: Path) -> list[Path]:
-    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -141,36 +119,19 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _kind(path: Path, head: bytes) -> str:
-    by_content = [
-        ("parquet", head.startswith(b"PAR1")),
-        ("arrow", head.startswith(b"ARROW1")),
-        ("duckdb", head[8:12] == b"DUCK"),
-        ("sqlite", head.startswith(b"SQLite format 3")),
-        ("xlsx", head.startswith(b"PK\x03\x04") and path.suffix.lower() in {".xlsx", ".xlsm"}),
-        ("zip", head.startswith(b"PK\x03\x04")),
-    ]
-    by_bytes = next((kind for kind, fits in by_content if fits), None)
-    if by_bytes is not None:
-        return by_bytes
-    by_ending = {
-        ".parquet": "parquet",
-        ".arrow": "arrow",
-        ".feather": "arrow",
-        ".ipc": "arrow",
-        ".duckdb": "duckdb",
+    """Name the format of a file, or what else it is; what nobody knows is read as CSV."""
+    ending = path.suffix.lower()
+    others = {
+        "duckdb": head[8:12] == b"DUCK",
+        "sqlite": head.startswith(b"SQLite format 3"),
     }
-    return by_ending.get(path.suffix.lower(), "csv")
-
-
-def _open_polars(path: Path, reading: Reading, kind: str, scan: Callable[..., pl.LazyFrame]) -> Source:
-    label = f"{kind} {path.name!r}"
-    try:
-        lazy = scan(path, glob=False)
-        names = lazy.collect_schema().names()
-        rows = int(lazy.select(pl.len()).collect().item())
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InvalidInput(
-            f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
-        ) from None
-    slices = None if scan is pl.scan_ipc else _files(path)
-    return PolarsSource(lazy, label=label, reading=reading, columns=names, rows=rows, slices=slices)
+    by_bytes = [name for name, known in FORMATS.items() if known.fits(ending, head)]
+    by_bytes += [name for name, fits in others.items() if fits]
+    if by_bytes:
+        return by_bytes[0]
+    if head.startswith(b"PK\x03\x04"):
+        return "zip"
+    by_ending = {
+        other: name for name, known in FORMATS.items() for other in known.endings if not known.ending_decides
+    }
+    return {**by_ending, ".duckdb": "duckdb"}.get(ending, "csv")

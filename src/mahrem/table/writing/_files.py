@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,10 +18,7 @@ from mahrem.table.reading import CONTROL, NESTED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["exported_names", "fits_excel", "write_parts", "write_table"]
-
-_CHUNK = 1 << 20
-_SHEET_ROWS, _SHEET_COLUMNS = 1_048_576, 16_384  # what XLSX holds; the header is a row
+__all__ = ["exported_names", "write_parts", "write_table"]
 
 
 def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  # noqa: A002 - the option's name
@@ -43,19 +40,7 @@ def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  
         _refuse_unwritable(frame.schema, format)
         frame = neutralise_formulas(frame)
     with appearing(Path(path)) as stream:
-        match format:
-            case "parquet":
-                frame.write_parquet(stream)
-            case "arrow":
-                frame.write_ipc(stream, compression="zstd")
-            case "xlsx":
-                from mahrem.table.writing._excel import write_excel
-
-                fits_excel(frame.height, frame.width)
-                write_excel(frame, stream, Path(path).parent)
-            case _:
-                frame.write_csv(stream, separator="\t" if format == "tsv" else ",")
-                _refuse_nul(stream)
+        FORMATS[format].load().write(frame, stream, Path(path).parent)
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") -> int:  # noqa: A002 - the option's name
@@ -73,60 +58,12 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") 
     first = next(stream_of, None)
     if first is None or not first.width:
         raise InvalidParameter("a table without columns cannot be written")
-    rows = chain([first], stream_of)
-    if format == "xlsx":
-        whole = pl.concat(rows)
-        write_table(whole, path, format)
-        return whole.height
+    rows: Iterator[pl.DataFrame] = chain([first], stream_of)
+    if FORMATS[format].spreadsheets:
+        _refuse_unwritable(first.schema, format)
+        rows = map(neutralise_formulas, rows)
     with appearing(Path(path)) as stream:
-        if FORMATS[format].spreadsheets:
-            _refuse_unwritable(first.schema, format)
-            return _write_text(rows, stream, "\t" if format == "tsv" else ",")
-        return _write_columns(rows, first, stream, format)
-
-
-def _write_text(parts: Iterator[pl.DataFrame], stream: BinaryIO, separator: str) -> int:
-    rows = 0
-    for number, part in enumerate(parts):
-        neutralise_formulas(part).write_csv(stream, separator=separator, include_header=number == 0)
-        rows += part.height
-    _refuse_nul(stream)
-    return rows
-
-
-def _write_columns(
-    parts: Iterator[pl.DataFrame],
-    first: pl.DataFrame,
-    stream: BinaryIO,
-    format: str,  # noqa: A002 - the option's name
-) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows, schema = 0, first.head(0).to_arrow().schema
-    writer = (
-        pq.ParquetWriter(stream, schema, compression="zstd")
-        if format == "parquet"
-        else pa.ipc.new_file(stream, schema, options=pa.ipc.IpcWriteOptions(compression="zstd"))
-    )
-    with writer:
-        for part in parts:
-            writer.write_table(part.to_arrow().cast(schema))
-            rows += part.height
-    return rows
-
-
-def fits_excel(rows: int, columns: int = 1) -> None:
-    """Refuse a table that is larger than a sheet may be."""
-    if rows >= _SHEET_ROWS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {_SHEET_ROWS - 1:,} rows below its header, and there are {rows:,}; "
-            f"write CSV or Parquet"
-        )
-    if columns > _SHEET_COLUMNS:
-        raise InvalidParameter(
-            f"format='xlsx' holds {_SHEET_COLUMNS:,} columns, and there are {columns:,}; write CSV or Parquet"
-        )
+        return FORMATS[format].load().write_parts(rows, stream, Path(path).parent)
 
 
 def exported_names(names: Sequence[str], format: str) -> list[str]:  # noqa: A002 - the option's name
@@ -144,12 +81,3 @@ def _refuse_unwritable(schema: Mapping[str, pl.DataType], format: str) -> None: 
             )
         if CONTROL.search(name):
             raise InvalidParameter(f"column={name!r} has control characters in its name")
-
-
-def _refuse_nul(stream: BinaryIO) -> None:
-    """A NUL in a cell would make the file look binary to every reader, ours too."""
-    stream.flush()
-    stream.seek(0)
-    while chunk := stream.read(_CHUNK):
-        if b"\0" in chunk:
-            raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")

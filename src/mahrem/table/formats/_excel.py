@@ -1,4 +1,4 @@
-"""Spreadsheets as they are: numbers as numbers and all else as text."""
+"""XLSX: spreadsheets as they are, numbers as numbers and all else as text."""
 
 from __future__ import annotations
 
@@ -9,15 +9,45 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, spelled
+from mahrem.table._formats import refuse_too_large
 from mahrem.table.cells import EXACT
-from mahrem.table.reading._frames import PolarsSource
-from mahrem.table.reading._reading import Reading, Source, name_columns
+from mahrem.table.reading import PolarsSource, Reading, Source, name_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
 
-__all__ = ["excel_texts", "open_excel"]
+__all__ = ["EXCEL", "excel_texts", "open_excel"]
+
+
+class ExcelFiles:
+    """XLSX files with one sheet that counts."""
+
+    def open(self, path: Path, reading: Reading) -> Source:
+        """Open a sheet."""
+        return open_excel(path, reading)
+
+    def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
+        """Write a table as the only sheet."""
+        from mahrem.table.formats._excel_writer import write_excel
+
+        refuse_too_large("xlsx", frame.height, frame.width)
+        write_excel(frame, stream, folder)
+
+    def write_parts(self, parts: Iterator[pl.DataFrame], stream: BinaryIO, folder: Path) -> int:
+        """Hold all parts: a sheet cannot be written in parts."""
+        whole = pl.concat(parts)
+        self.write(whole, stream, folder)
+        return whole.height
+
+    def read_back(self, path: Path, columns: Sequence[str]) -> tuple[list[str], pl.LazyFrame]:
+        """Read header and cells as text."""
+        names, held = excel_texts(path)
+        return names, held.rename(dict(zip(held.columns, columns, strict=False))).lazy()
+
+
+EXCEL = ExcelFiles()
 
 
 def open_excel(path: Path, reading: Reading) -> Source:

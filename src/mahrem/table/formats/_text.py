@@ -1,0 +1,62 @@
+"""CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import polars as pl
+
+from mahrem.errors import InvalidParameter
+from mahrem.table.reading import Reading, Source, open_csv
+
+__all__ = ["CSV", "TSV"]
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Files of text in which a sign stands between cells."""
+
+    separator: str
+
+    def open(self, path: Path, reading: Reading) -> Source:
+        """Open a file; its separator and encoding are found out where nothing is said."""
+        return open_csv(path, reading)
+
+    def write(self, frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
+        """Write a table; a NUL in a cell is refused."""
+        self.write_parts(iter([frame]), stream, folder)
+
+    def write_parts(self, parts: Iterator[pl.DataFrame], stream: BinaryIO, folder: Path) -> int:  # noqa: ARG002 - nothing waits
+        """Write parts one after the other."""
+        rows = 0
+        for number, part in enumerate(parts):
+            part.write_csv(stream, separator=self.separator, include_header=number == 0)
+            rows += part.height
+        _refuse_nul(stream)
+        return rows
+
+    def read_back(self, path: Path, columns: Sequence[str]) -> tuple[list[str], pl.LazyFrame]:
+        """Read header and cells as text."""
+        with path.open(encoding="utf-8", newline="") as file:
+            names = next(csv.reader(file, delimiter=self.separator))
+        return names, pl.scan_csv(
+            path, infer_schema=False, separator=self.separator, glob=False, new_columns=list(columns)
+        )
+
+
+CSV, TSV = TextFiles(","), TextFiles("\t")
+
+
+def _refuse_nul(stream: BinaryIO) -> None:
+    """A NUL in a cell would make the file look binary to every reader, ours too."""
+    stream.flush()
+    stream.seek(0)
+    while chunk := stream.read(_CHUNK):
+        if b"\0" in chunk:
+            raise InvalidParameter("a text cell holds a NUL character, which CSV cannot; write Parquet")
