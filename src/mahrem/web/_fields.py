@@ -54,7 +54,7 @@ def _field(
         choices = tuple(known.choices())
     elif reader.takes == "bool" or _names_columns(known):
         choices = ("true", "false")
-    if choices and not isinstance(known.default, str):
+    if (choices or known.name in more) and not isinstance(known.default, str):
         choices = ("", *choices)
     usual = texts["page"]["choice"]["usual"]
     return FormField(
@@ -63,11 +63,17 @@ def _field(
         label=texts["page"]["setting"].get(known.name, known.name),
         means=explain_setting(texts, "release", known),
         control="choice" if choices else control,
-        choices=[(choice, called.get(choice, choice) if choice else usual) for choice in choices],
+        choices=[(choice, _called(known, choice, called) if choice else usual) for choice in choices],
         value=_shown(value),
         least=reader.least,
         most=reader.most,
     )
+
+
+def _called(known: Setting, choice: str, words: Mapping[str, str]) -> str:
+    """Name a choice in words; a method also by the name that papers and policies use."""
+    named = words.get(choice, choice)
+    return f"{choice}: {named}" if known.name == "method" and choice in words else named
 
 
 def _names_columns(known: Setting) -> bool:
