@@ -20,8 +20,10 @@ import dp_accounting as da
 import duckdb
 from _timing import Row, interleaved, print_json
 
-from mahrem.dp import Ledger, Relation, Spend, answer_query, composed_cost, foreign
+from mahrem.dp import Ledger, Relation
 from mahrem.dp import _accounting as accounting
+from mahrem.dp.accounting import Spend, composed_cost, foreign
+from mahrem.dp.queries import answer_query
 
 STEPS = 10_000
 COUNTS = {

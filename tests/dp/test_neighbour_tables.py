@@ -11,23 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import (
+from mahrem.dp import Ledger, NotPrivate, Relation, Unit, assert_dp
+from mahrem.dp.accounting import Pure
+from mahrem.dp.noise import (
     GaussianNoise,
     GlobalSensitivity,
     LaplaceNoise,
-    Ledger,
-    NotPrivate,
-    Pure,
-    Query,
-    Relation,
-    SmoothMedian,
-    Unit,
-    answer_query,
-    assert_dp,
     global_sensitivity,
     laplace_integers,
-    parse_query,
 )
+from mahrem.dp.queries import Query, SmoothMedian, answer_query, parse_query
 
 COLUMNS: dict[str, Any] = {
     "x": {"lower": -50, "upper": 100},

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp._accounting import Spend, composed_cost
-from mahrem.dp._events import Composed, Event, Repeated, pure_epsilon
 from mahrem.dp._relation import Relation
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp._tape import Step, Tape, listening
+from mahrem.dp.accounting._accounting import Spend, composed_cost
+from mahrem.dp.accounting._events import Composed, Event, Repeated, pure_epsilon
 
-__all__ = ["Evidence", "NotPrivate", "assert_dp"]
+__all__ = ["NeighbourEvidence", "NotPrivate", "assert_dp"]
 
 PURE = {"discrete-laplace", "laplace", "exponential", "permute-and-flip"}  # losses of these add up
 
@@ -32,7 +32,7 @@ class NotPrivate(AssertionError):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NeighbourEvidence:
     """What a neighbour test saw.
 
     Attributes:
@@ -56,7 +56,7 @@ def assert_dp(
     neighbour: object,
     *,
     same: Callable[[Any, Any], bool] | None = None,
-) -> Evidence:
+) -> NeighbourEvidence:
     """Check that a pipeline tells two neighbouring tables apart by noise only.
 
     Args:
@@ -79,7 +79,8 @@ def assert_dp(
 
     Example:
         >>> import polars as pl
-        >>> from mahrem.dp import Ledger, answer_query
+        >>> from mahrem.dp import Ledger
+        >>> from mahrem.dp.queries import answer_query
         >>> def mean_age(table):
         ...     facts = {"age": {"lower": 0, "upper": 100}}
         ...     ledger = Ledger.temporary(epsilon=1, columns=facts)
@@ -109,7 +110,7 @@ def assert_dp(
             "the result differs although every mechanism gave out the same: something else was published"
         )
     claimed = tuple(_allowed(step) for step in first.steps)
-    return Evidence(tuple(moved), claimed, tuple(first.spends))
+    return NeighbourEvidence(tuple(moved), claimed, tuple(first.spends))
 
 
 def _refuse_unpaid(tape: Tape) -> None:

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mahrem.attacks import AuditedBound, Examples
-from mahrem.dp import Facts, PublicColumn, public_cells
+from mahrem.dp import Facts, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
 from mahrem.pipeline._trained import LoadedModel, TrainedModel, load_model
-from mahrem.table import Reading
+from mahrem.table import ColumnDeclaration, Reading
 
 __all__ = ["AttackedModel", "Attributes", "attacked_model", "is_model"]
 
@@ -57,7 +57,7 @@ class AttackedModel:
                 raise InvalidInput(f"{name} must be (X, y) beside a model that is not ours")
             return Examples(np.asarray(table[0]), np.asarray(table[1]))
         rows = self.inputs(table, reading)
-        facts = Facts(columns={self.target: PublicColumn(categories=self.classes)})
+        facts = Facts(columns={self.target: ColumnDeclaration(categories=self.classes)})
         places = public_cells(table, facts, [self.target], reading=reading)[self.target]
         told = ~np.isnan(places)
         labels = np.array(self.classes, dtype=object)[places[told].astype(np.int64)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
     from mahrem.table._formats import FORMATS, Format
     from mahrem.table._schema import Column, Kind, Missing, Role
     from mahrem.table.cells import (
@@ -105,6 +106,7 @@ __all__ = [
     "Cell",
     "Cells",
     "Column",
+    "ColumnDeclaration",
     "Database",
     "Domain",
     "Exact",
@@ -166,6 +168,7 @@ __all__ = [
     "quoted",
     "read_alone",
     "read_cell",
+    "read_declarations",
     "read_hierarchy",
     "read_key",
     "read_kind",
@@ -176,6 +179,7 @@ __all__ = [
     "restored_cells",
     "role_from_word",
     "scan_sparingly",
+    "typed_declarations",
     "wall_clock",
     "with_default_hierarchy",
     "write_database",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GlobalSensitivity, Relation, listened, noised
+from mahrem.dp import Relation, listened, noised
+from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
 from mahrem.learning.private._choices import OPTIMISERS, SCHEDULES
 from mahrem.learning.private._example_gradients import ClippedSums, torch_of

@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, warn_of_large_delta
+from mahrem.dp import Relation, warn_of_large_delta
+from mahrem.dp.accounting import Event, Pure, Repeated, epsilon_of
 from mahrem.errors import InvalidParameter, PrivacyWarning, either
 from mahrem.learning.private._choices import NOISES
 from mahrem.learning.private._secret_stream import SecretStream

@@ -1,4 +1,4 @@
-"""Keywords of settings, made by scripts/learning_keywords.py."""
+"""Keywords of settings, made by scripts/keywords.py."""
 
 from __future__ import annotations
 

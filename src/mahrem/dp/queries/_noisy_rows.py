@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp._estimates import Estimate, mean_of, variance_of
-from mahrem.dp._plan import Addition, Part, Plan, Selection, Smooth, levels_of
-from mahrem.dp._queries import Bounds, Mean, Median, Range, Variance
-from mahrem.dp._tally import Category, Edges, Grid, Key
+from mahrem.dp._tally import Category, Edges, EvenGrid, Key
+from mahrem.dp.queries._estimates import Estimate
+from mahrem.dp.queries._plan import Addition, NoisyTerm, QueryPlan, Selection, Smooth
+from mahrem.dp.queries._sums import Bounds
 from mahrem.types import Integers
 
 __all__ = ["foretold_rows", "noisy_rows"]
@@ -21,7 +21,7 @@ SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on th
 _EMPTY_CELL_TAKEN = 1e-6
 
 
-def noisy_rows(plan: Plan, totals: Integers) -> Iterator[dict[str, Any]]:
+def noisy_rows(plan: QueryPlan, totals: Integers) -> Iterator[dict[str, Any]]:
     """Add the planned noise to true totals and give one row per group."""
     match plan.work:
         case Addition(parts):
@@ -34,15 +34,15 @@ def noisy_rows(plan: Plan, totals: Integers) -> Iterator[dict[str, Any]]:
         case Smooth(mechanism):
             grid = plan.tally.keys[-1]
             point = mechanism(totals[..., 0].ravel())
-            yield {"value": grid.point(point) if isinstance(grid, Grid) else None, "error": None}
+            yield {"value": grid.point(point) if isinstance(grid, EvenGrid) else None, "error": None}
 
 
-def foretold_rows(plan: Plan) -> Iterator[dict[str, Any]]:
+def foretold_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
     """List error bars without values; of a mean, for several sizes of a group where its size is private."""
     if isinstance(plan.work, Addition):
         parts = plan.work.parts
-        errors = [part.error((1 - plan.confidence) / len(parts)) for part in parts]
-        if len(parts) == 1 and not isinstance(plan.query, Mean | Variance):
+        errors = [part.error((1 - plan.settings.confidence) / len(parts)) for part in parts]
+        if len(parts) == 1 and not plan.query.divides:
             yield {"value": None, "error": errors[0]}
             return
         if plan.public_rows is not None:
@@ -54,7 +54,7 @@ def foretold_rows(plan: Plan) -> Iterator[dict[str, Any]]:
             worst[-1] = Estimate(size - errors[-1], errors[-1])  # the noisy count may lie that low
             yield {"if rows": size, "value": None, "error": _finish(plan, parts, worst).error}
     elif isinstance(plan.work, Selection):
-        for level, error in zip(levels_of(plan.query), _rank_errors(plan, plan.work), strict=True):
+        for level, error in zip(plan.query.levels, _rank_errors(plan, plan.work), strict=True):
             yield {"level": level, "value": None, "error_rows": error}
     else:
         yield {"value": None, "error": None}
@@ -67,7 +67,7 @@ def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, An
         for key, number in zip(keys, place, strict=True):
             if isinstance(key, Category):
                 named[key.column] = key.categories[number]
-            elif isinstance(key, Grid):
+            elif isinstance(key, EvenGrid):
                 named[f"{key.column} from"], named[f"{key.column} to"] = (
                     key.point(number),
                     key.point(number + 1),
@@ -77,8 +77,8 @@ def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, An
         yield place, named
 
 
-def _added(plan: Plan, parts: Sequence[Part], totals: Integers) -> Iterator[dict[str, Any]]:
-    miss = (1 - plan.confidence) / len(parts)
+def _added(plan: QueryPlan, parts: Sequence[NoisyTerm], totals: Integers) -> Iterator[dict[str, Any]]:
+    miss = (1 - plan.settings.confidence) / len(parts)
     noisy = []
     for number, part in enumerate(parts):
         flat = [int(total) for total in totals[..., number].ravel()]
@@ -88,28 +88,20 @@ def _added(plan: Plan, parts: Sequence[Part], totals: Integers) -> Iterator[dict
     errors = [part.error(miss) for part in parts]
     for cell, (_, named) in enumerate(_groups(plan.tally.keys)):
         sums = [Estimate(values[cell], error) for values, error in zip(noisy, errors, strict=True)]
-        found = _finish(plan, parts, sums)
-        yield {**named, "value": found.value, "error": found.error}
+        figure = _finish(plan, parts, sums)
+        yield {**named, "value": figure.value, "error": figure.error}
 
 
-def _finish(plan: Plan, parts: Sequence[Part], sums: Sequence[Estimate]) -> Estimate:
+def _finish(plan: QueryPlan, parts: Sequence[NoisyTerm], sums: Sequence[Estimate]) -> Estimate:
     """Turn noisy totals into the figure that was asked for; nothing private is touched any more."""
     term = parts[0].term
     rows = sums[-1] if plan.public_rows is None else Estimate(float(plan.public_rows), 0.0)
-    match plan.query:
-        case Mean():
-            return mean_of(sums[0], rows, term.middle, term.half)
-        case Variance():
-            return variance_of(sums[0], sums[1], rows, term.half)
-    if term.counts:
-        return Estimate(round(sums[0].value), sums[0].error)
-    return sums[0]
+    return plan.query.finish(term, sums, rows)
 
 
-def _selected(plan: Plan, work: Selection, totals: Integers) -> Iterator[dict[str, Any]]:
+def _selected(plan: QueryPlan, work: Selection, totals: Integers) -> Iterator[dict[str, Any]]:
     grid = plan.tally.keys[-1]
-    assert isinstance(grid, Grid)  # noqa: S101 - a selection always has one
-    levels = levels_of(plan.query)
+    assert isinstance(grid, EvenGrid)  # noqa: S101 - a selection always has one
     errors = _rank_errors(plan, work)
     for place, named in _groups(plan.tally.keys[:-1]):
         counts = totals[place][:, 0]
@@ -118,13 +110,8 @@ def _selected(plan: Plan, work: Selection, totals: Integers) -> Iterator[dict[st
             for level, how in zip(work.levels, work.mechanisms, strict=True)
         ]
         values = [grid.point(point) for point in sorted(chosen)]
-        if isinstance(plan.query, Range):
-            low, high = values
-            yield {**named, "value": high - low, "low": low, "high": high, "error_rows": max(errors)}
-            continue
-        for level, value, error in zip(levels, values, errors, strict=True):
-            shown = {} if isinstance(plan.query, Median) else {"level": level}
-            yield {**named, **shown, "value": value, "error_rows": error}
+        for row in plan.query.chosen(values, errors):
+            yield {**named, **row}
 
 
 def _scores(counts: Integers, above: int, whole: int) -> list[int]:
@@ -134,8 +121,8 @@ def _scores(counts: Integers, above: int, whole: int) -> list[int]:
     return [-abs(int(score)) for score in (whole - above) * less - above * more]
 
 
-def _rank_errors(plan: Plan, work: Selection) -> list[float]:
-    miss = (1 - plan.confidence) / len(work.levels)
+def _rank_errors(plan: QueryPlan, work: Selection) -> list[float]:
+    miss = (1 - plan.settings.confidence) / len(work.levels)
     size = plan.tally.keys[-1].size
     return [
         how.score_width(size, miss) / level.denominator
@@ -143,11 +130,11 @@ def _rank_errors(plan: Plan, work: Selection) -> list[float]:
     ]
 
 
-def _found_bounds(plan: Plan, part: Part, totals: Integers) -> dict[str, Any]:
+def _found_bounds(plan: QueryPlan, part: NoisyTerm, totals: Integers) -> dict[str, Any]:
     (key,) = plan.tally.keys
     assert isinstance(key, Edges)  # noqa: S101 - bounds always look at edges
     noisy = part.noise([int(total) for total in totals[..., 0].ravel()])
-    heavy = part.noise.half_width(min(1 - plan.confidence, _EMPTY_CELL_TAKEN) / key.size)
+    heavy = part.noise.half_width(min(1 - plan.settings.confidence, _EMPTY_CELL_TAKEN) / key.size)
     places = [place for place, count in enumerate(noisy) if count > heavy]
     if not places:
         return {"value": None, "lower": None, "upper": None}
@@ -156,5 +143,5 @@ def _found_bounds(plan: Plan, part: Part, totals: Integers) -> dict[str, Any]:
     return {"value": upper - lower, "lower": lower, "upper": upper}
 
 
-def _largest(part: Part, size: int) -> float:
+def _largest(part: NoisyTerm, size: int) -> float:
     return part.term.bounds[1] * part.term.unit * size

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mahrem.dp._calibrate import discrete_gaussian_delta, gaussian_delta
-from mahrem.dp._events import (
+from mahrem.dp._extra import accounting
+from mahrem.dp._relation import Relation
+from mahrem.dp.accounting._calibrate import discrete_gaussian_delta, gaussian_delta
+from mahrem.dp.accounting._events import (
     Approximate,
     Composed,
     DiscreteGaussian,
@@ -26,8 +28,6 @@ from mahrem.dp._events import (
     pure_epsilon,
     restored,
 )
-from mahrem.dp._extra import accounting
-from mahrem.dp._relation import Relation
 from mahrem.errors import InvalidParameter
 
 __all__ = ["Cost", "Spend", "composed_cost", "epsilon_of", "plain_sum", "proves"]

@@ -8,8 +8,8 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from mahrem import check
-from mahrem.dp._events import Event, Gaussian
-from mahrem.dp._mechanisms import Exponential
+from mahrem.dp.accounting._events import Event, Gaussian
+from mahrem.dp.noise._mechanisms import Exponential
 from mahrem.errors import InvalidParameter
 
 __all__ = ["RangedExponential", "bounded_range_epsilon", "bounded_range_multiplier"]

@@ -1,21 +1,23 @@
-"""Write the keywords of ``train`` and ``synthesize`` for type checkers, from their specs of settings."""
+"""Write keywords for type checkers, from the specs of settings of verbs and of ledgers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from mahrem.dp import LedgerSettings
+from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
 from mahrem.settings import Setting, keyword_list, settings_of
 from mahrem.words import load_catalogue
 
-LEARNING = Path(__file__).parent.parent / "src" / "mahrem" / "learning"
-TRAINING, SYNTHESIS = LEARNING / "training" / "_keywords.py", LEARNING / "synthesis" / "_keywords.py"
+ROOMS = Path(__file__).parent.parent / "src" / "mahrem"
 IMPORTS = {
     "collections.abc": ("Hashable", "Mapping", "Sequence"),
     "pathlib": ("Path",),
     "typing": ("Any", "TypedDict"),
+    "mahrem.table": ("ColumnDeclaration",),
 }
 
 
@@ -24,6 +26,8 @@ def keyword_module(name: str, settings: Mapping[str, Setting], docstring: str) -
     body = keyword_list(name, settings, says=docstring)
     used = {module: [word for word in words if word in body] for module, words in IMPORTS.items()}
     imports = [f"from {module} import {', '.join(words)}" for module, words in used.items() if words]
+    if used["mahrem.table"]:
+        imports.insert(-1, "")
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
     future = "from __future__ import annotations"
     return "\n".join([first, "", future, "", *imports, "", f'__all__ = ["{name}"]', "", "", body])
@@ -41,12 +45,27 @@ def described(first: str, settings: Mapping[str, Setting], words: str) -> str:
 
 def modules() -> dict[Path, str]:
     """Give every file this script writes, with what it must hold."""
-    training, synthesis = settings_of(TrainingSettings), settings_of(SynthesisSettings)
-    how = described("How to learn from a table with differential privacy.", training, "train")
-    made = described("How a synthetic table is made.", synthesis, "synthesize")
+    specs = {
+        "learning/training": (
+            TrainingSettings,
+            "train",
+            "How to learn from a table privately.",
+        ),
+        "learning/synthesis": (SynthesisSettings, "synthesize", "How a synthetic table is made."),
+        "dp/queries": (
+            QuerySettings,
+            "query",
+            "How a question is answered.",
+        ),
+        "dp": (LedgerSettings, "ledger", "The promise a ledger counts by, and what is public."),
+    }
     return {
-        TRAINING: keyword_module("TrainingKeywords", training, how),
-        SYNTHESIS: keyword_module("SynthesisKeywords", synthesis, made),
+        ROOMS / room / "_keywords.py": keyword_module(
+            spec.__name__.replace("Settings", "Keywords"),
+            settings_of(spec),
+            described(first, settings_of(spec), words),
+        )
+        for room, (spec, words, first) in specs.items()
     }
 
 

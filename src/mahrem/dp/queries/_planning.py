@@ -5,72 +5,43 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from mahrem import check
-from mahrem.dp._calibrate import gaussian_multiplier
-from mahrem.dp._declaration import check_budget
 from mahrem.dp._facts import Facts
 from mahrem.dp._ledger import Ledger
-from mahrem.dp._mechanisms import PermuteAndFlip, gaussian_integers, laplace_integers
-from mahrem.dp._plan import Addition, Part, Plan, Selection, Smooth, levels_of
-from mahrem.dp._queries import (
-    Bounds,
-    Count,
-    Histogram,
-    Mean,
-    Median,
-    Quantiles,
-    Query,
-    Range,
-    SmoothMedian,
-    Sum,
-    Variance,
-)
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._sensitivity import GlobalSensitivity, coarsened, global_sensitivity
-from mahrem.dp._smooth import SmoothLaplace
-from mahrem.dp._tally import Category, Condition, Edges, Grid, Key, Tally, Term
+from mahrem.dp._tally import Category, Condition, TallyPlan, Term
+from mahrem.dp.accounting._calibrate import gaussian_multiplier
+from mahrem.dp.noise._mechanisms import PermuteAndFlip, gaussian_integers, laplace_integers
+from mahrem.dp.noise._smooth import SmoothLaplace
+from mahrem.dp.queries._plan import Addition, NoisyTerm, QueryPlan, Selection, Smooth
+from mahrem.dp.queries._query import ColumnQuery, Query
+from mahrem.dp.queries._settings import QuerySettings
 from mahrem.errors import InvalidParameter
 
 __all__ = ["plan_query"]
 
-GRID = 4096  # steps of the grid quantiles are selected from
 MOST_CELLS = 100_000
 MOST_SELECTIONS = 2_000  # each holds a grid
 FINEST = 1024  # lattice steps per sensitivity
-POWERS = range(-10, 41)
-EDGES = (*(-(2.0**power) for power in reversed(POWERS)), 0.0, *(2.0**power for power in POWERS))
 
 
-def plan_query(
-    query: Query,
-    ledger: Ledger,
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    mechanism: str | None = None,
-    confidence: float = 0.95,
-) -> Plan:
+def plan_query(query: Query, ledger: Ledger, settings: QuerySettings) -> QueryPlan:
     """Plan an answer from public facts; nothing is spent and no data is looked at.
 
     Args:
         query: The question.
         ledger: What is public, and which promise is wanted.
-        epsilon: What the answer may cost.
-        delta: The same; above 0 only for Gaussian noise and smooth medians.
-        mechanism: ``laplace`` or ``gaussian``; by default ``gaussian`` where a delta is given.
-        confidence: How likely the error bars hold.
+        settings: What the answer may cost, with which noise.
     """
-    epsilon, delta = check_budget(epsilon, delta)
-    if not 0 < check.finite(confidence=confidence) < 1:
-        raise InvalidParameter(f"confidence={confidence!r} must lie between 0 and 1, both outside")
+    epsilon, delta = float(settings.epsilon), float(settings.delta)
     facts, unit = ledger.facts, ledger.unit
-    kind = _mechanism(query, mechanism, delta)
+    kind = _mechanism(query, settings)
     for condition in query.where:
         _declared(condition, facts)
     keys = tuple(Category(name, facts.categories(name)) for name in query.by)
     public = _public_rows(query, facts, unit)
-    terms, extra = _terms(query, facts, counted=public is None)
-    tally = Tally(terms=terms, keys=(*keys, *extra), where=query.where, unit=unit)
+    terms, extra = query.totals(facts, counted=public is None)
+    tally = TallyPlan(terms=terms, keys=(*keys, *extra), where=query.where, unit=unit)
     most = MOST_SELECTIONS if kind == "selection" else MOST_CELLS
     if math.prod(key.size for key in (keys if kind == "selection" else tally.keys)) > most:
         raise InvalidParameter(f"by: there would be more than {most} groups; use fewer")
@@ -81,15 +52,8 @@ def plan_query(
         work = _smooth(ledger, facts, query, epsilon, delta)
     else:
         work = Addition(tuple(_part(term, tally, ledger, kind, epsilon, delta) for term in terms))
-    return Plan(
-        query=query,
-        tally=tally,
-        work=work,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=_shown(kind),
-        confidence=confidence,
-        public_rows=public,
+    return QueryPlan(
+        query=query, tally=tally, work=work, settings=settings, mechanism=_shown(kind), public_rows=public
     )
 
 
@@ -98,17 +62,17 @@ def _shown(kind: str) -> str:
     return names.get(kind, f"discrete-{kind}")
 
 
-def _mechanism(query: Query, said: str | None, delta: float) -> str:
-    if isinstance(query, SmoothMedian):
+def _mechanism(query: Query, settings: QuerySettings) -> str:
+    delta = settings.delta
+    if query.noise == "smooth":
         if delta == 0:
             raise InvalidParameter("delta=0: a smooth median needs a delta above 0; median(...) needs none")
         return "smooth"
-    if isinstance(query, Median | Quantiles | Range):
-        if delta > 0 or said == "gaussian":
+    if query.noise == "selection":
+        if delta > 0 or settings.mechanism == "gaussian":
             raise InvalidParameter("delta and gaussian are not for quantiles: selection is pure")
         return "selection"
-    kind = said or ("gaussian" if delta > 0 else "laplace")
-    check.one_of(("laplace", "gaussian"), mechanism=kind)
+    kind = settings.mechanism or ("gaussian" if delta > 0 else "laplace")
     if (kind == "gaussian") != (delta > 0):
         hint = "gaussian needs a delta above 0" if kind == "gaussian" else "laplace spends no delta"
         raise InvalidParameter(f"mechanism={kind!r} with delta={delta!r}: {hint}")
@@ -129,48 +93,12 @@ def _declared(condition: Condition, facts: Facts) -> None:
 
 def _public_rows(query: Query, facts: Facts, unit: Unit) -> int | None:
     """Give the number to divide by, where it is public and every row has a value."""
-    if not isinstance(query, Mean | Variance) or query.by or query.where or unit.subject is not None:
+    if not query.divides or query.by or query.where or unit.subject is not None:
         return None
-    return facts.rows if facts.missing(query.column) is not None else None
+    return facts.rows if isinstance(query, ColumnQuery) and facts.missing(query.column) is not None else None
 
 
-def _terms(  # noqa: PLR0911 - one line per question
-    query: Query, facts: Facts, *, counted: bool
-) -> tuple[tuple[Term, ...], tuple[Key, ...]]:
-    """Say what is added up, and by which keys beside the named ones."""
-    match query:
-        case Count():
-            return (Term("rows"),), ()
-        case Histogram(column=column, bins=bins):
-            return (Term("rows"),), (_bins(column, bins, facts),)
-        case Bounds(column=column):
-            return (Term("rows"),), (Edges(column, EDGES),)
-    column = query.column
-    lower, upper = facts.bounds(column)
-    missing = facts.missing(column)
-
-    def term(kind: str) -> Term:
-        return Term(kind, column, lower, upper, missing)  # type: ignore[arg-type]
-
-    match query:
-        case Sum():
-            return (term("value"),), ()
-        case Mean():
-            return (term("centred"), *([term("present")] if counted else [])), ()
-        case Variance():
-            return (term("centred"), term("square"), *([term("present")] if counted else [])), ()
-    return (Term("rows"),), (Grid(column, lower, upper, GRID, missing, nearest=True),)
-
-
-def _bins(column: str, bins: int | None, facts: Facts) -> Key:
-    known = facts.columns.get(column)
-    if bins is None and known is not None and known.categories is not None:
-        return Category(column, known.categories)
-    lower, upper = facts.bounds(column)
-    return Grid(column, lower, upper, bins or 10, facts.missing(column), nearest=False)
-
-
-def _part(term: Term, tally: Tally, ledger: Ledger, kind: str, epsilon: float, delta: float) -> Part:
+def _part(term: Term, tally: TallyPlan, ledger: Ledger, kind: str, epsilon: float, delta: float) -> NoisyTerm:
     share = len(tally.terms)
     epsilon, delta = epsilon / share, delta / share
     fine = _sensitivity(term, tally, ledger)
@@ -178,11 +106,11 @@ def _part(term: Term, tally: Tally, ledger: Ledger, kind: str, epsilon: float, d
     touched = ledger.unit.rows * ledger.relation.moves
     reach = coarsened(fine, bits, touched) if bits else fine
     if kind == "laplace":
-        return Part(term, laplace_integers(reach, epsilon=epsilon), bits)
-    return Part(term, gaussian_integers(reach, epsilon=epsilon, delta=delta), bits)
+        return NoisyTerm(term, laplace_integers(reach, epsilon=epsilon), bits)
+    return NoisyTerm(term, gaussian_integers(reach, epsilon=epsilon, delta=delta), bits)
 
 
-def _sensitivity(term: Term, tally: Tally, ledger: Ledger) -> GlobalSensitivity:
+def _sensitivity(term: Term, tally: TallyPlan, ledger: Ledger) -> GlobalSensitivity:
     optional = bool(tally.where) or term.optional or tally.unit.subject is not None
     low, high = term.bounds
     if ledger.relation is Relation.REPLACE and low == high and not optional and not tally.keys:
@@ -200,7 +128,7 @@ def _bits(sensitivity: int, kind: str, epsilon: float, delta: float) -> int:
 
 
 def _selection(query: Query, ledger: Ledger, epsilon: float, *, grouped: bool) -> Selection:
-    levels = tuple(Fraction(level).limit_denominator(10_000) for level in levels_of(query))
+    levels = tuple(Fraction(level).limit_denominator(10_000) for level in query.levels)
     each = epsilon / len(levels)
     return Selection(
         levels,
@@ -226,7 +154,7 @@ def _score_sensitivity(level: Fraction, ledger: Ledger, *, grouped: bool) -> Glo
 def _smooth(ledger: Ledger, facts: Facts, query: Query, epsilon: float, delta: float) -> Smooth:
     if ledger.relation is not Relation.REPLACE or ledger.unit.subject is not None:
         raise InvalidParameter("smooth_median holds for single rows under the relation replace; use median")
-    if isinstance(query, SmoothMedian) and facts.missing(query.column) is None:
+    if isinstance(query, ColumnQuery) and facts.missing(query.column) is None:
         raise InvalidParameter(
             f"column={query.column!r}: smooth_median needs a declared value for missing ones, so that "
             f"every row counts"

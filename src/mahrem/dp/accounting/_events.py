@@ -1,7 +1,7 @@
 """What happened, split from what it costs: events can be stored, compared and composed.
 
-An event says which mechanism ran with which public numbers. :mod:`mahrem.dp._accounting` turns a list of them
-into epsilon and delta.
+An event says which mechanism ran with which public numbers. ``_accounting`` turns a list of them into
+epsilon and delta.
 """
 
 from __future__ import annotations

@@ -14,24 +14,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from mahrem.dp._queries import (
-    Bounds,
-    Count,
-    Histogram,
-    Mean,
-    Median,
-    Quantiles,
-    Query,
-    Range,
-    SmoothMedian,
-    Sum,
-    Variance,
-)
 from mahrem.dp._tally import Condition
+from mahrem.dp.queries._entries import QUERIES, spellings
+from mahrem.dp.queries._query import Query
 from mahrem.errors import InvalidParameter
 
 __all__ = ["parse_query"]
@@ -44,22 +32,6 @@ _TOKEN = re.compile(
     r"|(?P<mark><=|>=|!=|<>|=|<|>|\(|\)|,))"
 )
 _OPERATORS = {"=", "!=", "<>", "<", "<=", ">", ">="}
-_ONE = (1, 0, 0)  # columns, fewest and most numbers
-_FUNCTIONS: dict[str, tuple[Callable[..., Query], tuple[int, int, int]]] = {
-    "count": (Count, (0, 0, 0)),
-    "sum": (Sum, _ONE),
-    "mean": (Mean, _ONE),
-    "avg": (Mean, _ONE),
-    "variance": (Variance, _ONE),
-    "var": (Variance, _ONE),
-    "median": (Median, _ONE),
-    "smooth_median": (SmoothMedian, _ONE),
-    "quantile": (lambda column, *levels, **rest: Quantiles(column, levels, **rest), (1, 1, 100)),
-    "quantiles": (lambda column, *levels, **rest: Quantiles(column, levels, **rest), (1, 1, 100)),
-    "range": (Range, (1, 0, 2)),
-    "histogram": (lambda column, *bins, **rest: Histogram(column, *map(_whole, bins), **rest), (1, 0, 1)),
-    "bounds": (Bounds, _ONE),
-}
 
 
 @dataclass(frozen=True)
@@ -96,48 +68,47 @@ class _Parser:
     def _split(self) -> list[_Token]:
         tokens, place = [], 0
         while self.text[place:].strip():
-            found = _TOKEN.match(self.text, place)
-            if found is None:
+            match = _TOKEN.match(self.text, place)
+            if match is None:
                 start = place + len(self.text[place:]) - len(self.text[place:].lstrip())
                 self._fail("this cannot be read", _Token("", "", start, start + 1))
-            kind = str(found.lastgroup)
-            tokens.append(_Token(kind, found[kind], found.start(kind), found.end(kind)))
-            place = found.end()
+            kind = str(match.lastgroup)
+            tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            place = match.end()
         return tokens
 
     def query(self) -> Query:
         function = self._take("word", "a function such as count() or mean(cost)")
-        name = function.text.lower()
-        if name not in _FUNCTIONS:
-            near = difflib.get_close_matches(name, _FUNCTIONS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_FUNCTIONS)}"
+        words = spellings()
+        if function.text.lower() not in words:
+            near = difflib.get_close_matches(function.text.lower(), words, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(words)}"
             self._fail(f"{function.text!r} is not a function; {hint}", function)
-        make, (columns, fewest, most) = _FUNCTIONS[name]
+        entry = QUERIES[words[function.text.lower()]]
         self._mark("(")
-        given: list[Any] = []
+        columns = [] if entry.needs == "no column" else [self._column()]
         numbers: list[float] = []
-        if columns:
-            given.append(self._column())
         while self._at(","):
             numbers.append(self._number())
         closing = self._mark(")")
+        fewest, most = entry.numbers
         if not fewest <= len(numbers) <= most:
             wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
-            self._fail(f"{name} takes {wanted} numbers behind the column", closing)
-        rest = self._rest(name)
+            self._fail(f"{function.text.lower()} takes {wanted} numbers behind the column", closing)
+        rest = self._rest(grouped=entry.grouped)
         if self.place < len(self.tokens):
             self._fail("nothing may follow here; by and where come once", self._here())
         try:
-            return make(*given, *numbers, **rest)
+            return entry.load().read(columns, numbers, **rest)
         except InvalidParameter as error:
             self._fail(str(error), function)
 
-    def _rest(self, name: str) -> dict[str, Any]:
+    def _rest(self, *, grouped: bool) -> dict[str, Any]:
         rest: dict[str, Any] = {}
         while self._at_word("by") or self._at_word("where"):
             word = self.tokens[self.place]
             part = word.text.lower()
-            if part in rest or name in {"bounds", "smooth_median"}:
+            if part in rest or not grouped:
                 self._fail(f"{part} cannot stand here", word)
             self.place += 1
             rest[part] = self._columns() if part == "by" else self._conditions()
@@ -150,11 +121,11 @@ class _Parser:
         return tuple(names)
 
     def _conditions(self) -> tuple[Condition, ...]:
-        found = [self._condition()]
+        conditions = [self._condition()]
         while self._at_word("and"):
             self.place += 1
-            found.append(self._condition())
-        return tuple(found)
+            conditions.append(self._condition())
+        return tuple(conditions)
 
     def _condition(self) -> Condition:
         column = self._column()
@@ -234,9 +205,3 @@ class _Parser:
         line = self.text.replace("\n", " ").replace("\t", " ")
         marks = " " * token.start + "^" * max(1, token.end - token.start)
         raise InvalidParameter(f"query: {reason}\n  {line}\n  {marks}") from None
-
-
-def _whole(number: float) -> int:
-    if not number.is_integer():
-        raise InvalidParameter(f"bins={number:g} must be a whole number")
-    return int(number)

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 from mahrem import check
-from mahrem.dp._calibrate import discrete_gaussian_sigma, laplace_scale, rho_for
-from mahrem.dp._events import Approximate, DiscreteGaussian, DiscreteLaplace, Event, Pure
-from mahrem.dp._events import Gaussian as GaussianEvent
-from mahrem.dp._events import Laplace as LaplaceEvent
 from mahrem.dp._extra import opendp
 from mahrem.dp._sensitivity import GlobalSensitivity
 from mahrem.dp._tape import noised
+from mahrem.dp.accounting._calibrate import discrete_gaussian_sigma, laplace_scale, rho_for
+from mahrem.dp.accounting._events import Approximate, DiscreteGaussian, DiscreteLaplace, Event, Pure
+from mahrem.dp.accounting._events import Gaussian as GaussianEvent
+from mahrem.dp.accounting._events import Laplace as LaplaceEvent
 from mahrem.errors import GuaranteeBroken, InvalidParameter
 
 __all__ = [
@@ -65,7 +65,8 @@ class IntegerNoise:
         """Give the smallest w such that one noise value exceeds w with probability at most ``miss``.
 
         Example:
-            >>> from mahrem.dp import Relation, Unit, global_sensitivity
+            >>> from mahrem.dp import Relation, Unit
+            >>> from mahrem.dp.noise import global_sensitivity
             >>> one = global_sensitivity(0, 1, Relation.ADD_REMOVE, Unit(), grouped=False, optional=False)
             >>> laplace_integers(one, epsilon=1.0).half_width(0.05)
             3

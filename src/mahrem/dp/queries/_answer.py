@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
 
-from mahrem.dp._facts import PublicColumn
-from mahrem.dp._grammar import parse_query
 from mahrem.dp._ledger import Ledger
-from mahrem.dp._noisy_rows import foretold_rows, noisy_rows
-from mahrem.dp._plan import Plan
-from mahrem.dp._planning import plan_query
-from mahrem.dp._queries import Bounds, Query, Range
 from mahrem.dp._sources import opened
-from mahrem.table import Reading
+from mahrem.dp.queries._grammar import parse_query
+from mahrem.dp.queries._keywords import QueryKeywords
+from mahrem.dp.queries._noisy_rows import foretold_rows, noisy_rows
+from mahrem.dp.queries._plan import QueryPlan
+from mahrem.dp.queries._planning import plan_query
+from mahrem.dp.queries._query import Query
+from mahrem.dp.queries._settings import QuerySettings
+from mahrem.dp.queries._sums import Bounds
+from mahrem.settings import read_settings, settings_of
+from mahrem.table import ColumnDeclaration, Reading
 
 __all__ = ["Answer", "answer_query", "foretell_query"]
 
@@ -78,10 +81,8 @@ def answer_query(
     *,
     ledger: Ledger,
     epsilon: float,
-    delta: float = 0.0,
-    mechanism: str | None = None,
-    confidence: float = 0.95,
     reading: Reading | None = None,
+    **settings: Unpack[QueryKeywords],
 ) -> Answer:
     """Answer a question about a table, privately.
 
@@ -90,10 +91,8 @@ def answer_query(
         query: The question.
         ledger: Pays.
         epsilon: What the answer may cost.
-        delta: The same, for Gaussian noise.
-        mechanism: ``laplace`` or ``gaussian``.
-        confidence: How likely the error bars hold, for each figure by itself.
         reading: How to read the source.
+        **settings: Every name of :class:`QueryKeywords`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit, on integers: no rounding of floats
@@ -108,38 +107,40 @@ def answer_query(
         >>> answer.epsilon, answer.spent
         (0.5, True)
     """
-    asked = parse_query(query) if isinstance(query, str) else query
-    plan = plan_query(asked, ledger, epsilon=epsilon, delta=delta, mechanism=mechanism, confidence=confidence)
+    plan = _plan(query, ledger, epsilon, settings)
     how = reading or Reading()
     with opened(source, how) as data:
         data.refuse(plan.tally)
         ledger.refuse_other(source, how, data.columns)
         with ledger.cost_told():
-            ledger.spend(plan.event, what=str(asked), epsilon=plan.epsilon, delta=plan.delta)
+            ledger.spend(plan.event, what=str(plan.query), **_cost(plan))
             totals = data.tally(plan.tally)
     rows = tuple(noisy_rows(plan, totals))
-    notes = _keep_bounds(plan, ledger, rows) if isinstance(asked, Bounds) else _notes(plan)
+    notes = _keep_bounds(plan, ledger, rows) if isinstance(plan.query, Bounds) else _notes(plan)
     return _answer(plan, ledger, rows, notes, spent=True, fits=True)
 
 
 def foretell_query(
-    query: Query | str,
-    *,
-    ledger: Ledger,
-    epsilon: float,
-    delta: float = 0.0,
-    mechanism: str | None = None,
-    confidence: float = 0.95,
+    query: Query | str, *, ledger: Ledger, epsilon: float, **settings: Unpack[QueryKeywords]
 ) -> Answer:
     """Say how far off an answer would be and whether it fits; nothing is spent, no data is looked at."""
-    asked = parse_query(query) if isinstance(query, str) else query
-    plan = plan_query(asked, ledger, epsilon=epsilon, delta=delta, mechanism=mechanism, confidence=confidence)
-    fits = ledger.fits(plan.event, epsilon=plan.epsilon, delta=plan.delta)
+    plan = _plan(query, ledger, epsilon, settings)
+    fits = ledger.fits(plan.event, **_cost(plan))
     return _answer(plan, ledger, tuple(foretold_rows(plan)), _notes(plan), spent=False, fits=fits)
 
 
+def _plan(query: Query | str, ledger: Ledger, epsilon: float, given: QueryKeywords) -> QueryPlan:
+    question = parse_query(query) if isinstance(query, str) else query
+    settings = read_settings(settings_of(QuerySettings), {**given})
+    return plan_query(question, ledger, QuerySettings(epsilon=epsilon, **settings))
+
+
+def _cost(plan: QueryPlan) -> dict[str, float]:
+    return {"epsilon": float(plan.settings.epsilon), "delta": float(plan.settings.delta)}
+
+
 def _answer(
-    plan: Plan,
+    plan: QueryPlan,
     ledger: Ledger,
     rows: tuple[Mapping[str, Any], ...],
     notes: Sequence[str],
@@ -150,12 +151,11 @@ def _answer(
     return Answer(
         query=str(plan.query),
         rows=rows,
-        epsilon=plan.epsilon,
-        delta=plan.delta,
+        **_cost(plan),
         mechanism=plan.mechanism,
         relation=str(ledger.relation),
         unit=ledger.unit.as_dict(),
-        confidence=plan.confidence,
+        confidence=plan.settings.confidence,
         spent=spent,
         fits=fits,
         notes=tuple(notes),
@@ -163,11 +163,8 @@ def _answer(
     )
 
 
-def _notes(plan: Plan) -> list[str]:
-    notes = []
-    if isinstance(plan.query, Range):
-        low, high = plan.query.low, plan.query.high
-        notes.append(f"a quantile range, {low:g} to {high:g}; the largest and smallest value stay private")
+def _notes(plan: QueryPlan) -> list[str]:
+    notes = [*plan.query.notes()]
     if plan.tally.unit.subject is not None:
         notes.append(f"at most {plan.tally.unit.rows} rows of a person are used")
     if plan.public_rows is not None:
@@ -175,17 +172,13 @@ def _notes(plan: Plan) -> list[str]:
     return notes
 
 
-def _keep_bounds(plan: Plan, ledger: Ledger, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _keep_bounds(plan: QueryPlan, ledger: Ledger, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     (row,) = rows
     if row["lower"] is None:
         return ["no range holds enough rows to be seen; spend more, or declare bounds"]
     column = str(getattr(plan.query, "column", ""))
-    known = ledger.facts.columns.get(column)
+    known = ledger.facts.columns.get(column, ColumnDeclaration())
     lower, upper = row["lower"], row["upper"]
-    kept = known if known is not None else PublicColumn()
-    missing = kept.missing if kept.missing is not None and lower <= kept.missing <= upper else None
-    found = PublicColumn(
-        lower=lower, upper=upper, missing=missing, categories=kept.categories, origin="found"
-    )
-    ledger.declare(column, found)
+    missing = known.missing if known.missing is not None and lower <= known.missing <= upper else None
+    ledger.declare(column, replace(known, lower=lower, upper=upper, missing=missing, origin="found"))
     return ["the ledger knows these bounds now; rare values beyond them will be clipped"]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mahrem.dp._events import Composed, Event, Repeated
-from mahrem.dp._mechanisms import IntegerNoise, PermuteAndFlip
-from mahrem.dp._queries import Quantiles, Query, Range
-from mahrem.dp._smooth import SmoothLaplace
-from mahrem.dp._tally import Tally, Term
+from mahrem.dp._tally import TallyPlan, Term
+from mahrem.dp.accounting._events import Composed, Event, Repeated
+from mahrem.dp.noise._mechanisms import IntegerNoise, PermuteAndFlip
+from mahrem.dp.noise._smooth import SmoothLaplace
+from mahrem.dp.queries._query import Query
+from mahrem.dp.queries._settings import QuerySettings
 
-__all__ = ["Addition", "Part", "Plan", "Selection", "Smooth", "levels_of"]
+__all__ = ["Addition", "NoisyTerm", "QueryPlan", "Selection", "Smooth"]
 
 
 @dataclass(frozen=True)
-class Part:
+class NoisyTerm:
     """One term of a query: totals are divided by ``2**bits``, rounded, and noised."""
 
     term: Term
@@ -36,7 +37,7 @@ class Part:
 class Addition:
     """Noisy totals."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[NoisyTerm, ...]
 
     @property
     def event(self) -> Event:
@@ -71,29 +72,17 @@ class Smooth:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class QueryPlan:
     """Everything about an answer that can be known before the data is touched."""
 
     query: Query
-    tally: Tally
+    tally: TallyPlan
     work: Addition | Selection | Smooth
-    epsilon: float
-    delta: float
+    settings: QuerySettings
     mechanism: str
-    confidence: float
     public_rows: int | None  # divide by this instead of a noisy count
 
     @property
     def event(self) -> Event:
         """What it costs."""
         return self.work.event
-
-
-def levels_of(query: Query) -> tuple[float, ...]:
-    """Give the levels a quantile query asks for."""
-    match query:
-        case Quantiles(levels=levels):
-            return levels
-        case Range(low=low, high=high):
-            return low, high
-    return (0.5,)

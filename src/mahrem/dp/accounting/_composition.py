@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mahrem.dp._accounting import Cost, Spend, composed_cost, plain_sum
-from mahrem.dp._calibrate import zcdp_epsilon
-from mahrem.dp._events import (
+from mahrem.dp._relation import Relation
+from mahrem.dp.accounting._accounting import Cost, Spend, composed_cost, plain_sum
+from mahrem.dp.accounting._calibrate import zcdp_epsilon
+from mahrem.dp.accounting._events import (
     Approximate,
     Composed,
     DiscreteGaussian,
@@ -21,7 +22,6 @@ from mahrem.dp._events import (
     Repeated,
     pure_epsilon,
 )
-from mahrem.dp._relation import Relation
 
 __all__ = ["COMPOSITIONS", "total_cost"]
 
@@ -49,7 +49,7 @@ def total_cost(
         distributions is not valid).
 
     Example:
-        >>> from mahrem.dp import Pure
+        >>> from mahrem.dp.accounting import Pure
         >>> many = [Spend(Pure(0.1), 0.1)] * 100
         >>> [round(total_cost(how, many, 1e-6, Relation.ADD_REMOVE).epsilon, 2) for how in COMPOSITIONS]
         [4.77, 5.36, 10.0]

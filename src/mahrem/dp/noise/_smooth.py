@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.dp._events import Approximate, Event
-from mahrem.dp._mechanisms import integer_sampler
 from mahrem.dp._sensitivity import SmoothSensitivity, smooth_median
 from mahrem.dp._tape import noised
+from mahrem.dp.accounting._events import Approximate, Event
+from mahrem.dp.noise._mechanisms import integer_sampler
 from mahrem.types import Integers
 
 __all__ = ["SmoothLaplace"]

@@ -1,4 +1,4 @@
-"""Settings of training and synthesis are said once: keywords, options and words are made from the specs."""
+"""Settings of verbs and ledgers are said once: keywords, options and words are made from the specs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,25 @@ from typing import Any
 import pytest
 
 import mahrem as mh
+from mahrem.dp import LedgerKeywords, LedgerSettings
+from mahrem.dp.queries import QueryKeywords, QuerySettings
 from mahrem.learning.synthesis import SYNTHESISERS, SynthesisKeywords, SynthesisSettings
 from mahrem.learning.training import MODELS, TrainingKeywords, TrainingSettings
 from mahrem.settings import settings_of
 from mahrem.words import LANGUAGES, load_catalogue
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "learning_keywords.py"
-SPECS = {"train": (TrainingSettings, TrainingKeywords), "synthesize": (SynthesisSettings, SynthesisKeywords)}
+SCRIPT = Path(__file__).parents[1] / "scripts" / "keywords.py"
+SPECS = {
+    "train": (TrainingSettings, TrainingKeywords),
+    "synthesize": (SynthesisSettings, SynthesisKeywords),
+    "query": (QuerySettings, QueryKeywords),
+    "ledger": (LedgerSettings, LedgerKeywords),
+}
+VERBS = {"train": mh.train, "synthesize": mh.synthesize, "query": mh.query, "ledger": mh.Ledger.create}
 
 
 def script() -> Any:
-    found = importlib.util.spec_from_file_location("learning_keywords", SCRIPT)
+    found = importlib.util.spec_from_file_location("keywords", SCRIPT)
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -49,7 +57,7 @@ def test_every_setting_has_a_keyword_and_words_in_every_language(verb: str) -> N
 @pytest.mark.parametrize("verb", SPECS)
 def test_a_verb_takes_what_it_arranges_and_leaves_the_rest_to_the_spec(verb: str) -> None:
     spec, _ = SPECS[verb]
-    parameters = inspect.signature(getattr(mh, verb)).parameters
+    parameters = inspect.signature(VERBS[verb]).parameters
     assert len(parameters) <= 8
     assert not set(parameters) & set(settings_of(spec))
 
