@@ -22,6 +22,7 @@ from mahrem.words import LANGUAGES, load_catalogue
 
 __all__ = [
     "JSON",
+    "PUBLISHED_ROWS",
     "QUIET",
     "READING_ROWS",
     "SOURCE",
@@ -33,7 +34,6 @@ __all__ = [
     "speaks",
     "speaks_batch",
     "speaks_policy",
-    "speaks_published",
     "speaks_reading",
     "speaks_source",
 ]
@@ -180,7 +180,7 @@ def shared_rows(*names: str) -> tuple[Row, ...]:
 
 
 READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, *shared_rows("policy"))
-_PUBLISHED = {
+PUBLISHED_ROWS: Mapping[str, Sequence[Row]] = {
     "Table": (
         *shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy"),
         *SOURCE_ROWS,
@@ -216,11 +216,6 @@ def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
 def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command only the options that say how a table is read, and the policy."""
     return speaks(verb, {"Table": READING_ROWS})
-
-
-def speaks_published(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what a published table is."""
-    return speaks(verb, _PUBLISHED)
 
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import Matching, People, Published, match
+from mahrem.matching import Matching, People, Published, match
 from mahrem.pipeline._recipe import Recipe
 from mahrem.table import Axis, Cells, Hierarchy, Moments, Numbers, read_ranges
 from mahrem.types import Floats, Integers, Labels

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.attacks import People, Published, fit_of, read_people
 from mahrem.errors import InvalidInput, spelled
+from mahrem.matching import People, Published, fit_of, read_people
 from mahrem.pipeline._population import members_in
 from mahrem.pipeline._prepare import plain_text
 from mahrem.pipeline._reading import reading_of

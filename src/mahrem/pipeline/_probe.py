@@ -9,18 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import (
-    Downcoding,
-    Finding,
-    Homogeneity,
-    Linkage,
-    RuledOut,
-    SinglingOut,
-    Skewness,
-    not_done,
-    read_people,
-    read_published,
-)
+from mahrem.attacks import Finding, not_done
+from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
+from mahrem.matching import read_people, read_published
 from mahrem.pipeline._draft import Draft
 from mahrem.table import Axis, Leaves, Moments, Words, as_text
 from mahrem.types import Floats, Integers

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import People, match, read_published
 from mahrem.errors import InvalidParameter
+from mahrem.matching import People, match, read_published
 from mahrem.metrics import (
     average_risk,
     highest_risk,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from mahrem import check
-from mahrem.attacks import OneRunAudit
+from mahrem.attacks.on_models import OneRunAudit
 from mahrem.dp import Ledger
 from mahrem.errors import BudgetExceeded, InvalidParameter, spelled
 from mahrem.learning.private import PrivateNetwork

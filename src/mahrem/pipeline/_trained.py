@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.attacks import AuditedBound
+from mahrem.attacks.on_models import AuditedBound
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import Event
 from mahrem.errors import InvalidInput, InvalidParameter
