@@ -21,8 +21,8 @@ import duckdb
 from _timing import Row, interleaved, print_json
 
 from mahrem.dp import Ledger, Relation
-from mahrem.dp.accounting import _accounting as accounting
 from mahrem.dp.accounting import Spend, composed_cost, foreign
+from mahrem.dp.accounting import _accounting as accounting
 from mahrem.dp.queries import answer_query
 
 STEPS = 10_000

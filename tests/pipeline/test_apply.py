@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, Tampered
 from mahrem.matching import fit_of, read_people, read_published
-from mahrem.pipeline._recipe import RECIPE, read_recipe
+from mahrem.release import RECIPE, read_recipe
 from mahrem.table import make_key
 from releases import crowd
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning
-from mahrem.release import _people, told_apart_by, watch_people
+from mahrem.release import _people, watch_people
+from mahrem.release._people import told_apart_by
 from releases import crowd
 
 ROLES = {"quasi": ["age", "pay"], "rest": "drop", "k": 5, "html": False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from mahrem import check
 from mahrem.dp._facts import Facts
@@ -75,9 +75,9 @@ class LedgerSettings:
     rows: int | None = setting(read=whole, group="public", metavar="N")
 
     @classmethod
-    def of(cls, epsilon: float, given: Mapping[str, Any]) -> Self:
+    def of(cls, epsilon: float, given: Mapping[str, Any]) -> LedgerSettings:
         """Read what was said by name."""
-        return cls(epsilon=epsilon, **read_settings(settings_of(cls), given))
+        return cls(epsilon=epsilon, **read_settings(settings_of(LedgerSettings), given))
 
     def header(self) -> dict[str, Any]:
         """Refuse what promises nothing, warn of what promises too little, and give the first line."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.matching._assign import assign, recipe_cells
     from mahrem.matching._matching import ColumnMatch, Matching, fit_of, match
     from mahrem.matching._published import People, Published, codes_of, read_people, read_published
 else:
@@ -21,9 +22,11 @@ __all__ = [
     "Matching",
     "People",
     "Published",
+    "assign",
     "codes_of",
     "fit_of",
     "match",
     "read_people",
     "read_published",
+    "recipe_cells",
 ]

@@ -14,6 +14,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.partition._admission import Admission
     from mahrem.partition._canon import Canon
+    from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
     from mahrem.partition._entries import METHODS, Method
     from mahrem.partition._evolve import KAnonyMeansStar
     from mahrem.partition._inherited import InheritedMondrian
@@ -33,7 +34,9 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "LIGHT",
     "METHODS",
+    "QUADRATIC_ROWS",
     "Admission",
     "Admits",
     "Canon",
@@ -47,6 +50,7 @@ __all__ = [
     "MdavPlus",
     "MdavStar",
     "Method",
+    "MethodEvidence",
     "Mondrian",
     "Mosaic",
     "OnaStar",
@@ -55,9 +59,11 @@ __all__ = [
     "UtilityAware",
     "VariableMdav",
     "build_method",
+    "choose_method",
     "managed_round",
     "merge_patterns",
     "merge_refused",
     "place_leftovers",
+    "suits_size",
     "within_patterns",
 ]

@@ -16,10 +16,9 @@ from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._progress import Progress
-from mahrem.pipeline._reading import reading_of
-from mahrem.pipeline._recipe import RECIPE, read_recipe
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
+    RECIPE,
     Policy,
     Settings,
     check_hashes,
@@ -28,6 +27,8 @@ from mahrem.release import (
     is_release,
     policy_from,
     read_policy,
+    read_recipe,
+    reading_of,
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
 

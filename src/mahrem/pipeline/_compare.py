@@ -15,8 +15,7 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
-from mahrem.partition import METHODS, Admission, build_method
-from mahrem.pipeline._auto import suits
+from mahrem.partition import METHODS, Admission, build_method, suits_size
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
@@ -118,7 +117,7 @@ class Sweep:
         """Give the methods to run, the quick ones first, and those left out with the reason."""
         if self.methods is not None:
             return list(dict.fromkeys(self.methods)), {}
-        reasons = {name: suits(name, rows) for name in METHODS}
+        reasons = {name: suits_size(name, rows) for name in METHODS}
         chosen = [name for name, reason in reasons.items() if reason is None]
         chosen.sort(key=lambda name: METHODS[name].seconds(rows))
         return chosen, {name: reason for name, reason in reasons.items() if reason is not None}

@@ -15,10 +15,9 @@ import polars as pl
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.pipeline._method import chosen_method, partition_rows, refuse_for_levels
-from mahrem.pipeline._parallel import in_parallel
 from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Form, Recoding, render
-from mahrem.release import Policy, recoding_of
+from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Cells, as_polars, pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
@@ -157,7 +156,7 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = partition_rows(prepared, policy, name, options)
     if prepared.automatic is not None and not full_domain:
-        from mahrem.pipeline._automatic import best_groups
+        from mahrem.release import best_groups
 
         axes = best_groups(
             prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part

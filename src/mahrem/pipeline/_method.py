@@ -29,9 +29,9 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, 
     options = dict(policy.options)
     if policy.method != "auto":
         return check.one_of(METHODS, method=policy.method), None, options
-    from mahrem.pipeline._auto import LIGHT, Evidence, choose
+    from mahrem.partition import LIGHT, MethodEvidence, choose_method
 
-    evidence = Evidence(
+    evidence = MethodEvidence(
         rows=prepared.taking_part,
         columns=len(prepared.axes),
         unordered=len(unordered([axis.domain for axis in prepared.axes])),
@@ -40,7 +40,7 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, 
         demanding=_demanding(prepared, policy, LIGHT),
         seconds=options.pop("seconds", None),
     )
-    return *choose(evidence), options
+    return *choose_method(evidence), options
 
 
 def refuse_for_levels(policy: Policy, method: str) -> None:

@@ -12,9 +12,15 @@ import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.models import Counts, Promise, counts_of, judge
-from mahrem.pipeline._parallel import in_parallel
-from mahrem.pipeline._reading import reading_of
-from mahrem.release import Policy, column_of, hierarchies_of, refuse_beyond_limit, roles_of
+from mahrem.release import (
+    Policy,
+    column_of,
+    hierarchies_of,
+    in_parallel,
+    reading_of,
+    refuse_beyond_limit,
+    roles_of,
+)
 from mahrem.table import (
     Axis,
     Column,
@@ -34,7 +40,7 @@ from mahrem.table import (
 from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:
-    from mahrem.pipeline._automatic import Automatic
+    from mahrem.release import Automatic
 
 __all__ = [
     "Prepared",
@@ -122,7 +128,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
         raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
     population = beside = None
     if policy.population is not None:
-        from mahrem.pipeline._population import others_of, population_of
+        from mahrem.release import others_of, population_of
 
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
@@ -143,7 +149,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
         population=population,
     )
     if policy.automatic is not None:
-        from mahrem.pipeline._automatic import learn_groups
+        from mahrem.release import learn_groups
 
         taking_part = outcome.keep & ~outcome.suppress
         prepared = replace(

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from mahrem.dp import Ledger
 from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, foretell_query
-from mahrem.pipeline._reading import ReadingSettings, reading_from
+from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import settings_of
 from mahrem.table import hold
 

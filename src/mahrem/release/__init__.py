@@ -26,40 +26,60 @@ if TYPE_CHECKING:
         staged_release,
     )
     from mahrem.release._given_policy import GivenPolicy, policy_from
-    from mahrem.release._people import told_apart_by, watch_people
+    from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
+    from mahrem.release._parallel import in_parallel
+    from mahrem.release._people import remember_people, watch_people
     from mahrem.release._policy import Policy, read_policy
+    from mahrem.release._population import members_in, others_of, population_of
+    from mahrem.release._reading import ReadingSettings, reading_beside, reading_from, reading_of
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
+    from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, state_folder
     from mahrem.release._settings import Settings
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "BY_RECIPE",
     "DATA_FILES",
     "READY_POLICIES",
+    "RECIPE",
+    "Automatic",
     "GivenPolicy",
     "Policy",
+    "ReadingSettings",
+    "Recipe",
     "Settings",
     "about_policy",
+    "best_groups",
     "check_hashes",
     "column_of",
     "earlier_seconds",
     "find_data",
     "hierarchies_of",
     "hierarchy_of",
+    "in_parallel",
     "is_release",
+    "learn_groups",
+    "members_in",
     "method_of",
+    "others_of",
     "policy_from",
     "policy_text",
+    "population_of",
     "read_policy",
+    "read_recipe",
+    "reading_beside",
+    "reading_from",
+    "reading_of",
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
+    "remember_people",
     "replace_page",
     "roles_of",
     "staged_release",
     "state_folder",
-    "told_apart_by",
     "unordered",
     "watch_people",
 ]

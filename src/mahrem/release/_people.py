@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning, either
+from mahrem.release._policy import Policy
 from mahrem.release._record import private_key, state_folder, write_private
+from mahrem.table import Source
+from mahrem.types import Mask
 
-__all__ = ["Fingerprints", "fingerprints", "told_apart_by", "watch_people"]
+__all__ = ["Fingerprints", "fingerprints", "remember_people", "told_apart_by", "watch_people"]
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
@@ -153,6 +156,34 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
         warnings.warn(message, PrivacyWarning, stacklevel=2)
         return 0
     return common
+
+
+def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) -> None:
+    """Warn if these people were released before, and keep their fingerprints for the next time.
+
+    Args:
+        policy: Says which columns tell people apart.
+        source: The table.
+        keep: Which of its rows take part.
+        output: The folder of the release.
+    """
+    if _only_invented(source):
+        return
+    names, by_name = told_apart_by(
+        policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
+    )
+    people = source.take(names)
+    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
+
+
+def _only_invented(source: Source) -> bool:
+    """Say whether a table lists the demo's patients: what is told of people who do not exist harms nobody."""
+    if "name" not in source.columns:
+        return False
+    from mahrem.datasets import are_invented
+
+    first = source.scan(["name"]).head(1).collect()["name"]  # one name finds out most tables
+    return are_invented(first) and are_invented(source.take(["name"])["name"])
 
 
 def told_apart_by(

@@ -25,7 +25,7 @@ from mahrem.dp.accounting._events import (
 
 __all__ = ["COMPOSITIONS", "total_cost"]
 
-COMPOSITIONS = ("pld", "zcdp", "sum")
+COMPOSITIONS: tuple[str, ...] = ("pld", "zcdp", "sum")
 
 
 def total_cost(

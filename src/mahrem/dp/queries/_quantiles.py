@@ -64,7 +64,7 @@ class Quantiles(_RankQuery):
 
     name: ClassVar[str] = "quantile"
 
-    levels: tuple[float, ...] = (0.25, 0.5, 0.75)  # type: ignore[assignment]  # a field instead of a property
+    levels: tuple[float, ...] = (0.25, 0.5, 0.75)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,7 +77,8 @@ class Quantiles(_RankQuery):
     @classmethod
     def read(cls, columns: Sequence[str], numbers: Sequence[float], **rest: Any) -> Self:
         """Take the numbers as levels."""
-        return cls(*columns, tuple(numbers), **rest)
+        (column,) = columns
+        return cls(column, tuple(numbers), **rest)
 
     @property
     def _numbers(self) -> tuple[float, ...]:

@@ -99,7 +99,8 @@ class Histogram(ColumnQuery):
         for number in numbers:
             if not number.is_integer():
                 raise InvalidParameter(f"bins={number:g} must be a whole number")
-        return cls(*columns, *map(int, numbers), **rest)
+        (column,) = columns
+        return cls(column, *map(int, numbers), **rest)
 
     @property
     def _numbers(self) -> tuple[float, ...]:

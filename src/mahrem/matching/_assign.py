@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from mahrem.matching import Matching, People, Published, match
-from mahrem.pipeline._recipe import Recipe
+from mahrem.matching._matching import Matching, match
+from mahrem.matching._published import People, Published
+from mahrem.release import Recipe
 from mahrem.table import Axis, Cells, Hierarchy, Moments, Numbers, read_ranges
 from mahrem.types import Floats, Integers, Labels
 from mahrem.verify import SUPPRESSED, published_classes

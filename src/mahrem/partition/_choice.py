@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mahrem import check
-from mahrem.partition import METHODS
+from mahrem.partition._entries import METHODS
 
-__all__ = ["QUADRATIC_ROWS", "Evidence", "choose", "suits"]
+__all__ = ["LIGHT", "QUADRATIC_ROWS", "MethodEvidence", "choose_method", "suits_size"]
 
 QUADRATIC_ROWS = 20_000  # above this, methods that look at all pairs are left out unless asked for by name
 PATIENCE = 60.0  # seconds; a method expected to take longer for one run is left out as well
@@ -15,7 +15,7 @@ LIGHT = 0.6  # share of k up to which distinct l-diversity was seen to leave mos
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class MethodEvidence:
     """What the choice looks at: figures about the table and the promise, no value of the data."""
 
     rows: int
@@ -23,17 +23,17 @@ class Evidence:
     unordered: int  # of them, words without an order
     k: int
     apart: bool = False  # cells of different classes must not overlap (delta-presence)
-    demanding: bool = False  # a promise that refuses many small classes, see :func:`choose`
+    demanding: bool = False  # a promise that refuses many small classes, see :func:`choose_method`
     seconds: float | None = None  # time allowed; None: a minute
 
 
-def suits(method: str, rows: int) -> str | None:
+def suits_size(method: str, rows: int) -> str | None:
     """Say why a method is left out of a sweep over so many rows by default; None when it is not.
 
     Example:
-        >>> suits("mosaic", 1_000_000) is None
+        >>> suits_size("mosaic", 1_000_000) is None
         True
-        >>> suits("mdav", 1_000_000)
+        >>> suits_size("mdav", 1_000_000)
         'looks at all pairs of rows: left out above 20,000 rows; name it to run it'
     """
     known = METHODS[method]
@@ -47,7 +47,7 @@ def suits(method: str, rows: int) -> str | None:
     return None
 
 
-def choose(evidence: Evidence) -> tuple[str, str]:
+def choose_method(evidence: MethodEvidence) -> tuple[str, str]:
     """Choose a method; gives its name and why.
 
     ================================================  ============  =======================================
@@ -73,9 +73,9 @@ def choose(evidence: Evidence) -> tuple[str, str]:
         - The reason holds sizes only, no value of the data.
 
     Example:
-        >>> choose(Evidence(rows=30_000, columns=5, unordered=1, k=5))[0]
+        >>> choose_method(MethodEvidence(rows=30_000, columns=5, unordered=1, k=5))[0]
         'mosaic'
-        >>> choose(Evidence(rows=10_000_000, columns=5, unordered=1, k=5, seconds=10))[0]
+        >>> choose_method(MethodEvidence(rows=10_000_000, columns=5, unordered=1, k=5, seconds=10))[0]
         'mondrian'
     """
     allowed = 60.0 if evidence.seconds is None else check.at_least(0, seconds=evidence.seconds)

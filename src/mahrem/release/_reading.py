@@ -10,7 +10,7 @@ from mahrem import check
 from mahrem.table import Reading
 
 if TYPE_CHECKING:
-    from mahrem.release import Policy
+    from mahrem.release._policy import Policy
 
 __all__ = ["ReadingSettings", "reading_beside", "reading_from", "reading_of"]
 

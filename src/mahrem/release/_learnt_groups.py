@@ -12,10 +12,10 @@ import polars as pl
 from mahrem import arrays, check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.metrics import measure_entropy
-from mahrem.pipeline._parallel import in_parallel
-from mahrem.pipeline._reading import reading_beside
 from mahrem.recode import Nodes
-from mahrem.release import Policy
+from mahrem.release._parallel import in_parallel
+from mahrem.release._policy import Policy
+from mahrem.release._reading import reading_beside
 from mahrem.table import (
     Axis,
     Column,
