@@ -17,7 +17,7 @@ from mahrem.cli._app import build_app
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import Prepared, prepare
-from mahrem.recode import nodes
+from mahrem.recode import Nodes
 from mahrem.release import Policy, best_groups
 from mahrem.release._learnt_groups import _chains
 from mahrem.table import Axis, Leaves, learn_hierarchy, read_hierarchy
@@ -48,7 +48,7 @@ def test_a_class_shows_the_lowest_group_that_holds_all_its_values(data: st.DataO
     series = pl.Series("age", values)
     tree = learn_hierarchy(series, pl.Series(target))
     leaves = tree.codes(series)
-    shown = nodes(Axis("age", leaves.astype(np.float64), Leaves(tree)), labels, 4).text.to_list()
+    shown = Nodes()(Axis("age", leaves.astype(np.float64), Leaves(tree)), labels, 4).text.to_list()
     for label in set(labels.tolist()):
         mine = leaves[labels == label]
         level = next(
@@ -121,10 +121,12 @@ def test_least_suppression_comes_first_then_least_height() -> None:
     together = np.array([0] * 10 + [1] * 5)
     (chosen,) = best_groups(made.automatic, made.axes, together, 2, 15)
     assert isinstance(chosen.domain, Leaves)
-    cells = nodes(chosen, together, 2).text.to_list()
+    cells = Nodes()(chosen, together, 2).text.to_list()
     assert cells == ["{a, b}", "c"]
     others = [
-        nodes(axis, together, 2).text.to_list() for axis in made.automatic.axes["town"] if axis is not chosen
+        Nodes()(axis, together, 2).text.to_list()
+        for axis in made.automatic.axes["town"]
+        if axis is not chosen
     ]
     assert others == [["*", "c"]]
 

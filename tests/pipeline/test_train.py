@@ -248,14 +248,14 @@ def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_
     )
     whole.write_parquet(tmp_path / "t.parquet")
     source: Any = open_source(tmp_path / "t.parquet")
-    kept = type(source)._load
+    read = type(source).read
 
-    def shuffled(self: Any, names: Any) -> None:
-        if any(name not in self._read for name in names):
+    def shuffled(self: Any, names: Any) -> Any:
+        if any(name not in self._held for name in names):
             self._lazy = whole.sample(fraction=1, shuffle=True, seed=int(rng.integers(1 << 30))).lazy()
-        kept(self, names)
+        return read(self, names)
 
-    monkeypatch.setattr(type(source), "_load", shuffled)
+    monkeypatch.setattr(type(source), "read", shuffled)
     inputs = PublicInputs(facts=book().facts, features=("age",))
     twice: Any = open_source(tmp_path / "t.parquet")
     assert not twice.take(["age"])["age"].equals(twice.take(["cost"])["cost"] // 10)

@@ -13,21 +13,29 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.partition._admission import Admission
+    from mahrem.partition._bottom_up import BottomUp
     from mahrem.partition._canon import Canon
     from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
+    from mahrem.partition._datafly import Datafly
     from mahrem.partition._entries import METHODS, Method
     from mahrem.partition._evolve import KAnonyMeansStar
+    from mahrem.partition._flash import Flash
+    from mahrem.partition._incognito import Incognito
     from mahrem.partition._inherited import InheritedMondrian
     from mahrem.partition._jittered import Jittered
     from mahrem.partition._k_anonymeans import KAnonyMeans
+    from mahrem.partition._keep_frequent import KeepFrequent
     from mahrem.partition._leftovers import merge_refused, place_leftovers
     from mahrem.partition._mdav import Mdav, MdavPlus
     from mahrem.partition._methods import build_method
+    from mahrem.partition._mingen import MinGen
     from mahrem.partition._mondrian import Mondrian
     from mahrem.partition._mosaic import Mosaic
+    from mahrem.partition._ola import Ola
     from mahrem.partition._ona import OnaStar
     from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
     from mahrem.partition._strata import merge_patterns, within_patterns
+    from mahrem.partition._top_down import TopDown
     from mahrem.partition._utility_aware import ManagedRounds, UtilityAware, managed_round
     from mahrem.partition._variable_mdav import MdavStar, VariableMdav
 else:
@@ -39,11 +47,16 @@ __all__ = [
     "QUADRATIC_ROWS",
     "Admission",
     "Admits",
+    "BottomUp",
     "Canon",
+    "Datafly",
+    "Flash",
+    "Incognito",
     "InheritedMondrian",
     "Jittered",
     "KAnonyMeans",
     "KAnonyMeansStar",
+    "KeepFrequent",
     "Levels",
     "ManagedRounds",
     "Mdav",
@@ -51,11 +64,14 @@ __all__ = [
     "MdavStar",
     "Method",
     "MethodEvidence",
+    "MinGen",
     "Mondrian",
     "Mosaic",
+    "Ola",
     "OnaStar",
     "Partition",
     "Partitioner",
+    "TopDown",
     "UtilityAware",
     "VariableMdav",
     "build_method",
