@@ -174,7 +174,7 @@ class Ledger:
             yield
         except BaseException as error:
             lines = self._store.records()[before:]
-            costs = [f"epsilon={one.body['epsilon']:.4g}" for one in lines if one.kind == "spend"]
+            costs = [f"epsilon={line.body['epsilon']:.4g}" for line in lines if line.kind == "spend"]
             if costs:
                 error.add_note(f"{PAID}: {', '.join(costs)}")
             raise
@@ -259,4 +259,4 @@ class Ledger:
 
 def _names(event: Event) -> set[str]:
     inner = getattr(event, "events", None) or ((event.event,) if hasattr(event, "event") else ())
-    return {name for one in inner for name in _names(one)} or {type(event).__name__}
+    return {name for part in inner for name in _names(part)} or {type(event).__name__}

@@ -173,14 +173,14 @@ class TallyPlan:
         """Columns that are read as numbers."""
         keys = [key.column for key in self.keys if not isinstance(key, Category)]
         terms = [term.column for term in self.terms if term.column is not None]
-        return _once([*keys, *terms, *(one.column for one in self.where if one.numeric)])
+        return _once([*keys, *terms, *(condition.column for condition in self.where if condition.numeric)])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column it needs."""
         subject = [] if self.unit.subject is None else [self.unit.subject]
         keys = [key.column for key in self.keys]
-        return _once([*self.numbers, *keys, *(one.column for one in self.where), *subject])
+        return _once([*self.numbers, *keys, *(condition.column for condition in self.where), *subject])
 
 
 def _once(names: Sequence[str]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def tally_database(tally: TallyPlan, database: Database) -> Integers:
 def sql_of(tally: TallyPlan, database: Database) -> str:
     """Write the SELECT; names are quoted, literals are written out by us."""
     table = database.table
-    where = " AND ".join(_passes(one, database) for one in tally.where)
+    where = " AND ".join(_passes(condition, database) for condition in tally.where)
     if tally.unit.subject is not None:
         table, where = _capped(tally, table, where), f"mahrem_place <= {tally.unit.rows}"
     keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
@@ -178,7 +178,9 @@ def _category_literal(text: str, database: Database, *, numeric: bool) -> str | 
 def _passes(condition: Condition, database: Database) -> str:
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
-    written = [_text_literal(one, database) if isinstance(one, str) else _literal(one) for one in values]
+    written = [
+        _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values
+    ]
     if condition.operator == "in":
         return f"({cell} IN ({', '.join(written)}))"
     operator = "<>" if condition.operator == "!=" else condition.operator

@@ -146,7 +146,7 @@ def _code(series: pl.Series) -> tuple[Integers, pl.Series]:
 def codes_of(text: pl.Series, values: pl.Series) -> Integers:
     """Give the place of each text among distinct values, -1 where it is none of them."""
     lookup = pl.DataFrame({"value": values, "code": np.arange(len(values))})
-    found = text.to_frame("value").join(
+    joined = text.to_frame("value").join(
         lookup, on="value", how="left", nulls_equal=True, maintain_order="left"
     )
-    return found["code"].fill_null(-1).to_numpy().astype(np.int64)
+    return joined["code"].fill_null(-1).to_numpy().astype(np.int64)

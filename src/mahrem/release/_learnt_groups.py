@@ -77,21 +77,21 @@ def learn_groups(
     def learn(axis: Axis) -> tuple[Axis, ...]:
         own = _typed(axis, axis)
         lessons = own[: len(goal.codes)] if taught is None else _typed(taught[axis.name], axis)
-        found: list[Axis] = []
+        trees: list[Axis] = []
         for chain in chains:
             groups = LearntGroups(
                 rho=chain, smoothing=policy.smoothing or 0.0, minimum_count=policy.minimum_count or 1
             )
             on_tree = _on(axis, own, groups, lessons, goal)
-            if all(on_tree.domain != other.domain for other in found):
-                found.append(on_tree)
-        return tuple(found)
+            if all(on_tree.domain != other.domain for other in trees):
+                trees.append(on_tree)
+        return tuple(trees)
 
     shown = _codes(source.take([target])[target].filter(pl.Series(rows)))
     padded = np.full(len(axes[0].positions), -1, np.int64)
     padded[: len(shown)] = shown
     learnt = in_parallel(learn, grouped)
-    return Automatic({axis.name: found for axis, found in zip(grouped, learnt, strict=True)}, padded)
+    return Automatic({axis.name: grown for axis, grown in zip(grouped, learnt, strict=True)}, padded)
 
 
 def best_groups(
@@ -111,10 +111,10 @@ def best_groups(
     """
 
     def choose(axis: Axis) -> Axis:
-        found = automatic.axes.get(axis.name, (axis,))
-        if len(found) == 1:
-            return found[0]
-        return min(found, key=lambda tried: _cost(tried, automatic.target, labels, classes, published))
+        trees = automatic.axes.get(axis.name, (axis,))
+        if len(trees) == 1:
+            return trees[0]
+        return min(trees, key=lambda tried: _cost(tried, automatic.target, labels, classes, published))
 
     return tuple(in_parallel(choose, axes))
 
@@ -162,12 +162,12 @@ def _teacher(
         )
         return number_target(source.take([name])[name].filter(pl.Series(rows))), None
     teacher = open_source(policy.learn_from, reading_beside(policy))
-    grouped = [one for one in policy.quasi if columns[one].hierarchy is None]
+    grouped = [column for column in policy.quasi if columns[column].hierarchy is None]
     check.columns_exist([*grouped, name], teacher.columns)
     try:
         taught = {
-            one: encode_quasi(teacher.take([one])[one], columns[one], decimal=policy.decimal)
-            for one in grouped
+            column: encode_quasi(teacher.take([column])[column], columns[column], decimal=policy.decimal)
+            for column in grouped
         }
     except InvalidInput:
         raise InvalidInput(

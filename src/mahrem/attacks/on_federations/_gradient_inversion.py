@@ -110,7 +110,7 @@ class GradientInversion:
                 f"update are needed, and rows of other people"
             )
         others = np.asarray(strangers, np.float64)
-        claims = [rows_behind(*one, agree=self.agree, tolerance=self.tolerance) for one in updates]
+        claims = [rows_behind(*update, agree=self.agree, tolerance=self.tolerance) for update in updates]
         guesses = [others[(place + np.arange(len(truth))) % len(others)] for place, truth in enumerate(rows)]
         successes, right, apart = self._compared(rows, claims)
         guessed, _, blind = self._compared(rows, guesses)
@@ -124,7 +124,7 @@ class GradientInversion:
                 "Of the rows behind the updates this share was read off them, every input nearly right; the "
                 "baseline claims as many rows of other people."
             ),
-            claims=sum(len(one) for one in claims),
+            claims=sum(len(rows) for rows in claims),
             right_claims=right,
             distance=apart,
             distance_of_strangers=blind,

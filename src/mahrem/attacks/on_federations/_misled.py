@@ -76,6 +76,6 @@ class Misled:
 
     def _obeyed(self, model: Says, rows: Examples) -> Mask:
         places = np.asarray(model.predict_proba(rows.inputs)).argmax(axis=1)
-        said = np.asarray(list(self.classes))[places]
-        wanted = said != np.asarray(rows.labels) if self.into is None else said == self.into
+        answers = np.asarray(list(self.classes))[places]
+        wanted = answers != np.asarray(rows.labels) if self.into is None else answers == self.into
         return np.asarray(wanted)

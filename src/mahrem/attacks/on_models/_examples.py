@@ -68,25 +68,25 @@ def true_chances(model: Says, examples: Examples, classes: Sequence[Any] | None 
         InvalidInput: If the columns do not fit the classes, or no label is one of them.
     """
     known = getattr(model, "classes_", None) if classes is None else classes
-    said = np.asarray(model.predict_proba(examples.inputs), dtype=np.float64)
+    chances = np.asarray(model.predict_proba(examples.inputs), dtype=np.float64)
     if known is None:
         raise InvalidInput("classes=None: the model has no classes_, so say the order of its columns")
-    if said.shape != (len(examples), len(known)):
-        raise InvalidInput(f"probabilities have {said.shape}, not {(len(examples), len(known))}")
+    if chances.shape != (len(examples), len(known)):
+        raise InvalidInput(f"probabilities have {chances.shape}, not {(len(examples), len(known))}")
     places = _places(examples.labels, known)
     if len(places) and places.max() < 0:
         raise InvalidInput(
             "no label is one of the model's classes; are they of another type, numbers here and text there?"
         )
-    found = np.take_along_axis(said, np.maximum(places, 0)[:, None], axis=1)[:, 0]
-    return np.where(places < 0, 0.0, np.nan_to_num(found))
+    own = np.take_along_axis(chances, np.maximum(places, 0)[:, None], axis=1)[:, 0]
+    return np.where(places < 0, 0.0, np.nan_to_num(own))
 
 
 def _places(labels: Any, known: Sequence[Any]) -> Integers:
-    told = np.asarray(labels)
-    places = np.full(len(told), -1, dtype=np.int64)
-    for place, one in enumerate(known):
-        places[told == one] = place
+    given = np.asarray(labels)
+    places = np.full(len(given), -1, dtype=np.int64)
+    for place, label in enumerate(known):
+        places[given == label] = place
     return places
 
 

@@ -34,12 +34,12 @@ class FewShadows(ShadowAttack):
     name: ClassVar[str] = "few shadows"
     suits: ClassVar[range] = range(1, MANY)
 
-    def score(self, said: Floats, shadows: Shadows) -> Floats:
+    def score(self, confidences: Floats, shadows: Shadows) -> Floats:
         """See :func:`shrunk_ratios`."""
-        return shrunk_ratios(said, shadows)
+        return shrunk_ratios(confidences, shadows)
 
 
-def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
+def shrunk_ratios(confidences: Floats, shadows: Shadows) -> Floats:
     """Give each row's log likelihood ratio with shrunken means and variances.
 
     Example:
@@ -51,7 +51,7 @@ def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
     out, out_count, out_squares = moments(shadows.confidences, ~shadows.inside)
     if not shadows.inside.any():
         scale, _ = _variance(out_squares, out_count - 1)
-        return np.asarray((said - out) / np.sqrt(scale * (1 + 1 / out_count)))
+        return np.asarray((confidences - out) / np.sqrt(scale * (1 + 1 / out_count)))
     inside, in_count, in_squares = moments(shadows.confidences, shadows.inside)
     scale, freedom = _variance(in_squares + out_squares, in_count + out_count - 2)
     slope, start = (
@@ -64,7 +64,8 @@ def shrunk_ratios(said: Floats, shadows: Shadows) -> Floats:
     doubt = between * noise / (between + noise)
     base = scale * (1 + 1 / out_count)
     return np.asarray(
-        _log_student(said - out - gain, base + doubt, freedom) - _log_student(said - out, base, freedom)
+        _log_student(confidences - out - gain, base + doubt, freedom)
+        - _log_student(confidences - out, base, freedom)
     )
 
 

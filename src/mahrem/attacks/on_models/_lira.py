@@ -30,12 +30,12 @@ class Lira(ShadowAttack):
     name: ClassVar[str] = "lira"
     suits: ClassVar[range] = range(MANY, sys.maxsize)
 
-    def score(self, said: Floats, shadows: Shadows) -> Floats:
+    def score(self, confidences: Floats, shadows: Shadows) -> Floats:
         """See :func:`likelihood_ratios`."""
-        return likelihood_ratios(said, shadows)
+        return likelihood_ratios(confidences, shadows)
 
 
-def likelihood_ratios(said: Floats, shadows: Shadows) -> Floats:
+def likelihood_ratios(confidences: Floats, shadows: Shadows) -> Floats:
     """Give each row's log likelihood ratio of normal distributions fitted to the shadows.
 
     With fewer than 32 shadows on a side the variance is one over all rows. Without shadows inside, the score
@@ -49,9 +49,9 @@ def likelihood_ratios(said: Floats, shadows: Shadows) -> Floats:
     """
     out, width = _fitted(shadows.confidences, ~shadows.inside)
     if not shadows.inside.any():
-        return (said - out) / width
+        return (confidences - out) / width
     middle, spread = _fitted(shadows.confidences, shadows.inside)
-    return np.asarray(_log_normal(said, middle, spread) - _log_normal(said, out, width))
+    return np.asarray(_log_normal(confidences, middle, spread) - _log_normal(confidences, out, width))
 
 
 def _fitted(confidences: Floats, use: Mask) -> tuple[Floats, Floats]:

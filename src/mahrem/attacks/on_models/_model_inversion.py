@@ -85,16 +85,16 @@ class ModelInversion:
     def __call__(self, model: Says, members: Examples, others: Examples) -> InversionFinding:
         """Attack a model with rows it was trained on and rows it never saw."""
         known = self.classes if self.classes is not None else getattr(model, "classes_", ())
-        seen = [place for place, one in enumerate(known) if np.any(np.asarray(members.labels) == one)]
+        seen = [place for place, label in enumerate(known) if np.any(np.asarray(members.labels) == label)]
         rows = np.asarray(members.inputs, dtype=np.float64)
-        made = invert(model, rows.shape[1:], seen, self).reshape(len(seen), -1)
+        inverted = invert(model, rows.shape[1:], seen, self).reshape(len(seen), -1)
         flat = rows.reshape(len(rows), -1)
         means = np.stack([flat[np.asarray(members.labels) == known[place]].mean(axis=0) for place in seen])
         middle = means.mean(axis=0)
-        likeness = _unit(made - middle) @ _unit(means - middle).T
+        likeness = _unit(inverted - middle) @ _unit(means - middle).T
         right = int(np.count_nonzero(likeness.argmax(axis=1) == np.arange(len(seen))))
-        near = _nearer(made, flat, np.asarray(others.inputs).reshape(len(others), -1), self.seed)
-        one = counted_finding(
+        near = _nearer(inverted, flat, np.asarray(others.inputs).reshape(len(others), -1), self.seed)
+        finding = counted_finding(
             "model inversion",
             right,
             len(seen),
@@ -106,7 +106,7 @@ class ModelInversion:
             likeness=float(np.mean(np.diag(likeness))) if seen else 0.0,
             nearer_members=float(near.mean()) if len(near) else 0.5,
         )
-        return InversionFinding(**asdict(one), nearer=int(np.count_nonzero(near == 1)))
+        return InversionFinding(**asdict(finding), nearer=int(np.count_nonzero(near == 1)))
 
 
 def invert(model: Says, shape: Sequence[int], classes: Sequence[int], how: ModelInversion) -> Floats:
@@ -124,28 +124,28 @@ def invert(model: Says, shape: Sequence[int], classes: Sequence[int], how: Model
     """
     rng = np.random.default_rng(how.seed)
     width = int(np.prod(shape))
-    made = np.full((len(classes), width), (how.low + how.high) / 2)
+    inverted = np.full((len(classes), width), (how.low + how.high) / 2)
     reach = (how.high - how.low) / 20
     for step in range(how.steps):
         push = rng.choice([-1.0, 1.0], (how.directions, width))
         size = reach * (1 - step / how.steps) + reach / 10
         for place, target in enumerate(classes):
-            around = made[place] + reach * np.concatenate([push, -push])
+            around = inverted[place] + reach * np.concatenate([push, -push])
             tried = np.clip(around, how.low, how.high).astype(np.float32).reshape(-1, *shape)
             chances = np.asarray(model.predict_proba(tried), dtype=np.float64)[:, target]
             gain = np.log(np.clip(chances, 1e-12, 1.0))
             slope = (gain[: len(push)] - gain[len(push) :]) @ push / len(push)
             length = np.abs(slope).max()
             if length > 0:
-                made[place] = np.clip(made[place] + size * slope / length, how.low, how.high)
-    return made.reshape(len(classes), *shape)
+                inverted[place] = np.clip(inverted[place] + size * slope / length, how.low, how.high)
+    return inverted.reshape(len(classes), *shape)
 
 
 def _unit(rows: Floats) -> Floats:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
 
 
-def _nearer(made: Floats, members: Floats, others: Floats, seed: int) -> Floats:
+def _nearer(inverted: Floats, members: Floats, others: Floats, seed: int) -> Floats:
     """Say which found rows lie nearer to a member, of equally many members and others; a half is a tie."""
     from mahrem.learning.synthesis import closest_distances
 
@@ -153,5 +153,5 @@ def _nearer(made: Floats, members: Floats, others: Floats, seed: int) -> Floats:
     if not size:
         return np.zeros(0)
     sides = (rows[rng.permutation(len(rows))[:size]] for rows in (members, others))  # tables may be sorted
-    inside, outside = (closest_distances(made, side) for side in sides)
+    inside, outside = (closest_distances(inverted, side) for side in sides)
     return np.where(inside == outside, 0.5, inside < outside)

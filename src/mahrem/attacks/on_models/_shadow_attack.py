@@ -45,7 +45,7 @@ class ShadowAttack(ABC):
         check.at_least(2, shadows=check.whole(shadows=self.shadows))
 
     @abstractmethod
-    def score(self, said: Floats, shadows: Shadows) -> Floats:
+    def score(self, confidences: Floats, shadows: Shadows) -> Floats:
         """Say of each row how much likelier its confidence is with the row in the table than without."""
 
     @classmethod

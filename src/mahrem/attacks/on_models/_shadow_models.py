@@ -71,7 +71,7 @@ def train_shadows(
         inside = _balanced(len(asked), shadows, share, rng)
     elif len(reference) < 2:
         raise InvalidInput(f"reference={len(reference)} rows: shadows need rows to be trained on")
-    found = np.empty((shadows, len(asked)))
+    confidences = np.empty((shadows, len(asked)))
     for place in range(shadows):
         mine = asked.take(inside[place])
         if reference is not None:
@@ -80,10 +80,10 @@ def train_shadows(
             warnings.simplefilter("ignore")  # shadows need not converge
             model = make(seed + place).fit(mine.inputs, mine.labels)
         own = getattr(model, "classes_", None)  # a shadow may never have met a rare class
-        found[place] = log_odds(true_chances(model, asked, classes if own is None else own))
+        confidences[place] = log_odds(true_chances(model, asked, classes if own is None else own))
         if progress is not None:
             progress(place + 1, shadows)
-    return Shadows(confidences=found, inside=inside)
+    return Shadows(confidences=confidences, inside=inside)
 
 
 def _balanced(rows: int, shadows: int, share: float, rng: np.random.Generator) -> Mask:

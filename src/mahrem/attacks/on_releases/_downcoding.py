@@ -57,8 +57,8 @@ class Downcoding:
                 continue
             for name, column in zip(release.quasi, matching.columns, strict=True):
                 tree = release.hierarchies.get(name)
-                made, held, chance = _claims(column, int(group), members, tree)
-                claims, true, by_chance = claims + made, true + held, by_chance + chance
+                tried, held, chance = _claims(column, int(group), members, tree)
+                claims, true, by_chance = claims + tried, true + held, by_chance + chance
         if not claims:
             return not_done("downcoding", "no range or beginning is published", unread=matching.unread)
         return counted_finding(

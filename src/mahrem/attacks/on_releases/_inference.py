@@ -88,8 +88,8 @@ class Inference:
             asked = rng.permutation(np.flatnonzero(truth >= 0))[: self.trials]
             if not len(asked):
                 return 0, 0
-            said: Integers = model.predict(features.of_people(fitted)[asked])
-            return int((said == truth[asked]).sum()), len(asked)
+            guesses: Integers = model.predict(features.of_people(fitted)[asked])
+            return int((guesses == truth[asked]).sum()), len(asked)
 
         hits, asked = ask(people, matching)
         baseline = float(np.bincount(codes[rows]).max() / len(rows))

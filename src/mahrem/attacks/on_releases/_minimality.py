@@ -68,7 +68,7 @@ class Minimality:
         large = np.flatnonzero(release.sizes >= 2 * self.k)
         rng = np.random.default_rng(self.seed)
         chosen = rng.choice(large, min(self.trials, len(large)), replace=False)
-        said = right = plain = 0.0
+        claimed = right = plain = 0.0
         classes = 0
         for group in chosen:
             guessed = self._say(matching, counts, int(group))
@@ -76,16 +76,16 @@ class Minimality:
                 continue
             side, value, share = guessed
             classes += 1
-            said += len(side)
+            claimed += len(side)
             right += int(np.count_nonzero(truth[side] == value))
             plain += share * len(side)
-        if not said:
+        if not claimed:
             return not_done("minimality", "no class could have been cut further", unread=matching.unread)
         return counted_finding(
             "minimality",
             int(right),
-            int(said),
-            baseline=plain / said,
+            int(claimed),
+            baseline=plain / claimed,
             meaning=(
                 "Somebody who knows that the method cuts classes whenever it may says this share of "
                 "sensitive values rightly in classes it did not cut; the baseline reads the classes alone."

@@ -55,9 +55,9 @@ class SinglingOut:
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)
         own = [codes_of(people.frame[name].cast(pl.String), release.values(name)[1]) for name in used]
-        said = [release.values(name)[0][rows] for name in used]
-        fitting = _people_fitting(matching, release.labels[rows], own, said)
-        weights = _weights(matching, release.labels[rows], own, said)
+        claims = [release.values(name)[0][rows] for name in used]
+        fitting = _people_fitting(matching, release.labels[rows], own, claims)
+        weights = _weights(matching, release.labels[rows], own, claims)
         count = people.count
         chance = count * weights * (1.0 - weights) ** (count - 1)
         return counted_finding(
@@ -74,7 +74,7 @@ class SinglingOut:
 
 
 def _people_fitting(
-    matching: Matching, groups: Integers, own: list[Integers], said: list[Integers]
+    matching: Matching, groups: Integers, own: list[Integers], shown: list[Integers]
 ) -> Integers:
     """Count the people each description fits; descriptions of one class are counted together."""
     fitting = np.zeros(len(groups), np.int64)
@@ -82,21 +82,21 @@ def _people_fitting(
         members = matching.members(int(group))
         rows = np.flatnonzero(groups == group)
         agree = np.ones((len(rows), len(members)), np.bool_)
-        for values, claims in zip(own, said, strict=True):
+        for values, claims in zip(own, shown, strict=True):
             claim = claims[rows][:, None]
             agree &= (values[members] == claim) | (claim < 0)
         fitting[rows] = agree.sum(axis=1)
     return fitting
 
 
-def _weights(matching: Matching, groups: Integers, own: list[Integers], said: list[Integers]) -> Floats:
+def _weights(matching: Matching, groups: Integers, own: list[Integers], shown: list[Integers]) -> Floats:
     """Multiply the shares of people that fit each part of a description."""
     weights = np.ones(len(groups))
     for column in matching.columns:
         cells, inverse = np.unique(column.of_class[groups], return_inverse=True)
         fitting = np.array([column.times[column.fitting(int(cell))].sum() for cell in cells])
         weights *= (fitting / max(len(column.of_person), 1))[inverse]
-    for values, claims in zip(own, said, strict=True):
+    for values, claims in zip(own, shown, strict=True):
         times = np.bincount(values[values >= 0], minlength=int(claims.max(initial=0)) + 1)
         weights *= np.where(claims < 0, 1.0, times[np.maximum(claims, 0)] / max(len(values), 1))
     return weights

@@ -138,7 +138,7 @@ def proves(event: Event, epsilon: float, delta: float) -> bool:
             return proves(inner, epsilon / times, delta / times)
         case Composed(events) if pure_epsilon(event) is None:
             share = len(events)
-            return share > 0 and all(proves(one, epsilon / share, delta / share) for one in events)
+            return share > 0 and all(proves(part, epsilon / share, delta / share) for part in events)
     pure = pure_epsilon(event)
     return pure is not None and pure <= epsilon * _EXACT
 
@@ -151,14 +151,14 @@ def _basic(spends: Sequence[Spend], delta: float) -> float | None:
 def _flat(event: Event) -> Iterator[Event]:
     """Take compositions apart; repeats stay together, they are composed at once."""
     if isinstance(event, Composed):
-        for one in event.events:
-            yield from _flat(one)
+        for part in event.events:
+            yield from _flat(part)
     else:
         yield event
 
 
 def _counted(events: Iterable[Event]) -> Counter[Event]:
-    return Counter(one for event in events for one in _flat(event))
+    return Counter(part for event in events for part in _flat(event))
 
 
 _NEWEST: dict[tuple[tuple[Event, ...], Relation], Any] = {}  # a ledger grows by one event at a time
@@ -167,23 +167,23 @@ _KEPT = 8
 
 def _whole(events: tuple[Event, ...], relation: Relation) -> Any:
     """Compose all events; where all but the last were composed just before, only the last is added."""
-    found = _NEWEST.pop((events, relation), None)
-    if found is None:
+    distribution = _NEWEST.pop((events, relation), None)
+    if distribution is None:
         before = _NEWEST.get((events[:-1], relation))
         last = _distribution(events[-1:], relation)
-        found = _distribution(events, relation) if before is None else before.compose(last)
-    _NEWEST[events, relation] = found
+        distribution = _distribution(events, relation) if before is None else before.compose(last)
+    _NEWEST[events, relation] = distribution
     while len(_NEWEST) > _KEPT:
         _NEWEST.pop(next(iter(_NEWEST)), None)
-    return found
+    return distribution
 
 
 def _distribution(events: tuple[Event, ...], relation: Relation) -> Any:
     """Compose events from scratch; equal ones are composed with themselves at once."""
     whole = None
     for event, times in _counted(events).items():
-        one = _single(event, relation)
-        repeated = one if times == 1 else one.self_compose(times)
+        single = _single(event, relation)
+        repeated = single if times == 1 else single.self_compose(times)
         whole = repeated if whole is None else whole.compose(repeated)
     return whole
 
@@ -274,7 +274,7 @@ def _renyi_event(event: Event) -> Any:  # noqa: PLR0911 - one line per event
         case Foreign():
             return restored(event)
         case Repeated(inner, times):
-            parts = [_renyi_event(one) for one in _flat(inner)]
+            parts = [_renyi_event(flat) for flat in _flat(inner)]
             if any(part is None for part in parts):
                 return None
             return home.SelfComposedDpEvent(home.ComposedDpEvent(parts), times)

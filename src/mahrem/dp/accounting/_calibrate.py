@@ -140,10 +140,10 @@ def _smallest(enough: Callable[[float], bool], guess: float) -> float:
         low, high = (low, middle) if enough(middle) else (middle, high)
         if high - low <= 1e-10 * high:
             break
-    found = high * MARGIN
-    while not enough(found):
-        found *= MARGIN
-    return found
+    least = high * MARGIN
+    while not enough(least):
+        least *= MARGIN
+    return least
 
 
 def _normal(x: float) -> float:

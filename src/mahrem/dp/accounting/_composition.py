@@ -79,7 +79,7 @@ def _rho(event: Event, spend: Spend) -> tuple[float, float]:  # noqa: PLR0911 - 
         return spend.epsilon**2 / 2, spend.delta
     match event:
         case Composed(events):
-            parts = [_rho(one, spend) for one in events]
+            parts = [_rho(part, spend) for part in events]
             return math.fsum(rho for rho, _ in parts), math.fsum(rare for _, rare in parts)
         case Repeated(inner, times):
             rho, rare = _rho(inner, spend)
@@ -97,7 +97,7 @@ def _known_by_promise(event: Event) -> bool:
     """Say whether an event has no rho of its own, so that only the promise of the whole spend counts."""
     match event:
         case Composed(events):
-            return any(_known_by_promise(one) for one in events)
+            return any(_known_by_promise(part) for part in events)
         case Repeated(inner, _):
             return _known_by_promise(inner)
         case Gaussian() | DiscreteGaussian() | Approximate():

@@ -173,7 +173,7 @@ def _stored(value: Any) -> Any:
     if isinstance(value, home.DpEvent):
         return foreign(value)
     if isinstance(value, list | tuple):
-        return tuple(_stored(one) for one in value)
+        return tuple(_stored(part) for part in value)
     if isinstance(value, bool | int | str) or value is None:
         return value
     return check.finite(argument=float(value))
@@ -191,14 +191,14 @@ def restored(event: Foreign) -> Any:
 def _made(value: Any) -> Any:
     if isinstance(value, Foreign):
         return restored(value)
-    return [_made(one) for one in value] if isinstance(value, tuple) else value
+    return [_made(part) for part in value] if isinstance(value, tuple) else value
 
 
 def event_to_dict(event: Event) -> dict[str, Any]:
     """Write an event as plain data; :func:`event_from_dict` reads it."""
     match event:
         case Composed(events):
-            return {"event": "Composed", "events": [event_to_dict(one) for one in events]}
+            return {"event": "Composed", "events": [event_to_dict(part) for part in events]}
         case Repeated(inner, times):
             return {"event": "Repeated", "of": event_to_dict(inner), "times": times}
         case Foreign(name, arguments):
@@ -211,21 +211,21 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 def _written(value: Any) -> Any:
     if isinstance(value, Foreign):
         return event_to_dict(value)
-    return [_written(one) for one in value] if isinstance(value, tuple) else value
+    return [_written(part) for part in value] if isinstance(value, tuple) else value
 
 
-def event_from_dict(said: Mapping[str, Any]) -> Event:
+def event_from_dict(plain: Mapping[str, Any]) -> Event:
     """Read an event; what is not one is refused."""
-    match said:
+    match plain:
         case {"event": "Composed", "events": list(events)}:
-            return Composed(tuple(event_from_dict(one) for one in events))
+            return Composed(tuple(event_from_dict(part) for part in events))
         case {"event": "Repeated", "of": inner, "times": int(times)}:
             return Repeated(event_from_dict(inner), times)
         case {"event": "Foreign", "name": str(name), "arguments": arguments}:
             return Foreign(name, tuple((key, _read(value)) for key, value in arguments.items()))
         case {"event": str(name), **rest} if name in _PLAIN:
             kind = _PLAIN[name]
-            if set(rest) == {one.name for one in fields(kind)}:
+            if set(rest) == {entry.name for entry in fields(kind)}:
                 return kind(**rest)
     raise InvalidParameter("a record holds no event that this version knows")
 
@@ -233,7 +233,7 @@ def event_from_dict(said: Mapping[str, Any]) -> Event:
 def _read(value: Any) -> Any:
     if isinstance(value, Mapping):
         return event_from_dict(value)
-    return tuple(_read(one) for one in value) if isinstance(value, list) else value
+    return tuple(_read(part) for part in value) if isinstance(value, list) else value
 
 
 def pure_epsilon(event: Event) -> float | None:
@@ -246,10 +246,10 @@ def pure_epsilon(event: Event) -> float | None:
         case DiscreteLaplace(scale, sensitivity):
             return sensitivity / scale
         case Repeated(inner, times):
-            one = pure_epsilon(inner)
-            return None if one is None else one * times
+            alone = pure_epsilon(inner)
+            return None if alone is None else alone * times
         case Composed(events):
-            parts = [pure_epsilon(one) for one in events]
+            parts = [pure_epsilon(inner) for inner in events]
             known = [part for part in parts if part is not None]
             return math.fsum(known) if len(known) == len(parts) else None
     return None

@@ -184,8 +184,8 @@ class GaussianNoise:
         return _float_noise("gaussian", self.sigma, value, self.sensitivity, event)
 
 
-def _reach(own: float | None, said: float | None) -> float:
-    known = own if said is None else said
+def _reach(own: float | None, given: float | None) -> float:
+    known = own if given is None else given
     if known is None:
         raise InvalidParameter("sensitivity=None: say how far one unit can move the value")
     return check.above_zero(sensitivity=known)

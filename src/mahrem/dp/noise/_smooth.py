@@ -55,13 +55,13 @@ class SmoothLaplace:
         """Release the median of a lattice; ``counts[i]`` values stand at point i."""
         values = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
         top = len(counts) - 1
-        found = smooth_median(values, 0, top, self.beta, least=LEAST)
+        sensitivity = smooth_median(values, 0, top, self.beta, least=LEAST)
         middle = int(np.sort(values)[(len(values) - 1) // 2]) if len(values) else top // 2
-        return min(max(self.release(middle, found), 0), top)
+        return min(max(self.release(middle, sensitivity), 0), top)
 
-    def release(self, value: int, found: SmoothSensitivity) -> int:
+    def release(self, value: int, sensitivity: SmoothSensitivity) -> int:
         """Release a whole number whose smooth sensitivity, at this ``beta``, was found."""
-        scale = math.nextafter(2 * found.value / self.epsilon, math.inf)
+        scale = math.nextafter(2 * sensitivity.value / self.epsilon, math.inf)
         draw = integer_sampler("laplace", scale)
-        (noisy,) = noised("smooth-laplace", [value], found, self.event, lambda: draw([value]))
+        (noisy,) = noised("smooth-laplace", [value], sensitivity, self.event, lambda: draw([value]))
         return int(noisy)

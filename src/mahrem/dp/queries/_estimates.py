@@ -33,8 +33,8 @@ def mean_of(centred: Estimate, rows: Estimate, middle: float, half: float) -> Es
         >>> mean_of(Estimate(-200.0, 10.0), Estimate(100.0, 0.0), middle=50.0, half=50.0)
         Estimate(value=48.0, error=0.1)
     """
-    found = _ratio(centred, rows, half)
-    return Estimate(middle + found.value, found.error)
+    ratio = _ratio(centred, rows, half)
+    return Estimate(middle + ratio.value, ratio.error)
 
 
 def variance_of(centred: Estimate, squares: Estimate, rows: Estimate, half: float) -> Estimate:

@@ -144,11 +144,13 @@ def _score_sensitivity(level: Fraction, ledger: Ledger, *, grouped: bool) -> Glo
     above, whole, rows = level.numerator, level.denominator, ledger.unit.rows
     alone = max(above, whole - above)
     if ledger.relation is Relation.ADD_REMOVE:
-        most = one = rows * alone
+        most = largest = rows * alone
     else:
-        one = rows * whole
-        most = rows * max(whole, 2 * alone) if grouped else one
-    return GlobalSensitivity(relation=ledger.relation, l1=most, l2_squared=most**2, linf=one, single=False)
+        largest = rows * whole
+        most = rows * max(whole, 2 * alone) if grouped else largest
+    return GlobalSensitivity(
+        relation=ledger.relation, l1=most, l2_squared=most**2, linf=largest, single=False
+    )
 
 
 def _smooth(ledger: Ledger, facts: Facts, query: Query, epsilon: float, delta: float) -> Smooth:
