@@ -110,7 +110,14 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
     from opacus import PrivacyEngine
     from torch.nn.functional import cross_entropy
 
-    from mahrem.learning.private import NETWORKS, PrivateSteps, StepExamples, TrainingPlan, new_stream
+    from mahrem.learning.private import (
+        NETWORKS,
+        Compute,
+        PrivateSteps,
+        StepExamples,
+        TrainingPlan,
+        new_stream,
+    )
 
     rows = 10_000
     images, labels = torch.rand(rows, 1, 28, 28), torch.randint(0, 10, (rows,))
@@ -122,7 +129,7 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
 
     model = NETWORKS["cnn"]((1, 28, 28), 10)
     private = PrivateSteps(
-        model, plan, losses, StepExamples(images, labels), stream=new_stream(), device="cpu"
+        model, plan, losses, StepExamples(images, labels), stream=new_stream(), compute=Compute(device="cpu")
     )
     plain = NETWORKS["cnn"]((1, 28, 28), 10)
     descent = torch.optim.SGD(plain.parameters(), lr=0.1)

@@ -54,10 +54,10 @@ def members_in(everyone: pl.DataFrame, members: pl.DataFrame, what: str) -> Mask
     )
     inside = numbered.with_columns(pl.lit(value=True).alias(turn + "in"))
     joined = population.join(inside, on=[*quasi, turn], how="left", nulls_equal=True, maintain_order="left")
-    inside_of = joined[turn + "in"].fill_null(value=False).to_numpy()
-    strangers = members.height - int(np.count_nonzero(inside_of))
+    present = joined[turn + "in"].fill_null(value=False).to_numpy()
+    strangers = members.height - int(np.count_nonzero(present))
     if strangers:
         raise InvalidInput(
             f"population lacks {strangers} of the {members.height} rows of the {what}: it must hold them all"
         )
-    return np.asarray(inside_of)
+    return np.asarray(present)
