@@ -20,9 +20,18 @@ from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
-from mahrem.dp.accounting._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum, proves
-from mahrem.dp.accounting._composition import total_cost
-from mahrem.dp.accounting._events import Event, event_to_dict, pure_epsilon
+from mahrem.dp.accounting import (
+    Cost,
+    Event,
+    Spend,
+    composed_cost,
+    epsilon_of,
+    event_to_dict,
+    plain_sum,
+    proves,
+    pure_epsilon,
+    total_cost,
+)
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
 from mahrem.table import ColumnDeclaration, Reading, hold
 

@@ -19,8 +19,7 @@ import numpy as np
 from mahrem.dp._relation import Relation
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp._tape import Step, Tape, listening
-from mahrem.dp.accounting._accounting import Spend, composed_cost
-from mahrem.dp.accounting._events import Composed, Event, Repeated, pure_epsilon
+from mahrem.dp.accounting import Composed, Event, Repeated, Spend, composed_cost, pure_epsilon
 
 __all__ = ["NeighbourEvidence", "NotPrivate", "assert_dp"]
 

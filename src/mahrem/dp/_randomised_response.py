@@ -13,7 +13,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp._ledger import Ledger
 from mahrem.dp._relation import Relation
-from mahrem.dp.accounting._events import Event, Pure, Repeated
+from mahrem.dp.accounting import Event, Pure, Repeated
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers, Mask
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from mahrem.dp._facts import Facts
 from mahrem.dp._store import Record
-from mahrem.dp.accounting._accounting import Spend
-from mahrem.dp.accounting._events import event_from_dict
+from mahrem.dp.accounting import Spend, event_from_dict
 from mahrem.errors import Tampered
 from mahrem.table import ColumnDeclaration
 

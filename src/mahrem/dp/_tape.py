@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
-from mahrem.dp.accounting._accounting import Spend
-from mahrem.dp.accounting._events import Event
+from mahrem.dp.accounting import Event, Spend
 
 __all__ = ["Step", "Tape", "listened", "listening", "noised", "paid"]
 

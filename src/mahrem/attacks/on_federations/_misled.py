@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mahrem.attacks._finding import Finding, counted_finding
-from mahrem.attacks.on_models._examples import Examples, Says
+from mahrem.attacks.on_models import Examples, Says
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Mask
 

@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.attacks.on_models._examples import Examples, Says, log_odds, refuse_mixed, true_chances
-from mahrem.attacks.on_models._membership_finding import ModelFinding, membership_finding
+from mahrem.attacks.on_models import (
+    Examples,
+    ModelFinding,
+    Says,
+    log_odds,
+    membership_finding,
+    refuse_mixed,
+    true_chances,
+)
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 

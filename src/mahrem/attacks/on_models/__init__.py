@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.attacks.on_models._audited_bound import AuditedBound, audited_epsilon, guess_chance
     from mahrem.attacks.on_models._examples import (
         Examples,
+        Says,
         log_odds,
         refuse_mixed,
         refuse_shared_rows,
@@ -57,6 +58,7 @@ __all__ = [
     "ModelTarget",
     "OneRunAudit",
     "RowsTarget",
+    "Says",
     "ShadowAttack",
     "Shadows",
     "SyntheticMembership",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._target import ReleaseTarget
 from mahrem.errors import InvalidParameter
 from mahrem.matching import Matching, People, Published, codes_of, match
 from mahrem.models import Counts
 from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
 
 __all__ = ["PopulationPriors", "RuledOut", "revealed_rows", "rows_shown"]
 

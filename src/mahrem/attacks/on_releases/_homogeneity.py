@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._target import ReleaseTarget
 from mahrem.matching import Published
 from mahrem.models import Counts
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
 
 __all__ = ["Homogeneity", "homogeneous_rows"]
 

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._target import ReleaseTarget
 from mahrem.errors import InvalidParameter
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
 
 __all__ = ["Linkage", "linkage_chances"]
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._target import ReleaseTarget
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Integers
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
 
 __all__ = ["Order", "row_numbers"]
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._shuffled import shuffled_rate
-from mahrem.attacks.on_releases._target import ReleaseTarget
+from mahrem.attacks.on_releases._skewness import shuffled_rate
 from mahrem.matching import Published
 from mahrem.models import Counts
 from mahrem.table import Hierarchy, read_ranges
 from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
 
 __all__ = ["Similarity", "rows_under_one_node", "rows_within"]
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
-from mahrem.attacks.on_releases._shuffled import shuffled_rate
-from mahrem.attacks.on_releases._target import ReleaseTarget
 from mahrem.matching import Published
-from mahrem.models import Counts
+from mahrem.models import Counts, counts_of
 
-__all__ = ["Skewness", "skewed_rows"]
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases._target import ReleaseTarget
+
+__all__ = ["Skewness", "shuffled_rate", "skewed_rows"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +87,23 @@ def skewed_rows(counts: Counts, factor: float, least: float) -> int:
     overall = counts.table[counts.value]
     skewed = (inside >= factor * overall * (1 - 1e-12)) & (inside >= least)
     return int(counts.count[skewed].sum())
+
+
+def shuffled_rate(
+    release: Published,
+    column: str,
+    rows: Callable[[Counts], int],
+    shuffles: int,
+    rng: np.random.Generator,
+) -> float:
+    """Give the share of rows an attack finds on average when sensitive values are shuffled over rows."""
+    codes, values = release.values(column)
+    shown = release.labels >= 0
+    labels, own = release.labels[shown], codes[shown]
+    if not len(labels):
+        return 0.0
+    hits = [
+        rows(counts_of(labels, rng.permutation(own), len(release.sizes), len(values)))
+        for _ in range(shuffles)
+    ]
+    return float(np.mean(hits)) / len(labels)

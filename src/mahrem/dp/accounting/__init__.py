@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         zcdp_delta,
         zcdp_epsilon,
     )
-    from mahrem.dp.accounting._composition import COMPOSITIONS, total_cost
+    from mahrem.dp.accounting._composition import total_cost
     from mahrem.dp.accounting._events import (
         Approximate,
         Composed,
@@ -45,7 +45,6 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "COMPOSITIONS",
     "Approximate",
     "Composed",
     "Cost",

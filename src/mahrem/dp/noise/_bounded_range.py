@@ -8,7 +8,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 from mahrem import check
-from mahrem.dp.accounting._events import Event, Gaussian
+from mahrem.dp.accounting import Event, Gaussian
 from mahrem.dp.noise._mechanisms import Exponential
 from mahrem.errors import InvalidParameter
 

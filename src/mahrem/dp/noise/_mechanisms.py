@@ -15,10 +15,18 @@ from mahrem import check
 from mahrem.dp._extra import opendp
 from mahrem.dp._sensitivity import GlobalSensitivity
 from mahrem.dp._tape import noised
-from mahrem.dp.accounting._calibrate import discrete_gaussian_sigma, laplace_scale, rho_for
-from mahrem.dp.accounting._events import Approximate, DiscreteGaussian, DiscreteLaplace, Event, Pure
-from mahrem.dp.accounting._events import Gaussian as GaussianEvent
-from mahrem.dp.accounting._events import Laplace as LaplaceEvent
+from mahrem.dp.accounting import (
+    Approximate,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Event,
+    Pure,
+    discrete_gaussian_sigma,
+    laplace_scale,
+    rho_for,
+)
+from mahrem.dp.accounting import Gaussian as GaussianEvent
+from mahrem.dp.accounting import Laplace as LaplaceEvent
 from mahrem.errors import GuaranteeBroken, InvalidParameter
 
 __all__ = [

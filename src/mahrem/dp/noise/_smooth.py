@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem.dp._sensitivity import SmoothSensitivity, smooth_median
 from mahrem.dp._tape import noised
-from mahrem.dp.accounting._events import Approximate, Event
+from mahrem.dp.accounting import Approximate, Event
 from mahrem.dp.noise._mechanisms import integer_sampler
 from mahrem.types import Integers
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mahrem.dp._tally import TallyPlan, Term
-from mahrem.dp.accounting._events import Composed, Event, Repeated
-from mahrem.dp.noise._mechanisms import IntegerNoise, PermuteAndFlip
-from mahrem.dp.noise._smooth import SmoothLaplace
+from mahrem.dp.accounting import Composed, Event, Repeated
+from mahrem.dp.noise import IntegerNoise, PermuteAndFlip, SmoothLaplace
 from mahrem.dp.queries._query import Query
 from mahrem.dp.queries._settings import QuerySettings
 

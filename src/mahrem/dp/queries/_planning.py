@@ -10,9 +10,8 @@ from mahrem.dp._ledger import Ledger
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._sensitivity import GlobalSensitivity, coarsened, global_sensitivity
 from mahrem.dp._tally import Category, Condition, TallyPlan, Term
-from mahrem.dp.accounting._calibrate import gaussian_multiplier
-from mahrem.dp.noise._mechanisms import PermuteAndFlip, gaussian_integers, laplace_integers
-from mahrem.dp.noise._smooth import SmoothLaplace
+from mahrem.dp.accounting import gaussian_multiplier
+from mahrem.dp.noise import PermuteAndFlip, SmoothLaplace, gaussian_integers, laplace_integers
 from mahrem.dp.queries._plan import Addition, NoisyTerm, QueryPlan, Selection, Smooth
 from mahrem.dp.queries._query import ColumnQuery, Query
 from mahrem.dp.queries._settings import QuerySettings
