@@ -48,8 +48,8 @@ def total_cost(
 
     Example:
         >>> from mahrem.dp.accounting import Pure
-        >>> many = [Spend(Pure(0.1), 0.1)] * 100
-        >>> [round(total_cost(how, many, 1e-6, Relation.ADD_REMOVE).epsilon, 2) for how in ("pld", "zcdp", "sum")]
+        >>> many, rules = [Spend(Pure(0.1), 0.1)] * 100, ("pld", "zcdp", "sum")
+        >>> [round(total_cost(rule, many, 1e-6, Relation.ADD_REMOVE).epsilon, 2) for rule in rules]
         [4.77, 5.36, 10.0]
     """
     if composition == "pld" or delta == 0:
