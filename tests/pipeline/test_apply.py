@@ -63,7 +63,7 @@ def test_rows_of_a_batch_show_cells_of_the_recipe_that_hold_them(rows: int, seed
 def _written(release: mh.Release) -> Path:
     import tempfile
 
-    from mahrem.pipeline._recipe import recipe_of
+    from mahrem.drafts import recipe_of
 
     recipe = recipe_of(release._draft)
     assert recipe is not None

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Unpack
 
 from mahrem import check
+from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import GivenPolicy, Policy, Settings, earlier_seconds, policy_from, reading_of

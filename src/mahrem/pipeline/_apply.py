@@ -11,12 +11,10 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition
-from mahrem.pipeline._draft import Draft, beside
-from mahrem.pipeline._method import admission
-from mahrem.pipeline._prepare import Prepared, plain_text, prepare
 from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding

@@ -14,14 +14,13 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import RISK_THRESHOLD, people_behind, risk_of, subjects_of
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
 from mahrem.partition import METHODS
-from mahrem.pipeline._prepare import subjects_of
 from mahrem.pipeline._progress import Progress, in_silence
-from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import (
     BY_RECIPE,

@@ -12,15 +12,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from mahrem import check
+from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.metrics import average_risk, c_avg, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import METHODS, Admission, build_method, suits_size
 from mahrem.pipeline._comparison import Comparison
-from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
-from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
-from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import as_polars

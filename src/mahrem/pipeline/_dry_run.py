@@ -12,9 +12,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from mahrem.drafts import plain_text
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, read_people
-from mahrem.pipeline._prepare import plain_text
 from mahrem.release import Policy, members_in, reading_of
 from mahrem.table import open_source
 from mahrem.types import Mask

@@ -13,11 +13,10 @@ from typing import Any
 
 import tomli_w
 
+from mahrem.drafts import Draft, recipe_of
 from mahrem.errors import InvalidParameter
-from mahrem.pipeline._draft import Draft
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
-from mahrem.pipeline._recipe import recipe_of
 from mahrem.pipeline._summary import summarise
 from mahrem.release import RECIPE, Policy, in_parallel, record_run, remember_people, staged_release
 from mahrem.report import to_json

@@ -8,10 +8,14 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.release._columns import (
+        ReadingSettings,
         column_of,
         hierarchies_of,
         hierarchy_of,
         method_of,
+        reading_beside,
+        reading_from,
+        reading_of,
         recoding_of,
         refuse_beyond_limit,
         roles_of,
@@ -31,7 +35,6 @@ if TYPE_CHECKING:
     from mahrem.release._people import remember_people, watch_people
     from mahrem.release._policy import Policy, read_policy
     from mahrem.release._population import members_in, others_of, population_of
-    from mahrem.release._reading import ReadingSettings, reading_beside, reading_from, reading_of
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, state_folder

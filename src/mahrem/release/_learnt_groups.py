@@ -13,9 +13,9 @@ from mahrem import arrays, check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.metrics import measure_entropy
 from mahrem.recode import Nodes
+from mahrem.release._columns import reading_beside
 from mahrem.release._parallel import in_parallel
 from mahrem.release._policy import Policy
-from mahrem.release._reading import reading_beside
 from mahrem.table import (
     Axis,
     Column,

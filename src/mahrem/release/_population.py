@@ -7,8 +7,8 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput
+from mahrem.release._columns import reading_beside
 from mahrem.release._policy import Policy
-from mahrem.release._reading import reading_beside
 from mahrem.table import open_source
 from mahrem.types import Mask
 

@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts._draft import Draft, draft
+from mahrem.drafts._prepare import Prepared, prepare
 from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers import (
     CLASSIFIERS,
@@ -22,8 +24,6 @@ from mahrem.learning.classifiers import (
     target_codes,
 )
 from mahrem.metrics import correlation, measure_entropy
-from mahrem.pipeline._draft import Draft, draft
-from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.release import Policy
 from mahrem.table import Kind, Leaves, read_kind
 from mahrem.types import Integers

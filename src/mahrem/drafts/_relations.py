@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.pipeline._draft import Draft
+from mahrem.drafts._draft import Draft
 from mahrem.table import Cells, Kind, Numbers, Role, read_kind
 from mahrem.types import Floats, Integers
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.pipeline._draft import Draft
-from mahrem.pipeline._learning_measure import SHOWN, LearningMeasure
-from mahrem.pipeline._prepare import prepare
+from mahrem.drafts._draft import Draft
+from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
+from mahrem.drafts._prepare import prepare
 
 __all__ = ["measure_learning"]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels
+from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
-from mahrem.pipeline._method import chosen_method, partition_rows, refuse_for_levels
-from mahrem.pipeline._prepare import Prepared
 from mahrem.recode import Form, Recoding, render
 from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Cells, as_polars, pruned

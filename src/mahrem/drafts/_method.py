@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mahrem import check
+from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
 from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
 from mahrem.partition import (
@@ -15,7 +16,6 @@ from mahrem.partition import (
     Partition,
     within_patterns,
 )
-from mahrem.pipeline._prepare import Prepared
 from mahrem.release import Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 

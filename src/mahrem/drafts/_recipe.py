@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from mahrem.drafts._draft import Draft
 from mahrem.partition import Levels
-from mahrem.pipeline._draft import Draft
 from mahrem.release import BY_RECIPE, Recipe, in_parallel
 from mahrem.table import Axis, Hierarchy, Leaves
 from mahrem.types import Integers, Mask

@@ -11,8 +11,8 @@ import polars as pl
 
 from mahrem.attacks import Finding, not_done
 from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
+from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
-from mahrem.pipeline._draft import Draft
 from mahrem.table import Axis, Leaves, Moments, Words, as_text
 from mahrem.types import Floats, Integers
 
