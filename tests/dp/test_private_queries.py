@@ -33,8 +33,8 @@ from mahrem.dp.queries import (
     Sum,
     Variance,
     answer_query,
-    foretell_query,
     parse_query,
+    preview_query,
 )
 from mahrem.dp.queries._noisy_rows import noisy_rows
 from mahrem.dp.queries._planning import plan_query
@@ -192,24 +192,24 @@ def test_rows_of_one_person_beyond_the_cap_are_left_out() -> None:
 def test_the_plan_foretells_the_error_without_spending(people: pl.DataFrame) -> None:
     ledger = Ledger.temporary(epsilon=1.0, columns=COLUMNS, rows=ROWS)
     for question in ("count()", "sum(cost)", "count() by sex", "median(cost)", "mean(age)"):
-        plan = foretell_query(question, ledger=ledger, epsilon=0.1)
+        plan = preview_query(question, ledger=ledger, epsilon=0.1)
         assert not plan.spent
         assert plan.fits
         answer = answer_query(people, question, ledger=ledger, epsilon=0.1)
         key = "error_rows" if question == "median(cost)" else "error"
         assert plan.rows[0][key] == answer.rows[0][key]
-    assert not foretell_query("count()", ledger=ledger, epsilon=0.9).fits
+    assert not preview_query("count()", ledger=ledger, epsilon=0.9).fits
 
 
 @pytest.mark.parametrize("question", ["mean(cost)", "variance(cost)", "mean(cost) by sex"])
 def test_where_the_size_is_private_the_plan_foretells_errors_for_several(
     people: pl.DataFrame, question: str
 ) -> None:
-    plan = foretell_query(question, ledger=generous(), epsilon=0.5)
+    plan = preview_query(question, ledger=generous(), epsilon=0.5)
     sizes, errors = zip(*((row["if rows"], row["error"]) for row in plan.rows), strict=True)
     assert list(errors) == sorted(errors, reverse=True)
     # for 30 of 30 answers the noisy count lies within its error: fails less than once in 1e7 runs
-    plan = foretell_query(question, ledger=generous(), epsilon=0.5, confidence=1 - 1e-9)
+    plan = preview_query(question, ledger=generous(), epsilon=0.5, confidence=1 - 1e-9)
     foretold = {row["if rows"]: row["error"] for row in plan.rows}[1000]
     thousand = pl.concat([people.filter(pl.col("sex") == sex)[:1000] for sex in ("f", "m")])
     if "by" not in question:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from mahrem.dp import Ledger
-from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, foretell_query
+from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, preview_query
 from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import settings_of
 from mahrem.table import hold
@@ -54,5 +54,5 @@ def query(
     reading = reading_from({name: value for name, value in settings.items() if name not in known})
     asked: Any = {name: value for name, value in settings.items() if name in known}
     if plan:
-        return foretell_query(question, ledger=book, epsilon=epsilon, **asked)
+        return preview_query(question, ledger=book, epsilon=epsilon, **asked)
     return answer_query(hold(source), question, ledger=book, epsilon=epsilon, reading=reading, **asked)

@@ -23,7 +23,7 @@ from mahrem.release._record import private_key, state_folder, write_private
 from mahrem.table import Source
 from mahrem.types import Mask
 
-__all__ = ["Fingerprints", "fingerprints", "remember_people", "told_apart_by", "watch_people"]
+__all__ = ["Fingerprints", "columns_naming_people", "fingerprints", "remember_people", "watch_people"]
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
@@ -169,7 +169,7 @@ def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) ->
     """
     if _only_invented(source):
         return
-    names, by_name = told_apart_by(
+    names, by_name = columns_naming_people(
         policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
     )
     people = source.take(names)
@@ -186,7 +186,7 @@ def _only_invented(source: Source) -> bool:
     return are_invented(first) and are_invented(source.take(["name"])["name"])
 
 
-def told_apart_by(
+def columns_naming_people(
     subject: str | None, identifier: Sequence[str], quasi: Sequence[str], columns: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Say which columns tell people apart, and whether they name them."""

@@ -12,7 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.dp._tally import Condition
-    from mahrem.dp.queries._answer import Answer, answer_query, foretell_query
+    from mahrem.dp.queries._answer import Answer, answer_query, preview_query
     from mahrem.dp.queries._entries import QUERIES, QueryEntry
     from mahrem.dp.queries._grammar import parse_query
     from mahrem.dp.queries._keywords import QueryKeywords
@@ -45,7 +45,7 @@ __all__ = [
     "Sum",
     "Variance",
     "answer_query",
-    "foretell_query",
     "parse_query",
     "plan_query",
+    "preview_query",
 ]

@@ -10,7 +10,7 @@ from mahrem.dp._ledger import Ledger
 from mahrem.dp._sources import opened
 from mahrem.dp.queries._grammar import parse_query
 from mahrem.dp.queries._keywords import QueryKeywords
-from mahrem.dp.queries._noisy_rows import foretold_rows, noisy_rows
+from mahrem.dp.queries._noisy_rows import noisy_rows, previewed_rows
 from mahrem.dp.queries._plan import QueryPlan
 from mahrem.dp.queries._planning import plan_query
 from mahrem.dp.queries._query import Query
@@ -19,7 +19,7 @@ from mahrem.dp.queries._sums import Bounds
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import ColumnDeclaration, Reading
 
-__all__ = ["Answer", "answer_query", "foretell_query"]
+__all__ = ["Answer", "answer_query", "preview_query"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +120,13 @@ def answer_query(
     return _answer(plan, ledger, rows, notes, spent=True, fits=True)
 
 
-def foretell_query(
+def preview_query(
     query: Query | str, *, ledger: Ledger, epsilon: float, **settings: Unpack[QueryKeywords]
 ) -> Answer:
     """Say how far off an answer would be and whether it fits; nothing is spent, no data is looked at."""
     plan = _plan(query, ledger, epsilon, settings)
     fits = ledger.fits(plan.event, **_cost(plan))
-    return _answer(plan, ledger, tuple(foretold_rows(plan)), _notes(plan), spent=False, fits=fits)
+    return _answer(plan, ledger, tuple(previewed_rows(plan)), _notes(plan), spent=False, fits=fits)
 
 
 def _plan(query: Query | str, ledger: Ledger, epsilon: float, given: QueryKeywords) -> QueryPlan:

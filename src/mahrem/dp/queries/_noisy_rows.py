@@ -14,7 +14,7 @@ from mahrem.dp.queries._plan import Addition, NoisyTerm, QueryPlan, Selection, S
 from mahrem.dp.queries._sums import Bounds
 from mahrem.types import Integers
 
-__all__ = ["foretold_rows", "noisy_rows"]
+__all__ = ["noisy_rows", "previewed_rows"]
 
 SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on that
 # Bounds stay in the ledger and widen the noise of later answers, so noise alone must hardly ever make one.
@@ -37,7 +37,7 @@ def noisy_rows(plan: QueryPlan, totals: Integers) -> Iterator[dict[str, Any]]:
             yield {"value": grid.point(point) if isinstance(grid, EvenGrid) else None, "error": None}
 
 
-def foretold_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
+def previewed_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
     """List error bars without values; of a mean, for several sizes of a group where its size is private."""
     if isinstance(plan.work, Addition):
         parts = plan.work.parts
