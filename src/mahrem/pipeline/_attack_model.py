@@ -11,7 +11,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.attacks import RedTeam, red_team
-from mahrem.attacks.on_models import Attributes, Canaries, Examples, ModelTarget, refuse_mixed
+from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
 from mahrem.pipeline._attacked_model import attacked_model, is_model
 from mahrem.table import Reading
 
@@ -133,6 +133,6 @@ def attack_model(
     return RedTeam.of(model, findings, began=began, about=about)
 
 
-def _canaries(rows: Any, labels: Any, inside: Any) -> Canaries:
+def _canaries(rows: Any, labels: Any, inside: Any) -> AuditRecords:
     examples = Examples(np.asarray(rows), np.asarray(labels))
-    return Canaries(examples=examples, inside=np.asarray(inside, dtype=np.bool_))
+    return AuditRecords(examples=examples, inside=np.asarray(inside, dtype=np.bool_))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mahrem.attacks.on_models._shadow_models import Shadows, train_shadows
     from mahrem.attacks.on_models._synthetic_membership import SyntheticMembership
     from mahrem.attacks.on_models._synthetic_tables import SyntheticTables
-    from mahrem.attacks.on_models._target import Attributes, Canaries, ModelTarget, RowsTarget
+    from mahrem.attacks.on_models._target import Attributes, AuditRecords, ModelTarget, RowsTarget
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -46,8 +46,8 @@ __all__ = [
     "AttributeInference",
     "Attributes",
     "AuditFinding",
+    "AuditRecords",
     "AuditedBound",
-    "Canaries",
     "Examples",
     "FewShadows",
     "InversionFinding",

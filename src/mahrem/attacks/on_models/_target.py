@@ -14,7 +14,7 @@ from mahrem.attacks.on_models._examples import Examples
 from mahrem.errors import spelled
 from mahrem.types import Floats, Mask
 
-__all__ = ["Attributes", "Canaries", "ModelTarget", "RowsTarget"]
+__all__ = ["Attributes", "AuditRecords", "ModelTarget", "RowsTarget"]
 
 SOME = 2000  # rows for attacks that ask often
 
@@ -24,7 +24,7 @@ Cost: TypeAlias = tuple[float, float]  # epsilon and delta
 
 
 @dataclass(frozen=True, kw_only=True)
-class Canaries:
+class AuditRecords:
     """Records of which each was put into a training by a fair coin of its own, and the coins."""
 
     examples: Examples
@@ -59,7 +59,7 @@ class ModelTarget:
     bounds: tuple[float, float] | None = None
     cost: Cost | None = None
     audit: AuditedBound | None = None
-    canaries: Canaries | None = None
+    canaries: AuditRecords | None = None
     shadows: int = 0
     make: Callable[[int], Any] | None = field(default=None, repr=False)
     seed: int = 0
