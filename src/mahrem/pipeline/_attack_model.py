@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -18,23 +17,8 @@ from mahrem.table import Reading
 __all__ = ["ModelAttackKeywords", "attack_model", "is_model"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelAttackSettings:
-    """What may be said about an attack on a model, besides its tables; None leaves it to the model."""
-
-    target: str | None = None
-    shadows: int = 0
-    make: Callable[[int], Any] | None = None
-    attributes: Attributes | None = None
-    canaries: tuple[Any, Any, Any] | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check.at_least(0, shadows=check.whole(shadows=self.shadows))
-
-
 class ModelAttackKeywords(TypedDict, total=False):
-    """The fields of :class:`ModelAttackSettings`.
+    """What may be said about an attack on a model, besides its tables.
 
     Attributes:
         target: The column it foretells; a model of ours knows it.
@@ -96,8 +80,10 @@ def attack_model(
     """
     began = time.perf_counter()
     step = progress or (lambda _: None)
-    chosen = ModelAttackSettings(**settings)
-    known = attacked_model(model, chosen.target)
+    check.unknown_keys(settings, tuple(ModelAttackKeywords.__annotations__), where="setting")
+    shadows = int(check.at_least(0, shadows=check.whole(shadows=settings.get("shadows", 0))))
+    attributes, canaries = settings.get("attributes"), settings.get("canaries")
+    known = attacked_model(model, settings.get("target"))
     step("reading")
     inside, outside = (
         known.examples(table, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
@@ -110,14 +96,14 @@ def attack_model(
             classes=known.classes,
             members=inside,
             holdout=outside,
-            attributes=known.attributes if chosen.attributes is None else chosen.attributes,
+            attributes=known.attributes if attributes is None else attributes,
             bounds=None if known.inputs is None else (known.inputs.low, 1.0),
             cost=known.cost,
             audit=known.audit,
-            canaries=None if chosen.canaries is None else _canaries(*chosen.canaries),
-            shadows=chosen.shadows,
-            make=chosen.make or (known.imitation() if chosen.shadows else None),
-            seed=chosen.seed,
+            canaries=None if canaries is None else _canaries(*canaries),
+            shadows=shadows,
+            make=settings.get("make") or (known.imitation() if shadows else None),
+            seed=settings.get("seed", 0),
             progress=step,
         )
     )

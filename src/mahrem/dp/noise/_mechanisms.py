@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from mahrem import check
 from mahrem.dp._extra import opendp
@@ -213,7 +213,30 @@ def _float_measurement(kind: str, scale: float) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exponential:
+class _Selection:
+    epsilon: float
+    sensitivity: GlobalSensitivity
+    kind: ClassVar[str]
+
+    @property
+    def event(self) -> Event:
+        """What it costs."""
+        return Pure(self.epsilon)
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise on scores."""
+        return laplace_scale(2 * self.sensitivity.l1, self.epsilon)
+
+    def __call__(self, scores: Sequence[int]) -> int:
+        """Select the place of a good score."""
+        whole = [check.whole(score=score) for score in scores]
+        measurement = _selection(self.kind, self.scale)
+        return noised(self.kind, whole, self.sensitivity, self.event, lambda: int(measurement(whole)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponential(_Selection):
     """The exponential mechanism: entry i with probability proportional to ``exp(epsilon q_i / (2 l1))``.
 
     Scores are integers and the largest is best. ``sensitivity.l1`` bounds their change, summed over all
@@ -223,58 +246,22 @@ class Exponential:
         McSherry, Talwar: Mechanism design via differential privacy, 2007.
     """
 
-    epsilon: float
-    sensitivity: GlobalSensitivity
-
-    @property
-    def event(self) -> Event:
-        """What it costs."""
-        return Pure(self.epsilon)
-
-    @property
-    def scale(self) -> float:
-        """The scale of the noise on scores."""
-        return laplace_scale(2 * self.sensitivity.l1, self.epsilon)
-
-    def __call__(self, scores: Sequence[int]) -> int:
-        """Select the place of a good score."""
-        return _select("exponential", self, scores)
+    kind: ClassVar[str] = "exponential"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermuteAndFlip:
+class PermuteAndFlip(_Selection):
     """Private selection as :class:`Exponential`, never worse and up to twice as good at the same cost.
 
     References:
         McKenna, Sheldon: Permute-and-flip: a new mechanism for differentially private selection, 2020.
     """
 
-    epsilon: float
-    sensitivity: GlobalSensitivity
-
-    @property
-    def event(self) -> Event:
-        """What it costs."""
-        return Pure(self.epsilon)
-
-    @property
-    def scale(self) -> float:
-        """The scale of the noise on scores."""
-        return laplace_scale(2 * self.sensitivity.l1, self.epsilon)
-
-    def __call__(self, scores: Sequence[int]) -> int:
-        """Select the place of a good score."""
-        return _select("permute-and-flip", self, scores)
+    kind: ClassVar[str] = "permute-and-flip"
 
     def score_width(self, candidates: int, miss: float) -> float:
         """Bound how far the selected score lies below the best, but for probability ``miss``."""
         return self.scale * math.log(candidates / miss)
-
-
-def _select(kind: str, how: Exponential | PermuteAndFlip, scores: Sequence[int]) -> int:
-    whole = [check.whole(score=score) for score in scores]
-    measurement = _selection(kind, how.scale)
-    return noised(kind, whole, how.sensitivity, how.event, lambda: int(measurement(whole)))
 
 
 @lru_cache(maxsize=128)
