@@ -15,7 +15,7 @@ import _timing as timing
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import Examples, FewShadows, Lira, LossThreshold, ModelFinding
+from mahrem.attacks.on_models import Examples, FewShadows, Lira, LossThreshold, ModelFinding
 from mahrem.datasets import find
 from mahrem.dp import Facts, public_cells
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET

@@ -40,6 +40,7 @@ from mahrem.federated import (
 )
 from mahrem.learning.rules import (
     CbaSettings,
+    Mining,
     SupervisedBins,
     as_cells,
     cba,
@@ -97,9 +98,7 @@ def slow_rules(cells: pl.DataFrame, labels: pl.Series, settings: CbaSettings) ->
             table,
             items.place,
             minimum,
-            longest=settings.longest,
-            miner=miner,
-            support_of=settings.support_of,
+            Mining(longest=settings.longest, miner=miner, support_of=settings.support_of),
         )
         for miner in ("eclat", "apriori", "fp-growth")
     ]

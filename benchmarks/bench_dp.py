@@ -20,8 +20,10 @@ import dp_accounting as da
 import duckdb
 from _timing import Row, interleaved, print_json
 
-from mahrem.dp import Ledger, Relation, Spend, answer_query, composed_cost, foreign
-from mahrem.dp import _accounting as accounting
+from mahrem.dp import Ledger, Relation
+from mahrem.dp.accounting import Spend, composed_cost, foreign
+from mahrem.dp.accounting import _accounting as accounting
+from mahrem.dp.queries import answer_query
 
 STEPS = 10_000
 COUNTS = {
@@ -108,7 +110,14 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
     from opacus import PrivacyEngine
     from torch.nn.functional import cross_entropy
 
-    from mahrem.learning.private import NETWORKS, PrivateSteps, StepExamples, TrainingPlan, new_stream
+    from mahrem.learning.private import (
+        NETWORKS,
+        Compute,
+        PrivateSteps,
+        StepExamples,
+        TrainingPlan,
+        new_stream,
+    )
 
     rows = 10_000
     images, labels = torch.rand(rows, 1, 28, 28), torch.randint(0, 10, (rows,))
@@ -120,7 +129,7 @@ def steps(repeats: int, batch: int = 256) -> list[Row]:
 
     model = NETWORKS["cnn"]((1, 28, 28), 10)
     private = PrivateSteps(
-        model, plan, losses, StepExamples(images, labels), stream=new_stream(), device="cpu"
+        model, plan, losses, StepExamples(images, labels), stream=new_stream(), compute=Compute(device="cpu")
     )
     plain = NETWORKS["cnn"]((1, 28, 28), 10)
     descent = torch.optim.SGD(plain.parameters(), lr=0.1)

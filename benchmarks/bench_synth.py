@@ -19,7 +19,7 @@ import polars as pl
 from _timing import Row, in_fresh_process, interleaved, print_json, timed
 from bench_attacks_models import SIZE, adult, measured, network
 
-from mahrem.attacks import Lira
+from mahrem.attacks.on_models import Lira
 from mahrem.datasets import find
 from mahrem.experiments._dp_synthesis import synthetic_adult
 from mahrem.table import write_parts

@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from mahrem.dp import LedgerSettings
+from mahrem.dp.queries import QuerySettings
 from mahrem.learning.synthesis import SynthesisSettings
 from mahrem.learning.training import TrainingSettings
 from mahrem.pipeline import Sweep
@@ -23,6 +25,7 @@ IMPORTS = {
     "collections.abc": ("Hashable", "Mapping", "Sequence"),
     "pathlib": ("Path",),
     "typing": ("Any", "TypedDict"),
+    "mahrem.table": ("ColumnDeclaration",),
 }
 ANONYMIZE = SOURCE / "pipeline" / "_anonymize.py"
 WIDTH = 110
@@ -39,6 +42,8 @@ def keyword_module(
         for module, words in IMPORTS.items()
     }
     imports = [f"from {module} import {', '.join(words)}" for module, words in used.items() if words]
+    if used["mahrem.table"]:
+        imports.insert(-1, "")
     if home != "typing":
         imports += ["", f"from {home} import {over}"]
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
@@ -102,18 +107,22 @@ def reference() -> str:
 
 def files() -> dict[Path, str]:
     """Give every file this script writes, with what it must hold."""
-    training, synthesis, release = (
-        settings_of(TrainingSettings),
-        settings_of(SynthesisSettings),
-        release_settings(),
-    )
-    how = described("How to learn from a table with differential privacy.", training, "train")
-    made = described("How a synthetic table is made.", synthesis, "synthesize")
+    specs: Mapping[str, tuple[type, str, str]] = {
+        "learning/training": (TrainingSettings, "train", "How to learn from a table privately."),
+        "learning/synthesis": (SynthesisSettings, "synthesize", "How a synthetic table is made."),
+        "dp/queries": (QuerySettings, "query", "How a question is answered."),
+        "dp": (LedgerSettings, "ledger", "The promise a ledger counts by, and what is public."),
+    }
     about = "What may be said about a release; ``help(mahrem.anonymize)`` says what each means."
-    learning = SOURCE / "learning"
     return {
-        learning / "training" / "_keywords.py": keyword_module("TrainingKeywords", training, how),
-        learning / "synthesis" / "_keywords.py": keyword_module("SynthesisKeywords", synthesis, made),
+        **{
+            SOURCE / room / "_keywords.py": keyword_module(
+                spec.__name__.replace("Settings", "Keywords"),
+                settings_of(spec),
+                described(first, settings_of(spec), words),
+            )
+            for room, (spec, words, first) in specs.items()
+        },
         SOURCE / "pipeline" / "_sweep_keywords.py": keyword_module(
             "SweepKeywords",
             settings_of(Sweep),
@@ -125,7 +134,7 @@ def files() -> dict[Path, str]:
             "ReleaseKeywords",
             "mahrem.release",
         ),
-        SOURCE / "release" / "_keywords.py": keyword_module("ReleaseKeywords", release, about),
+        SOURCE / "release" / "_keywords.py": keyword_module("ReleaseKeywords", release_settings(), about),
         ANONYMIZE: with_settings(ANONYMIZE.read_text(encoding="utf-8")),
         ROOT / "docs" / "reference" / "settings.md": reference(),
     }

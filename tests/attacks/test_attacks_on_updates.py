@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.attacks import Examples, GradientInversion, Misled, UpdateMembership, rows_behind
+from mahrem.attacks.on_federations import GradientInversion, Misled, UpdateMembership, rows_behind
+from mahrem.attacks.on_models import Examples
 from mahrem.errors import InvalidInput, InvalidParameter
 
 rng = np.random.default_rng(11)

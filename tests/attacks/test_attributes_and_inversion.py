@@ -11,8 +11,8 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from mahrem.attacks import AttributeInference, Examples, ModelInversion, invert
-from mahrem.attacks._attribute_inference import _fisher
+from mahrem.attacks.on_models import AttributeInference, Examples, ModelInversion, invert
+from mahrem.attacks.on_models._attribute_inference import _fisher
 from mahrem.errors import InvalidInput, InvalidParameter
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mahrem.attacks import clopper_pearson
-from mahrem.attacks._finding import found, not_done
+from mahrem.attacks._finding import counted_finding, not_done
 from mahrem.errors import InvalidParameter
 
 
@@ -38,12 +38,12 @@ def test_more_successes_than_trials_are_refused() -> None:
 
 
 def test_a_finding_is_alarming_only_beyond_doubt_and_goes_into_json() -> None:
-    sure = found("linkage", 50, 100, baseline=0.1, meaning="x", expected=0.5)
-    doubtful = found("linkage", 2, 10, baseline=0.1, meaning="x")
+    sure = counted_finding("linkage", 50, 100, baseline=0.1, meaning="x", expected=0.5)
+    doubtful = counted_finding("linkage", 2, 10, baseline=0.1, meaning="x")
     assert sure.alarming
     assert not doubtful.alarming
     assert json.loads(json.dumps(sure.as_dict()))["details"] == {"expected": 0.5}
     skipped = not_done("inference", "no model")
     assert not skipped.done
     assert not skipped.alarming
-    assert not found("linkage", 0, 0, baseline=0.0, meaning="x").done
+    assert not counted_finding("linkage", 0, 0, baseline=0.0, meaning="x").done

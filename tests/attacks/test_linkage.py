@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.attacks import (
-    Composition,
-    Linkage,
-    Membership,
-    Order,
-    Published,
-    SinglingOut,
-    read_people,
-    read_published,
-    row_numbers,
-)
+from mahrem.attacks.on_releases import Composition, Linkage, Membership, Order, SinglingOut, row_numbers
 from mahrem.errors import ColumnNotFound, InvalidParameter
+from mahrem.matching import Published, read_people, read_published
 from releases import crowd, halved, ranged
 
 

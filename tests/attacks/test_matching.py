@@ -9,8 +9,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.attacks import read_people, read_published
-from mahrem.attacks._matching import match
+from mahrem.matching import match, read_people, read_published
 from mahrem.table import Hierarchy
 
 

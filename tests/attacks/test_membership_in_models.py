@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from mahrem.attacks import (
+from mahrem.attacks.on_models import (
     Examples,
     FewShadows,
     Lira,
@@ -27,7 +27,7 @@ from mahrem.attacks import (
     train_shadows,
     true_chances,
 )
-from mahrem.attacks._membership_finding import area_under_curve
+from mahrem.attacks.on_models._membership_finding import area_under_curve
 from mahrem.errors import InvalidInput, InvalidParameter
 
 rng = np.random.default_rng(5)

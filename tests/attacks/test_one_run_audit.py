@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
-from mahrem.attacks import Examples, OneRunAudit, audit_finding, audited_epsilon, guess_chance
+from mahrem.attacks.on_models import Examples, OneRunAudit, audit_finding, audited_epsilon, guess_chance
 from mahrem.errors import InvalidInput, InvalidParameter
 
 

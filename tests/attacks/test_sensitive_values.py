@@ -12,21 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import mahrem.attacks as red
-from mahrem.attacks import (
+import mahrem.attacks.on_releases as red
+from mahrem.attacks.on_releases import (
     Downcoding,
     Homogeneity,
     Inference,
     Minimality,
     PopulationPriors,
-    Published,
     RuledOut,
     Similarity,
     Skewness,
-    read_people,
-    read_published,
 )
-from mahrem.attacks._minimality import credibility
+from mahrem.attacks.on_releases._minimality import credibility
+from mahrem.matching import Published, read_people, read_published
 from mahrem.table import Hierarchy
 from releases import crowd, halved, ranged
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import (
+from mahrem.dp import Relation
+from mahrem.dp.accounting import gaussian_delta
+from mahrem.dp.noise import (
     Exponential,
     GlobalSensitivity,
     RangedExponential,
-    Relation,
     bounded_range_epsilon,
     bounded_range_multiplier,
-    gaussian_delta,
 )
 
 

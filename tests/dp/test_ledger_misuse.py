@@ -17,7 +17,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from mahrem.dp import Ledger, Pure, answer_query, rho_for
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Pure, rho_for
+from mahrem.dp.queries import answer_query
 from mahrem.errors import BudgetExceeded, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
 
 
@@ -153,7 +155,8 @@ def test_a_disk_that_is_full_releases_nothing(
 
 KILLED = """
 import os, signal, sys
-from mahrem.dp import Ledger, answer_query
+from mahrem.dp import Ledger
+from mahrem.dp.queries import answer_query
 import mahrem.dp._store as store
 ledger = Ledger.open(sys.argv[1])
 def die(*_):

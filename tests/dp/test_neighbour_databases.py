@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import Ledger, answer_query, assert_dp
+from mahrem.dp import Ledger, assert_dp
+from mahrem.dp.queries import answer_query
 from mahrem.table import Reading
 
 COLUMNS: dict[str, Any] = {

@@ -14,16 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mahrem.dp import (
+from mahrem.dp import Relation, Unit
+from mahrem.dp.noise import (
     Exponential,
     GaussianNoise,
     GlobalSensitivity,
     IntegerNoise,
     LaplaceNoise,
     PermuteAndFlip,
-    Relation,
     SmoothLaplace,
-    Unit,
     gaussian_integers,
     global_sensitivity,
     laplace_integers,

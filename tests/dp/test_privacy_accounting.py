@@ -10,7 +10,8 @@ from dp_accounting.pld import privacy_loss_distribution as distributions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import (
+from mahrem.dp import Relation
+from mahrem.dp.accounting import (
     Approximate,
     Composed,
     DiscreteGaussian,
@@ -19,7 +20,6 @@ from mahrem.dp import (
     Gaussian,
     Laplace,
     Pure,
-    Relation,
     Repeated,
     Spend,
     composed_cost,
@@ -34,8 +34,8 @@ from mahrem.dp import (
     rho_for,
     zcdp_delta,
 )
-from mahrem.dp._accounting import proves
-from mahrem.dp._composition import total_cost
+from mahrem.dp.accounting._accounting import proves
+from mahrem.dp.accounting._composition import total_cost
 from mahrem.errors import InvalidParameter
 
 ADD, SWAP = Relation.ADD_REMOVE, Relation.REPLACE

@@ -11,9 +11,11 @@ import duckdb
 import polars as pl
 import pytest
 
-from mahrem.dp import Gaussian, Ledger, PublicColumn, Pure, answer_query
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Gaussian, Pure
+from mahrem.dp.queries import answer_query
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter, PrivacyWarning, Tampered
-from mahrem.table import Reading
+from mahrem.table import ColumnDeclaration, Reading
 
 COLUMNS = {"age": {"lower": 0, "upper": 100}, "sex": {"categories": ["f", "m"]}}
 
@@ -83,7 +85,8 @@ def test_what_does_not_fit_is_refused_before_the_data_is_looked_at(
 
 SPENDER = """
 import sys, time
-from mahrem.dp import Ledger, Pure
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Pure
 from mahrem.errors import BudgetExceeded
 checked = Ledger._refuse_overspend
 def slow(*given):  # so that the other process comes between reading and writing, if nothing keeps it out
@@ -124,7 +127,8 @@ def test_two_processes_spending_at_once_never_exceed_the_total(ledger: Ledger) -
 
 KILLED = """
 import os, signal, sys
-from mahrem.dp import Ledger, answer_query
+from mahrem.dp import Ledger
+from mahrem.dp.queries import answer_query
 import mahrem.dp._sources as sources
 sources.Data.tally = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 answer_query(sys.argv[2], "count()", ledger=Ledger.open(sys.argv[1]), epsilon=0.7)
@@ -281,7 +285,7 @@ def test_a_delta_that_allows_a_whole_row_warns() -> None:
 
 
 def test_found_facts_are_kept_and_shown_in_the_history(ledger: Ledger) -> None:
-    ledger.declare("income", PublicColumn(lower=0, upper=8, origin="found"))
+    ledger.declare("income", ColumnDeclaration(lower=0, upper=8, origin="found"))
     again = Ledger.open(path_of(ledger))
     assert again.facts.bounds("income") == (0, 8)
     assert again.history()[0]["column"] == "income"

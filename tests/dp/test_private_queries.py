@@ -13,32 +13,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
-from mahrem.dp import (
+from mahrem.dp import Ledger, Unit
+from mahrem.dp._sources import opened
+from mahrem.dp._tally import Category, Edges, EvenGrid, TallyPlan, Term
+from mahrem.dp.queries import (
+    QUERIES,
     Answer,
     Bounds,
     Condition,
     Count,
     Histogram,
-    Ledger,
     Mean,
     Median,
+    QuantileRange,
     Quantiles,
     Query,
-    Range,
+    QuerySettings,
     SmoothMedian,
     Sum,
-    Unit,
     Variance,
     answer_query,
-    foretell_query,
     parse_query,
+    preview_query,
 )
-from mahrem.dp._noisy_rows import noisy_rows
-from mahrem.dp._planning import plan_query
-from mahrem.dp._sources import opened
-from mahrem.dp._tally import Category, Edges, Grid, Tally, Term
+from mahrem.dp.queries._noisy_rows import noisy_rows
+from mahrem.dp.queries._planning import plan_query
 from mahrem.errors import ColumnNotFound, InvalidParameter
 from mahrem.table import Reading
+from mahrem.words import LANGUAGES, load_catalogue
 
 ROWS = 3000
 COLUMNS: dict[str, Any] = {
@@ -150,7 +152,7 @@ def test_bounds_are_found_paid_for_and_used(people: pl.DataFrame) -> None:
 
 
 def test_bounds_are_never_made_of_noise_alone() -> None:
-    plan = plan_query(parse_query("bounds(cost)"), Ledger.temporary(epsilon=1.0), epsilon=0.5)
+    plan = plan_query(parse_query("bounds(cost)"), Ledger.temporary(epsilon=1.0), QuerySettings(epsilon=0.5))
     (key,) = plan.tally.keys
     totals = np.zeros((key.size, 1), np.int64)
     totals[key.size // 2] = 1000
@@ -190,24 +192,24 @@ def test_rows_of_one_person_beyond_the_cap_are_left_out() -> None:
 def test_the_plan_foretells_the_error_without_spending(people: pl.DataFrame) -> None:
     ledger = Ledger.temporary(epsilon=1.0, columns=COLUMNS, rows=ROWS)
     for question in ("count()", "sum(cost)", "count() by sex", "median(cost)", "mean(age)"):
-        plan = foretell_query(question, ledger=ledger, epsilon=0.1)
+        plan = preview_query(question, ledger=ledger, epsilon=0.1)
         assert not plan.spent
         assert plan.fits
         answer = answer_query(people, question, ledger=ledger, epsilon=0.1)
         key = "error_rows" if question == "median(cost)" else "error"
         assert plan.rows[0][key] == answer.rows[0][key]
-    assert not foretell_query("count()", ledger=ledger, epsilon=0.9).fits
+    assert not preview_query("count()", ledger=ledger, epsilon=0.9).fits
 
 
 @pytest.mark.parametrize("question", ["mean(cost)", "variance(cost)", "mean(cost) by sex"])
 def test_where_the_size_is_private_the_plan_foretells_errors_for_several(
     people: pl.DataFrame, question: str
 ) -> None:
-    plan = foretell_query(question, ledger=generous(), epsilon=0.5)
+    plan = preview_query(question, ledger=generous(), epsilon=0.5)
     sizes, errors = zip(*((row["if rows"], row["error"]) for row in plan.rows), strict=True)
     assert list(errors) == sorted(errors, reverse=True)
     # for 30 of 30 answers the noisy count lies within its error: fails less than once in 1e7 runs
-    plan = foretell_query(question, ledger=generous(), epsilon=0.5, confidence=1 - 1e-9)
+    plan = preview_query(question, ledger=generous(), epsilon=0.5, confidence=1 - 1e-9)
     foretold = {row["if rows"]: row["error"] for row in plan.rows}[1000]
     thousand = pl.concat([people.filter(pl.col("sex") == sex)[:1000] for sex in ("f", "m")])
     if "by" not in question:
@@ -288,7 +290,7 @@ def test_a_table_made_later_in_the_same_database_is_seen(tmp_path: Path) -> None
 
 
 def test_a_plan_looks_at_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahrem.dp._answer.opened", lambda *_: pytest.fail("the data was looked at"))
+    monkeypatch.setattr("mahrem.dp.queries._answer.opened", lambda *_: pytest.fail("the data was looked at"))
     ledger = Ledger.temporary(epsilon=1.0, columns=COLUMNS)
     assert mh.query("nowhere.parquet", "mean(cost) by sex", ledger=ledger, epsilon=0.1, plan=True).fits
 
@@ -315,20 +317,26 @@ def test_an_answer_is_plain_data(people: pl.DataFrame) -> None:
 
 cost = {"column": "cost", "lower": -10.0, "upper": 55.5}
 TALLIES = [
-    Tally(terms=(Term("rows"),)),
-    Tally(terms=(Term("rows"), Term("present", **cost), Term("value", **cost), Term("centred", **cost))),
-    Tally(terms=(Term("square", **cost), Term("value", missing=3.25, **cost))),
-    Tally(terms=(Term("rows"), Term("value", **cost)), keys=(Category("sex", ("f", "m", "never")),)),
-    Tally(
+    TallyPlan(terms=(Term("rows"),)),
+    TallyPlan(terms=(Term("rows"), Term("present", **cost), Term("value", **cost), Term("centred", **cost))),
+    TallyPlan(terms=(Term("square", **cost), Term("value", missing=3.25, **cost))),
+    TallyPlan(terms=(Term("rows"), Term("value", **cost)), keys=(Category("sex", ("f", "m", "never")),)),
+    TallyPlan(
         terms=(Term("rows"),),
-        keys=(Category("sex", ("m", "f")), Grid("cost", -10.0, 55.5, 64, None, nearest=True)),
+        keys=(Category("sex", ("m", "f")), EvenGrid("cost", -10.0, 55.5, 64, None, nearest=True)),
     ),
-    Tally(terms=(Term("rows"),), keys=(Grid("cost", 0.0, 50.0, 10, 25.0, nearest=False),)),
-    Tally(terms=(Term("rows"),), keys=(Edges("cost", (-4.0, 0.0, 4.0, 50.0)),)),
-    Tally(terms=(Term("rows"),), where=(Condition("age", ">=", 40.0), Condition("sex", "in", ("f", "x")))),
-    Tally(terms=(Term("rows"),), where=(Condition("sex", "!=", "f"), Condition("age", "in", (20.0, 30.0)))),
-    Tally(terms=(Term("rows"),), where=(Condition("sex", "<", "m"),), keys=(Category("age", ("20", "30")),)),
-    Tally(terms=(Term("rows"),), unit=Unit(subject="id", rows=1)),
+    TallyPlan(terms=(Term("rows"),), keys=(EvenGrid("cost", 0.0, 50.0, 10, 25.0, nearest=False),)),
+    TallyPlan(terms=(Term("rows"),), keys=(Edges("cost", (-4.0, 0.0, 4.0, 50.0)),)),
+    TallyPlan(
+        terms=(Term("rows"),), where=(Condition("age", ">=", 40.0), Condition("sex", "in", ("f", "x")))
+    ),
+    TallyPlan(
+        terms=(Term("rows"),), where=(Condition("sex", "!=", "f"), Condition("age", "in", (20.0, 30.0)))
+    ),
+    TallyPlan(
+        terms=(Term("rows"),), where=(Condition("sex", "<", "m"),), keys=(Category("age", ("20", "30")),)
+    ),
+    TallyPlan(terms=(Term("rows"),), unit=Unit(subject="id", rows=1)),
 ]
 
 
@@ -347,7 +355,7 @@ def awkward() -> pl.DataFrame:
     )
 
 
-def totals(source: object, tally: Tally) -> Any:
+def totals(source: object, tally: TallyPlan) -> Any:
     with opened(source, Reading()) as data:
         data.refuse(tally)
         return data.tally(tally), data.pushes(tally)
@@ -373,7 +381,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 @pytest.mark.parametrize("tally", TALLIES, ids=range(len(TALLIES)))
 @pytest.mark.parametrize("kind", ["pandas", "arrow", "lazy", "parquet", "csv", "duckdb"])
-def test_every_engine_adds_up_the_same(stored: dict[str, object], tally: Tally, kind: str) -> None:
+def test_every_engine_adds_up_the_same(stored: dict[str, object], tally: TallyPlan, kind: str) -> None:
     wanted, _ = totals(awkward(), tally)
     found, pushed = totals(stored[kind], tally)
     assert np.abs(found - wanted).max() <= 1  # a half may be rounded either way
@@ -398,14 +406,16 @@ def test_postgresql_adds_up_the_same_by_itself(postgres: str) -> None:
         wanted, _ = totals(table, tally)
         assert np.abs(found - wanted).max() <= 1
     for column, pushed in (("exact", True), ("words", False)):
-        tally = Tally(terms=(Term("present", column, 0.0, 1.0),))
+        tally = TallyPlan(terms=(Term("present", column, 0.0, 1.0),))
         with opened(postgres, how) as data:
             assert data.pushes(tally) == pushed
             assert data.tally(tally).tolist() == [0]  # never fails on a cell
 
 
 def test_the_database_caps_the_rows_of_a_person_as_well(stored: dict[str, object]) -> None:
-    tally = Tally(terms=(Term("rows"),), keys=(Category("sex", ("f", "m")),), unit=Unit(subject="id", rows=2))
+    tally = TallyPlan(
+        terms=(Term("rows"),), keys=(Category("sex", ("f", "m")),), unit=Unit(subject="id", rows=2)
+    )
     found, pushed = totals(stored["duckdb"], tally)
     assert pushed
     counts = awkward().filter(pl.col("sex") != "").group_by("id").len()["len"].clip(0, 2)
@@ -443,7 +453,7 @@ queries = st.one_of(
     st.builds(Count, **rest),
     *(st.builds(kind, names, **rest) for kind in (Sum, Mean, Variance, Median)),
     st.builds(Quantiles, names, levels, **rest),
-    st.builds(Range, names, st.floats(0, 0.4), st.floats(0.5, 1), **rest),
+    st.builds(QuantileRange, names, st.floats(0, 0.4), st.floats(0.5, 1), **rest),
     st.builds(Histogram, names, st.none() | st.integers(1, 99), **rest),
     st.builds(Bounds, names),
     st.builds(SmoothMedian, names),
@@ -493,3 +503,21 @@ def test_both_orders_of_by_and_where_mean_the_same() -> None:
     one, two = parse_query("mean(x) by g where y > 1"), parse_query("MEAN(x) WHERE y > 1 BY g")
     assert one == two
     assert list(itertools.chain(one.by, two.by)) == ["g", "g"]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_question_is_read_planned_and_explained_from_its_entry(name: str) -> None:
+    entry = QUERIES[name]
+    asked = parse_query(entry.form.replace("x", "age"))
+    assert type(asked) is entry.load()
+    assert asked.name == name
+    assert parse_query(str(asked)) == asked
+    ledger = Ledger.temporary(epsilon=1, delta=1e-6, relation="replace", columns=COLUMNS)
+    delta = 1e-7 if asked.noise == "smooth" else 0.0
+    assert plan_query(asked, ledger, QuerySettings(epsilon=0.5, delta=delta)).query == asked
+    for other in entry.other_names:
+        assert parse_query(f"{other}({entry.example})") == parse_query(entry.form)
+    explained = {bool(load_catalogue(language)["query"].get(name)) for language in LANGUAGES}
+    assert len(explained) == 1  # in all languages, or shown by its name in all
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "queries.md").read_text(encoding="utf-8")
+    assert f"`{name}(" in guide

@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from mahrem.dp import Ledger, answer_query
+from mahrem.dp import Ledger
+from mahrem.dp.queries import answer_query
 
 ALARM = 1e-7
 DRAWS = 500

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mahrem.dp import Ledger, Pure, RandomisedResponse, Repeated, UnaryEncoding, local_event
+from mahrem.dp import Ledger, RandomisedResponse, UnaryEncoding, local_event
 from mahrem.dp._randomised_response import WHOLE
+from mahrem.dp.accounting import Pure, Repeated
 from mahrem.errors import InvalidInput, InvalidParameter
 
 

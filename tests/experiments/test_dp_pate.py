@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mahrem.dp import Relation, epsilon_of
+from mahrem.dp import Relation
+from mahrem.dp.accounting import epsilon_of
 from mahrem.experiments import PAPERS, reproduce
 from mahrem.experiments._dp_pate import RECIPES, gradient_histograms
 from mahrem.experiments._mnist import MIDDLE, SPREAD

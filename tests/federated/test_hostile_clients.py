@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.attacks import Examples, GradientInversion, Misled, UpdateMembership
+from mahrem.attacks.on_federations import GradientInversion, Misled, UpdateMembership
+from mahrem.attacks.on_models import Examples
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated import (
     Backdoor,

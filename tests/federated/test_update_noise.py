@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import (
-    Gaussian,
-    Ledger,
-    Relation,
-    Repeated,
-    epsilon_of,
-    gaussian_epsilon,
-    gaussian_multiplier,
-)
+from mahrem.dp import Ledger, Relation
+from mahrem.dp.accounting import Gaussian, Repeated, epsilon_of, gaussian_epsilon, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.federated import (
     LearningPlan,

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import Ledger, Relation, assert_dp, rho_for
+from mahrem.dp import Ledger, Relation, assert_dp
+from mahrem.dp.accounting import rho_for
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import FunctionalLinear, FunctionalLogistic, PolynomialLastLayer, clip_rows
 from mahrem.learning.private._quadratic import (

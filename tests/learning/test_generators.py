@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.dp import Ledger, assert_dp, epsilon_of
+from mahrem.dp import Ledger, assert_dp
+from mahrem.dp.accounting import epsilon_of
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter, MissingExtra
 from mahrem.learning.private import TrainingPlan, new_stream
 from mahrem.learning.synthesis import (

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mahrem.dp import Gaussian, Ledger, Pure, Repeated, gaussian_multiplier
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Gaussian, Pure, Repeated, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning.private import LocalNoise, PolynomialLastLayer, PrivateClassifier, frozen_features
 

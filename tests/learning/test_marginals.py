@@ -253,7 +253,8 @@ def test_totals_are_added_up_and_cost_nothing() -> None:
 
 
 def test_the_plan_spends_what_it_says_under_both_relations() -> None:
-    from mahrem.dp import Relation, Unit, epsilon_of
+    from mahrem.dp import Relation, Unit
+    from mahrem.dp.accounting import epsilon_of
 
     for relation in Relation:
         plan = plan_marginals(epsilon=0.7, delta=1e-7, columns=6, relation=relation, unit=Unit())

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import mahrem.learning.private._private_linear as linear
-from mahrem.dp import Ledger, Relation, assert_dp, composed_cost, gaussian_delta, gaussian_multiplier
+from mahrem.dp import Ledger, Relation, assert_dp
+from mahrem.dp.accounting import composed_cost, gaussian_delta, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidParameter
 from mahrem.learning.private import ObjectivePerturbation, clip_rows
 from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss, Objective, minimise

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from mahrem.dp import Ledger, Relation, assert_dp, rho_for
+from mahrem.dp import Ledger, Relation, assert_dp
+from mahrem.dp.accounting import rho_for
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning.private import OutputPerturbation, clip_rows
 from mahrem.learning.private._convex import LOGISTIC, Objective, minimise

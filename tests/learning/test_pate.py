@@ -13,7 +13,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from mahrem.dp import DiscreteGaussian, Ledger, Relation, Repeated, assert_dp, epsilon_of
+from mahrem.dp import Ledger, Relation, assert_dp
+from mahrem.dp.accounting import DiscreteGaussian, Repeated, epsilon_of
 from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning.votes import (
     ConfidentVotes,

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import NotPrivate, assert_dp  # noqa: E402 - after the extra was found
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning.private import Descent, PrivateSteps, StepExamples, TrainingPlan, new_stream  # noqa: E402
+from mahrem.learning.private import Compute, Descent, PrivateSteps, StepExamples, TrainingPlan, new_stream  # noqa: E402
 
 torch.set_num_threads(1)
 nn = torch.nn
@@ -42,7 +42,8 @@ def steps(
         torch.tensor(rows[:, 3], dtype=torch.long),
     )
     examples = StepExamples(inputs, targets, units)
-    return PrivateSteps(model, said, losses, examples, stream=new_stream(seed), device="cpu", **more)
+    compute = Compute(device="cpu", microbatch=more.pop("microbatch", 256))
+    return PrivateSteps(model, said, losses, examples, stream=new_stream(seed), compute=compute, **more)
 
 
 def weights(trained: Any) -> list[float]:

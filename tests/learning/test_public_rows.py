@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from mahrem.dp import Facts, Ledger, PublicColumn
+from mahrem.dp import Facts, Ledger
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.private import ObjectivePerturbation, PublicRows, clip_rows
 from mahrem.learning.private._public_rows import given_rows
+from mahrem.table import ColumnDeclaration
 from mahrem.types import Floats
 
 FACTS = Facts(
     columns={
-        "age": PublicColumn(lower=0, upper=100),
-        "cost": PublicColumn(lower=0, upper=10, missing=0),
-        "sex": PublicColumn(categories=("f", "m")),
-        "ill": PublicColumn(categories=("no", "yes")),
+        "age": ColumnDeclaration(lower=0, upper=100),
+        "cost": ColumnDeclaration(lower=0, upper=10, missing=0),
+        "sex": ColumnDeclaration(categories=("f", "m")),
+        "ill": ColumnDeclaration(categories=("no", "yes")),
     }
 )
 ENCODE = PublicRows(facts=FACTS, features=("age", "cost", "sex"), target="ill", norm=9.0)

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.dp import Facts, PublicColumn, Unit
+from mahrem.dp import Facts, Unit
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis import SyntheticSchema, declare_domain
 from mahrem.learning.synthesis._synthetic_constraints import keep_constraints, parse_constraint
+from mahrem.table import ColumnDeclaration
 
 FACTS = Facts(
     columns={
-        "age": PublicColumn(lower=0, upper=99),
-        "cost": PublicColumn(lower=-5.5, upper=1000.0),
-        "points": PublicColumn(lower=0, upper=5000),
-        "sex": PublicColumn(categories=("f", "m")),
-        "code": PublicColumn(categories=("1", "2", "10")),
+        "age": ColumnDeclaration(lower=0, upper=99),
+        "cost": ColumnDeclaration(lower=-5.5, upper=1000.0),
+        "points": ColumnDeclaration(lower=0, upper=5000),
+        "sex": ColumnDeclaration(categories=("f", "m")),
+        "code": ColumnDeclaration(categories=("1", "2", "10")),
     }
 )
 DATES = {"born": ("1920-01-01", "2020-12-31")}
@@ -108,7 +109,7 @@ def test_a_schema_that_does_not_fit_is_refused(settings_: dict, match: str) -> N
 )
 def test_rules_that_hang_together_are_repaired_together(rules: tuple[str, ...], worst: dict) -> None:  # type: ignore[type-arg]
     upper = {"a": 9, "b": 9, "c": 3, "t": 8, "x": 5.5, "u": 6.7}
-    facts = Facts(columns={name: PublicColumn(lower=0, upper=upper[name]) for name in worst})
+    facts = Facts(columns={name: ColumnDeclaration(lower=0, upper=upper[name]) for name in worst})
     schema = SyntheticSchema(constraints=rules)
     domain = schema.domain(facts, list(worst))
     kinds = {column.name: column.dtype for column in domain.columns}
@@ -128,11 +129,11 @@ def test_every_row_keeps_every_rule_and_its_bounds(seed: int, *, gaps: bool) -> 
     rng = np.random.default_rng(seed)
     facts = Facts(
         columns={
-            "first": PublicColumn(lower=0, upper=100),
-            "last": PublicColumn(lower=0, upper=60),
-            "part": PublicColumn(lower=0, upper=50),
-            "rest": PublicColumn(lower=-10, upper=50),
-            "total": PublicColumn(lower=0, upper=40),
+            "first": ColumnDeclaration(lower=0, upper=100),
+            "last": ColumnDeclaration(lower=0, upper=60),
+            "part": ColumnDeclaration(lower=0, upper=50),
+            "rest": ColumnDeclaration(lower=-10, upper=50),
+            "total": ColumnDeclaration(lower=0, upper=40),
         }
     )
     missing = ["last", "part", "total"] if gaps else []

@@ -12,7 +12,7 @@ import pytest
 from dp_accounting import pld
 from scipy import stats
 
-from mahrem.dp import Pure, Repeated
+from mahrem.dp.accounting import Pure, Repeated
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.learning.private import TrainingPlan, new_stream
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
-from mahrem.dp import Ledger, NotPrivate, Relation, assert_dp, epsilon_of
+from mahrem.dp import Ledger, NotPrivate, Relation, assert_dp
+from mahrem.dp.accounting import epsilon_of
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning.votes import GaussianVotes, LaplaceVotes, Pate, SanitisedCost, lead_costs, smooth_costs
 

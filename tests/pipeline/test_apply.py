@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
-from mahrem.attacks import fit_of, read_people, read_published
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, Tampered
-from mahrem.pipeline._recipe import RECIPE, read_recipe
+from mahrem.matching import fit_of, read_people, read_published
+from mahrem.release import RECIPE, read_recipe
 from mahrem.table import make_key
 from releases import crowd
 
@@ -63,7 +63,7 @@ def test_rows_of_a_batch_show_cells_of_the_recipe_that_hold_them(rows: int, seed
 def _written(release: mh.Release) -> Path:
     import tempfile
 
-    from mahrem.pipeline._recipe import recipe_of
+    from mahrem.drafts import recipe_of
 
     recipe = recipe_of(release._draft)
     assert recipe is not None

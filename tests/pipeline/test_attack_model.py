@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 torch = pytest.importorskip("torch")
 
 import mahrem as mh  # noqa: E402 - after the extra was found
-from mahrem.attacks import Examples, FewShadows, LossThreshold, ModelFinding  # noqa: E402
+from mahrem.attacks.on_models import Examples, FewShadows, LossThreshold, ModelFinding  # noqa: E402
 from mahrem.cli._app import _run  # noqa: E402
 from mahrem.datasets import find  # noqa: E402
 from mahrem.dp import Facts, public_cells  # noqa: E402
@@ -202,7 +202,7 @@ def test_copies_among_many_made_up_rows_are_still_found() -> None:
 
 
 def test_what_is_not_compared_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.MOST_RELEASED", 500)
+    monkeypatch.setattr("mahrem.attacks.on_models._synthetic_tables.MOST_RELEASED", 500)
     real, named = table(1), pl.Series("name", [f"n{number}" for number in range(ROWS)])
     found = attack_synthetic(real.with_columns(named), members=real.with_columns(named), holdout=table(2))
     assert len(found.report["warnings"]) == 2
@@ -212,8 +212,8 @@ def test_what_is_not_compared_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_hold_out_of_members_is_refused_although_few_rows_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.MOST_PAIRS", 1)
-    monkeypatch.setattr("mahrem.pipeline._attack_synthetic.FEWEST_ASKED", 50)
+    monkeypatch.setattr("mahrem.attacks.on_models._synthetic_tables.MOST_PAIRS", 1)
+    monkeypatch.setattr("mahrem.attacks.on_models._synthetic_tables.FEWEST_ASKED", 50)
     draws = np.random.default_rng(8)
     real, other, made = (pl.DataFrame(draws.random((rows, 3))) for rows in (5000, 5000, 500))
     with pytest.raises(InvalidInput, match="2500 of its 2500 rows"):

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import mahrem as mh
+from mahrem.drafts import guarded_risk, people_behind
 from mahrem.errors import InvalidParameter
-from mahrem.pipeline._risk import guarded_risk, people_behind
 from mahrem.table import write_database
 
 QUASI = ["age", "workclass", "education", "sex", "hours-per-week"]

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 import ill_patients  # noqa: E402 - after the extra was found
 import mahrem as mh  # noqa: E402
-from mahrem.attacks import OneRunAudit  # noqa: E402
+from mahrem.attacks.on_models import OneRunAudit  # noqa: E402
 from mahrem.cli._app import _run  # noqa: E402
 from mahrem.errors import InvalidParameter  # noqa: E402
 from mahrem.learning.private import TrainingPlan  # noqa: E402

@@ -14,12 +14,11 @@ from typer.testing import CliRunner
 
 import mahrem as mh
 from mahrem.cli._app import build_app
+from mahrem.drafts import Prepared, draft, prepare
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
-from mahrem.pipeline._automatic import _chains, best_groups
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.recode import Nodes
-from mahrem.release import Policy
+from mahrem.release import Policy, best_groups
+from mahrem.release._learnt_groups import _chains
 from mahrem.table import Axis, Leaves, learn_hierarchy, read_hierarchy
 
 QUASI = ["age", "zip", "sex"]

@@ -11,9 +11,8 @@ import pytest
 
 import mahrem as mh
 from mahrem.errors import InvalidParameter
-from mahrem.partition import METHODS
+from mahrem.partition import METHODS, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
 from mahrem.pipeline import _compare
-from mahrem.pipeline._auto import QUADRATIC_ROWS, Evidence, choose, suits
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "sensitive": "diagnosis", "rest": "drop"}
 LIFTING = {name for name, method in METHODS.items() if method.full_domain}
@@ -199,7 +198,7 @@ def test_the_result_files_hold_no_value_of_the_data(patients: pl.DataFrame, tmp_
 def test_quadratic_methods_are_left_out_of_large_tables_and_it_is_said() -> None:
     quadratic = {name for name, method in METHODS.items() if method.growth == "n²"}
     for name in quadratic:
-        assert "20,000" in str(suits(name, QUADRATIC_ROWS + 1))
+        assert "20,000" in str(suits_size(name, QUADRATIC_ROWS + 1))
     rng = np.random.default_rng(1)
     large = pl.DataFrame({"age": rng.integers(0, 90, QUADRATIC_ROWS + 1)})
     found = mh.compare(large, ks=[50], budget=0, quasi=["age"])
@@ -237,17 +236,17 @@ def test_auto_cuts_where_a_promise_refuses_many_classes(
 
 
 def test_a_method_that_takes_minutes_is_left_out_and_it_is_said() -> None:
-    assert suits("kanonymeans*", 2000) is None
-    assert "s a run" in str(suits("kanonymeans*", 15_000))
+    assert suits_size("kanonymeans*", 2000) is None
+    assert "s a run" in str(suits_size("kanonymeans*", 15_000))
 
 
 @pytest.mark.parametrize("rows", [1, 9, 10, 20_000, 20_001, 10_000_000])
 @pytest.mark.parametrize("unordered", [0, 2, 5])
 @pytest.mark.parametrize("apart", [False, True])
 def test_auto_always_chooses_a_method_that_suits(rows: int, unordered: int, *, apart: bool) -> None:
-    evidence = Evidence(rows=rows, columns=5, unordered=unordered, k=5, apart=apart)
-    name, reason = choose(evidence)
+    evidence = MethodEvidence(rows=rows, columns=5, unordered=unordered, k=5, apart=apart)
+    name, reason = choose_method(evidence)
     assert name in METHODS
-    assert suits(name, rows) is None
+    assert suits_size(name, rows) is None
     assert reason
     assert not apart or name == "mondrian"

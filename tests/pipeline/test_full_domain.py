@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mahrem as mh
+from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare
 from mahrem.recode import Nodes
 from mahrem.release import Policy
 from mahrem.table import Axis, Hierarchy, Leaves

@@ -127,10 +127,11 @@ def test_figures_against_real_rows_lie_outside_the_release_and_say_so(
 
 def test_figures_can_tell_a_copy_and_a_bad_table() -> None:
     pytest.importorskip("sklearn")
-    from mahrem.dp import Facts, PublicColumn
+    from mahrem.dp import Facts
     from mahrem.learning.synthesis import declare_domain, synthetic_quality
+    from mahrem.table import ColumnDeclaration
 
-    facts = Facts(columns={name: PublicColumn(**said) for name, said in FACTS.items()})
+    facts = Facts(columns={name: ColumnDeclaration(**said) for name, said in FACTS.items()})
     domain = declare_domain(facts, list(FACTS))
     real, holdout = people(2000), people(2000, seed=7)
     copied = synthetic_quality(real, real, domain, holdout=holdout)

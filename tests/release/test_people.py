@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning
-from mahrem.release import _people, told_apart_by, watch_people
+from mahrem.release import _people, watch_people
+from mahrem.release._people import columns_naming_people
 from releases import crowd
 
 ROLES = {"quasi": ["age", "pay"], "rest": "drop", "k": 5, "html": False}
@@ -156,9 +157,9 @@ def test_a_damaged_record_counts_as_not_there(tmp_path: Path) -> None:
 
 
 def test_a_subject_tells_people_apart_then_identifiers_then_quasi_identifiers() -> None:
-    assert told_apart_by("s", ["i"], ["q"], ["s", "i", "q"]) == (["s"], True)
-    assert told_apart_by(None, ["i", "gone"], ["q"], ["i", "q"]) == (["i"], True)
-    assert told_apart_by(None, [], ["q"], ["q"]) == (["q"], False)
+    assert columns_naming_people("s", ["i"], ["q"], ["s", "i", "q"]) == (["s"], True)
+    assert columns_naming_people(None, ["i", "gone"], ["q"], ["i", "q"]) == (["i"], True)
+    assert columns_naming_people(None, [], ["q"], ["q"]) == (["q"], False)
 
 
 def test_invented_people_are_neither_kept_nor_compared(

@@ -8,7 +8,7 @@ from typing import Any
 
 from mahrem.attacks._interval import clopper_pearson
 
-__all__ = ["Finding", "found", "not_done"]
+__all__ = ["Finding", "counted_finding", "not_done"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +37,19 @@ class Finding:
         """True when the attack is better than its baseline beyond doubt."""
         return self.interval is not None and self.baseline is not None and self.interval[0] > self.baseline
 
+    @property
+    def excess(self) -> float:
+        """By how much it is better than its baseline; 0 where that may be chance."""
+        if self.rate is None or self.baseline is None or not self.alarming:
+            return 0.0
+        return self.rate - self.baseline
+
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
         return {**asdict(self), "details": dict(self.details), "alarming": self.alarming}
 
 
-def found(
+def counted_finding(
     attack: str,
     successes: int,
     trials: int,

@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, speaks_published
+from mahrem import check
+from mahrem.cli._options import JSON, QUIET, Row, published_rows, speaks
 from mahrem.cli._print import print_json, stages, while_read
 
 __all__ = ["attack"]
 
-Table = str | None
+_KNOWN: Sequence[Row] = (
+    ("original", str | None, "--original", "FILE", "The table the release was made of."),
+    ("second", str | None, "--second", "RELEASE", "Another release of the same people, for composition."),
+    (
+        "holdout",
+        str | None,
+        "--holdout",
+        "FILE",
+        "For a model, a federation or made-up rows: real rows they never saw.",
+    ),
+    (
+        "reference",
+        str | None,
+        "--reference",
+        "FILE",
+        "For made-up rows: more real rows, of neither side; a finer attack.",
+    ),
+    ("shadows", int | None, "--shadows", "N", "For a model or a federation: train so many of its kind."),
+    ("trials", int | None, "--trials", "N", "How many people, rows or claims an attack tries; default 1000."),
+    (
+        "fail_above",
+        float | None,
+        "--fail-above",
+        "0..1",
+        "Exit with 1 if an attack beats its baseline by more than this share of its trials.",
+    ),
+)
 
 
-def _table(flag: str, means: str, metavar: str = "FILE") -> Any:
-    return typer.Option(flag, help=means, metavar=metavar)
+def _speaks_attack(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks(verb, {"What somebody knows": _KNOWN, **published_rows()})
 
 
-@speaks_published
+@_speaks_attack
 def attack(
     release: Annotated[
         str,
@@ -30,33 +58,6 @@ def attack(
             ),
         ),
     ],
-    original: Annotated[Table, _table("--original", "The table the release was made of.")] = None,
-    second: Annotated[
-        Table, _table("--second", "Another release of the same people, for composition.", "RELEASE")
-    ] = None,
-    holdout: Annotated[
-        Table, _table("--holdout", "For a model, a federation or made-up rows: real rows they never saw.")
-    ] = None,
-    reference: Annotated[
-        Table, _table("--reference", "For made-up rows: more real rows, of neither side; a finer attack.")
-    ] = None,
-    shadows: Annotated[
-        int,
-        typer.Option("--shadows", help="For a model or a federation: train so many of its kind.", min=0),
-    ] = 0,
-    trials: Annotated[
-        int, typer.Option("--trials", help="How many people, rows or claims an attack tries.", min=1)
-    ] = 1000,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            "--fail-above",
-            help="Exit with 1 if an attack beats its baseline by more than this share of its trials.",
-            metavar="0..1",
-            min=0,
-            max=1,
-        ),
-    ] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -81,33 +82,19 @@ def attack(
     from mahrem.cli._attack_print import print_findings
     from mahrem.pipeline import attack as verb
 
-    kind = learnt_kind(release, holdout)
-    refuse_learnt_only(kind, shadows=shadows, reference=reference)
+    limit = settings.pop("fail_above", None)
+    if limit is not None:
+        check.between(0, 1, fail_above=limit)
+    kind = learnt_kind(release, settings.get("holdout"))
     with stages(quiet=quiet) as progress:
-        if kind is not None:
-            found = attack_learnt(
-                kind,
-                release,
-                original=original,
-                holdout=holdout,
-                reference=reference,
-                shadows=shadows,
-                settings={**settings, "second": second, "policy": policy},
-                progress=progress,
-            )
+        if kind is None:
+            refuse_learnt_only(settings)
+            result = verb(release, policy=policy, progress=progress, **settings)
         else:
-            found = verb(
-                release,
-                original=original,
-                second=second,
-                policy=policy,
-                trials=trials,
-                progress=progress,
-                **settings,
-            )
+            result = attack_learnt(kind, release, {**settings, "policy": policy}, progress)
     with while_read():
         if json:
-            print_json(found.report)
+            print_json(result.report)
         elif not quiet:
-            print_findings(found.report)
-    raise typer.Exit(1 if fail_above is not None and found.worst() > fail_above else 0)
+            print_findings(result.report)
+    raise typer.Exit(1 if limit is not None and result.worst() > limit else 0)

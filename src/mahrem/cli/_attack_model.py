@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from mahrem.errors import InvalidInput, InvalidParameter
 
 if TYPE_CHECKING:
-    from mahrem.pipeline import RedTeam
+    from mahrem.attacks import RedTeam
 
 __all__ = ["Learnt", "attack_learnt", "learnt_kind", "refuse_learnt_only"]
 
 _READING = ("delimiter", "encoding", "decimal", "null", "table", "query")
+_SHADOWS = "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
+_REFERENCE = "reference: this belongs to made-up rows, which --holdout says they are"
 Learnt: TypeAlias = Literal["run", "model", "made-up rows"]
 
 
@@ -36,32 +38,27 @@ def learnt_kind(folder: str, holdout: str | None) -> Learnt | None:
     return None if holdout is None else "made-up rows"
 
 
-def refuse_learnt_only(kind: Learnt | None, *, shadows: int, reference: str | None) -> None:
-    """Refuse what only some of these can be attacked with."""
-    if shadows and kind not in ("run", "model"):
-        raise InvalidParameter(
-            "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
-        )
-    if reference is not None and kind != "made-up rows":
-        raise InvalidParameter("reference: this belongs to made-up rows, which --holdout says they are")
+def refuse_learnt_only(settings: Mapping[str, Any]) -> None:
+    """Refuse, for a release of real rows, what only learnt things can be attacked with."""
+    if settings.get("shadows"):
+        raise InvalidParameter(_SHADOWS)
+    if settings.get("reference") is not None:
+        raise InvalidParameter(_REFERENCE)
 
 
-def attack_learnt(
-    kind: Learnt,
-    folder: str,
-    *,
-    original: str | None,
-    holdout: str | None,
-    reference: str | None,
-    shadows: int,
-    settings: Mapping[str, Any],
-    progress: Any,
-) -> RedTeam:
+def attack_learnt(kind: Learnt, folder: str, settings: Mapping[str, Any], progress: Any) -> RedTeam:
     """Attack what was learnt from rows; what only a release of real rows needs is refused."""
     from mahrem.pipeline import attack_model, attack_synthetic
     from mahrem.table import Reading
 
-    given = [name for name, value in settings.items() if value is not None]
+    given = {name: value for name, value in settings.items() if value is not None}
+    original, holdout, reference = (given.pop(name, None) for name in ("original", "holdout", "reference"))
+    shadows = given.pop("shadows", 0)
+    given.pop("trials", None)
+    if shadows and kind == "made-up rows":
+        raise InvalidParameter(_SHADOWS)
+    if reference is not None and kind != "made-up rows":
+        raise InvalidParameter(_REFERENCE)
     strange = next((name for name in given if name not in (*_READING, "seed")), None)
     if strange is not None:
         raise InvalidParameter(f"{strange}: this setting is for releases of real rows, without --holdout")
@@ -70,17 +67,17 @@ def attack_learnt(
             "models and made-up rows are attacked with --original (what they were made from) and --holdout "
             "(rows they never saw)"
         )
-    more: dict[str, Any] = {
+    known: dict[str, Any] = {
         "members": original,
         "holdout": holdout,
-        "reading": Reading(**{name: settings[name] for name in _READING if name in given}),
-        "seed": settings.get("seed") or 0,
+        "reading": Reading(**{name: given[name] for name in _READING if name in given}),
+        "seed": given.get("seed", 0),
         "progress": progress,
     }
     if kind == "run":
         from mahrem.federated import attack_run
 
-        return attack_run(folder, shadows=shadows, **more)
+        return attack_run(folder, shadows=shadows, **known)
     if kind == "model":
-        return attack_model(folder, shadows=shadows, **more)
-    return attack_synthetic(folder, reference=reference, **more)
+        return attack_model(folder, shadows=shadows, **known)
+    return attack_synthetic(folder, reference=reference, **known)

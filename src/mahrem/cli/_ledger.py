@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, option, speaks_source
+from mahrem.cli._options import JSON, QUIET, SOURCE_ROWS, Row, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, while_read
-from mahrem.errors import InvalidParameter
-from mahrem.typed import number, pairs
+from mahrem.dp import LedgerSettings
+from mahrem.settings import settings_of
 
 __all__ = ["ledger"]
 
@@ -24,35 +24,27 @@ ledger = typer.Typer(
 
 LEDGER = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file of the ledger.")]
 _MANY = list[str] | None
+_COLUMNS: Sequence[Row] = (
+    ("bounds", _MANY, "--bounds", "COL=LOW:HIGH", "Public bounds; repeatable."),
+    ("missing", _MANY, "--missing", "COL=X", "What an empty cell counts as; else such rows are left out."),
+    ("categories", _MANY, "--categories", "COL=A,B,C", "Declared values; repeatable."),
+)
+
+
+def _speaks_ledger(verb: Callable[..., None]) -> Callable[..., None]:
+    panels = spec_panels(LedgerSettings, "ledger")
+    public = [row for row in panels["Public"] if row[0] != "columns"]  # typed in three parts
+    return speaks(verb, {**panels, "Public": [*_COLUMNS, *public], "Table": SOURCE_ROWS})
 
 
 @ledger.command("new")
-@speaks_source
+@_speaks_ledger
 def new(
     file: LEDGER,
     source: Annotated[
         str, option("--data", "SOURCE", "The table: CSV, Parquet, Arrow, DuckDB or postgresql://.")
     ],
     epsilon: Annotated[float, option("--epsilon", "X", "The total budget.")],
-    delta: Annotated[float, option("--delta", "X", "The total delta; 0 allows only Laplace noise.")] = 0.0,
-    relation: Annotated[
-        str, typer.Option("--relation", help="Neighbours: add-remove, or replace (n is public).")
-    ] = "add-remove",
-    subject: Annotated[
-        str | None, option("--subject", "COL", "Says whose row it is: people are protected, not rows.")
-    ] = None,
-    rows_per_person: Annotated[
-        int, typer.Option("--rows-per-person", min=1, help="Rows of a person used at most.")
-    ] = 1,
-    bounds: Annotated[_MANY, option("--bounds", "COL=LOW:HIGH", "Public bounds; repeatable.")] = None,
-    missing: Annotated[
-        _MANY, option("--missing", "COL=X", "What an empty cell counts as; else such rows are left out.")
-    ] = None,
-    categories: Annotated[_MANY, option("--categories", "COL=A,B,C", "Declared values; repeatable.")] = None,
-    composition: Annotated[
-        str, typer.Option("--composition", help="pld; zcdp or sum if answers decide about later costs.")
-    ] = "pld",
-    rows: Annotated[int | None, option("--rows", "N", "The number of rows, if it is public.")] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -66,25 +58,22 @@ def new(
     The key beside it (LEDGER.key) seals every line: keep it private, and keep both together.
     """
     from mahrem.dp import Ledger
-    from mahrem.table import Reading
+    from mahrem.table import Reading, typed_declarations
 
-    made = Ledger.create(
+    parts = {name: settings.pop(name) for name, *_ in _COLUMNS if name in settings}
+    promise = {name: settings.pop(name) for name in settings_of(LedgerSettings) if name in settings}
+    book = Ledger.create(
         file,
         source,
         epsilon=epsilon,
-        delta=delta,
-        relation=relation,
-        subject=subject,
-        rows_per_person=rows_per_person,
-        columns=_columns(bounds or (), missing or (), categories or ()),
-        rows=rows,
-        composition=composition,
         reading=Reading(**settings),
+        columns=typed_declarations(**parts),
+        **promise,
     )
     if json:
-        print_json(made.data_sheet())
+        print_json(book.data_sheet())
     elif not quiet:
-        typer.echo(f"{file}: epsilon={made.epsilon:g}, delta={made.delta:g}, {made.relation}")
+        typer.echo(f"{file}: epsilon={book.epsilon:g}, delta={book.delta:g}, {book.relation}")
 
 
 @ledger.command("show")
@@ -161,19 +150,3 @@ def _known(known: dict[str, Any]) -> str:
     if known["categories"] is not None:
         parts.append(f"{len(known['categories'])} values")
     return ", ".join(parts) or "nothing"
-
-
-def _columns(
-    bounds: Iterable[str], missing: Iterable[str], categories: Iterable[str]
-) -> dict[str, dict[str, Any]]:
-    columns: dict[str, dict[str, Any]] = {}
-    for column, said in pairs("bounds", bounds, "like cost=0:10000").items():
-        low, mark, high = said.partition(":")
-        if not mark:
-            raise InvalidParameter(f"bounds='{column}={said}' must read COL=LOW:HIGH")
-        columns.setdefault(column, {}).update(lower=number("bounds", low), upper=number("bounds", high))
-    for column, said in pairs("missing", missing, "like cost=0").items():
-        columns.setdefault(column, {})["missing"] = number("missing", said)
-    for column, said in pairs("categories", categories, "like sex=f,m").items():
-        columns.setdefault(column, {})["categories"] = [part.strip() for part in said.split(",")]
-    return columns

@@ -27,13 +27,13 @@ __all__ = [
     "Option",
     "Row",
     "option",
+    "published_rows",
     "read_typed",
     "rows_of",
     "shared_rows",
     "speaks",
     "speaks_batch",
     "speaks_policy",
-    "speaks_published",
     "speaks_reading",
     "speaks_source",
     "spec_panels",
@@ -149,10 +149,10 @@ def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
     return speaks(verb, {"Table": READING_ROWS})
 
 
-def speaks_published(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what a published table is."""
+def published_rows() -> Mapping[str, Sequence[Row]]:
+    """Give the options that say what a published table is."""
     first = shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy")
-    return speaks(verb, {"Table": (*first, *SOURCE_ROWS, _POLICY, *shared_rows("seed"))})
+    return {"Table": (*first, *SOURCE_ROWS, _POLICY, *shared_rows("seed"))}
 
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_source
+from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, while_read
+from mahrem.dp.queries import QUERIES, QuerySettings
+from mahrem.words import load_catalogue
 
 __all__ = ["query"]
 
 
-@speaks_source
+_PLAN: Sequence[Row] = (
+    ("plan", bool | None, "--plan", None, "Only say how far off it would be; nothing is spent."),
+)
+
+
+def _speaks_query(verb: Callable[..., None]) -> Callable[..., None]:
+    means = load_catalogue("en")["query"]
+    forms = "\n    ".join(f"* {entry.form}: {means.get(name, name)}" for name, entry in QUERIES.items())
+    verb.__doc__ = str(verb.__doc__).format(forms=forms)
+    panels = spec_panels(QuerySettings, "query")
+    return speaks(verb, {**panels, "Answer": [*panels["Answer"], *_PLAN], "Table": SOURCE_ROWS})
+
+
+@_speaks_query
 def query(
     source: SOURCE,
     question: Annotated[
@@ -21,17 +37,7 @@ def query(
     ],
     ledger: Annotated[Path, typer.Option("--ledger", help="The ledger that pays.")],
     epsilon: Annotated[float, typer.Option("--epsilon", help="What the answer may cost.")],
-    delta: Annotated[float, typer.Option("--delta", help="The same, for Gaussian noise.")] = 0.0,
-    mechanism: Annotated[
-        str | None, typer.Option("--mechanism", help="laplace (default) or gaussian (with --delta).")
-    ] = None,
-    confidence: Annotated[
-        float, typer.Option("--confidence", help="How likely each error bar holds.")
-    ] = 0.95,
     *,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Only say how far off it would be; nothing is spent.")
-    ] = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: dict[str, Any],
@@ -40,22 +46,15 @@ def query(
 
     mahrem query patients.parquet --ledger patients.ledger "mean(cost) by sex" --epsilon 0.5
 
-    Questions: count() sum(x) mean(x) variance(x) median(x) quantile(x, 0.9) range(x) histogram(x) bounds(x),
-    then: by a, b (columns with declared values) and: where x >= 18 and y = 'a' and z in ('a', 'b').
+    Questions:
+
+    {forms}
+
+    Then: by a, b (columns with declared values) and: where x >= 18 and y = 'a' and z in ('a', 'b').
     """
     from mahrem.pipeline import query as verb
 
-    answer = verb(
-        source,
-        question,
-        ledger=ledger,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        confidence=confidence,
-        plan=plan,
-        **settings,
-    )
+    answer = verb(source, question, ledger=ledger, epsilon=epsilon, **settings)
     with while_read():
         if json:
             print_json(answer.as_dict())

@@ -63,12 +63,12 @@ def synthesize(
 
 
 def _show(release: SyntheticRelease, output: Path, settings: Mapping[str, Any]) -> None:
-    made, sheet = release.report["synthesis"], release.report["privacy_ledger"]
+    synthesis, sheet = release.report["synthesis"], release.report["privacy_ledger"]
     typer.echo("holds")
     rows = [
         ("rows", f"{release.report['rows']:,}"),
         ("columns", str(len(release.report["columns"]))),
-        ("spent", f"epsilon={made['epsilon']:g}, delta={made['delta']:g}"),
+        ("spent", f"epsilon={synthesis['epsilon']:g}, delta={synthesis['delta']:g}"),
         ("left in the ledger", f"epsilon={sheet['remaining']['epsilon']:.4g}"),
         ("seconds", f"{release.seconds:.1f}"),
     ]
@@ -82,9 +82,9 @@ def _show(release: SyntheticRelease, output: Path, settings: Mapping[str, Any]) 
             for name, scores in figures.learning.items()
         ]
     print_table(("figure", "value"), rows)
-    typer.echo(f"\n{made['guarantee']}")
-    if made["left_out"]:
-        typer.echo(f"note: left out, for nothing public is known of them: {', '.join(made['left_out'])}")
+    typer.echo(f"\n{synthesis['guarantee']}")
+    if synthesis["left_out"]:
+        typer.echo(f"note: left out, for nothing public is known of them: {', '.join(synthesis['left_out'])}")
     drawn = settings.get("html", True)
     typer.echo(f"\nrelease: {output}" + (f"\nreport:  {output / 'report.html'}" if drawn else ""))
     if "quality" in settings:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.datasets._benchmark import Dataset, Source, available, benchmark_folder, catalogue, find
+    from mahrem.datasets._benchmark import (
+        Dataset,
+        DatasetSource,
+        available,
+        benchmark_folder,
+        catalogue,
+        find,
+    )
     from mahrem.datasets._invented import are_invented
     from mahrem.datasets._patients import PATIENT_POLICY, patients
 else:
@@ -21,7 +28,7 @@ else:
 __all__ = [
     "PATIENT_POLICY",
     "Dataset",
-    "Source",
+    "DatasetSource",
     "are_invented",
     "available",
     "benchmark_folder",

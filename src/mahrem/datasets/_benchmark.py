@@ -15,14 +15,14 @@ from typing import Any
 
 from mahrem.errors import InvalidInput, InvalidParameter, shorten
 
-__all__ = ["Dataset", "Source", "available", "benchmark_folder", "catalogue", "find"]
+__all__ = ["Dataset", "DatasetSource", "available", "benchmark_folder", "catalogue", "find"]
 
 VARIABLE = "MAHREM_DATA"
 MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class DatasetSource:
     """A benchmark set that exists somewhere: what it is, how large, where from, under which licence."""
 
     name: str
@@ -53,7 +53,7 @@ class Dataset:
 
 
 @cache
-def catalogue() -> tuple[Source, ...]:
+def catalogue() -> tuple[DatasetSource, ...]:
     """List every benchmark set the house knows of, whether it is there or not.
 
     Example:
@@ -61,7 +61,7 @@ def catalogue() -> tuple[Source, ...]:
         [32561]
     """
     text = files("mahrem.datasets").joinpath("catalogue.toml").read_text(encoding="utf-8")
-    return tuple(Source(**entry) for entry in tomllib.loads(text)["dataset"])
+    return tuple(DatasetSource(**entry) for entry in tomllib.loads(text)["dataset"])
 
 
 def benchmark_folder() -> Path | None:

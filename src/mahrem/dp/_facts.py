@@ -4,87 +4,15 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, either
+from mahrem.table import ColumnDeclaration
 
-__all__ = ["Facts", "PublicColumn"]
-
-MOST_CATEGORIES = 10_000
-LARGEST = 1e50  # far from where products of floats overflow
-
-
-@dataclass(frozen=True, kw_only=True)
-class PublicColumn:
-    """What is publicly known of one column.
-
-    Args:
-        lower: Values below count as this; infinities too. With ``upper``, or neither.
-        upper: Values above count as this.
-        missing: What an empty cell, a NaN or a text that is no number counts as. None leaves such rows out of
-            every figure about this column.
-        categories: The values there may be; rows with another value are in no group.
-        origin: ``declared`` by somebody, or ``found`` privately and paid for.
-
-    Example:
-        >>> PublicColumn(lower=0, upper=120, missing=40).bounded
-        True
-    """
-
-    lower: float | None = None
-    upper: float | None = None
-    missing: float | None = None
-    categories: tuple[str, ...] | None = None
-    origin: str = "declared"
-
-    def __post_init__(self) -> None:
-        if (self.lower is None) != (self.upper is None):
-            raise InvalidParameter("bounds need both ends: lower and upper")
-        if self.lower is not None and self.upper is not None:
-            low, high = check.finite(lower=self.lower), check.finite(upper=self.upper)
-            if not low < high:
-                raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
-            if max(abs(low), abs(high)) > LARGEST or high - low < 1 / LARGEST:
-                raise InvalidParameter(f"bounds {low:g}:{high:g} must lie within {LARGEST:g} and apart")
-            object.__setattr__(self, "lower", low)
-            object.__setattr__(self, "upper", high)
-        if self.missing is not None:
-            if self.lower is None or self.upper is None:
-                raise InvalidParameter(f"missing={self.missing!r} needs bounds")
-            check.between(self.lower, self.upper, missing=self.missing)
-            object.__setattr__(self, "missing", float(self.missing))
-        if self.categories is not None:
-            object.__setattr__(self, "categories", _categories(self.categories))
-
-    @property
-    def bounded(self) -> bool:
-        """Whether numbers of this column have public bounds."""
-        return self.lower is not None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give it as plain data."""
-        listed = None if self.categories is None else list(self.categories)
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "missing": self.missing,
-            "categories": listed,
-            "origin": self.origin,
-        }
-
-
-def _categories(said: Sequence[object]) -> tuple[str, ...]:
-    if isinstance(said, str):
-        raise InvalidParameter(f"categories={said!r} must be a list of values")
-    names = tuple(str(one) for one in said)
-    if not names or len(set(names)) != len(names) or "" in names or any("\0" in name for name in names):
-        raise InvalidParameter("categories must be different, not empty, without NUL, and at least one")
-    if len(names) > MOST_CATEGORIES:
-        raise InvalidParameter(f"categories: {len(names)} were given; {MOST_CATEGORIES} is the most")
-    return names
+__all__ = ["Facts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +24,7 @@ class Facts:
         rows: How many rows it has, if that is public (for people: how many people).
     """
 
-    columns: Mapping[str, PublicColumn] = field(default_factory=dict)
+    columns: Mapping[str, ColumnDeclaration] = field(default_factory=dict)
     rows: int | None = None
 
     def __post_init__(self) -> None:
@@ -136,7 +64,7 @@ class Facts:
         known = self.columns.get(column)
         return None if known is None else known.missing
 
-    def with_column(self, name: str, column: PublicColumn) -> Facts:
+    def with_column(self, name: str, column: ColumnDeclaration) -> Facts:
         """Add or replace what is known of one column."""
         return Facts(columns={**self.columns, name: column}, rows=self.rows)
 
@@ -148,7 +76,7 @@ class Facts:
         }
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Facts:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` gave."""
-        columns = {name: PublicColumn(**column) for name, column in said["columns"].items()}
-        return cls(columns=columns, rows=said["rows"])
+        columns = {name: ColumnDeclaration.from_dict(column) for name, column in plain["columns"].items()}
+        return cls(columns=columns, rows=plain["rows"])

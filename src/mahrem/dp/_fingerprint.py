@@ -72,8 +72,8 @@ def place_of(source: object, reading: Reading) -> str | None:
     asked = f"{reading.table or ''}\0{reading.query or ''}"
     if isinstance(source, str) and is_postgresql(source):
         parts = urlsplit(source)
-        said = [pair for pair in parse_qsl(parts.query) if pair[0] in _WHERE]
-        return f"postgresql\0{parts.hostname}\0{parts.port or 5432}\0{parts.path}\0{sorted(said)}\0{asked}"
+        named = [pair for pair in parse_qsl(parts.query) if pair[0] in _WHERE]
+        return f"postgresql\0{parts.hostname}\0{parts.port or 5432}\0{parts.path}\0{sorted(named)}\0{asked}"
     if isinstance(source, str | os.PathLike):
         return f"file\0{Path(os.fsdecode(source)).resolve()}\0{asked}"
     return None
@@ -82,8 +82,8 @@ def place_of(source: object, reading: Reading) -> str | None:
 def _state(source: object, key: bytes) -> str | None:
     """Give size and time of a file, keyed: a size in the open would tell how many rows there are."""
     if isinstance(source, str | os.PathLike) and not is_postgresql(source):
-        found = Path(os.fsdecode(source)).stat()
-        return _keyed(key, f"{found.st_size}\0{found.st_mtime_ns}".encode())
+        status = Path(os.fsdecode(source)).stat()
+        return _keyed(key, f"{status.st_size}\0{status.st_mtime_ns}".encode())
     return None
 
 

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from mahrem import check
-from mahrem.dp._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum, proves
-from mahrem.dp._composition import total_cost
-from mahrem.dp._declaration import header_of
-from mahrem.dp._events import Event, event_to_dict, pure_epsilon
-from mahrem.dp._facts import Facts, PublicColumn
+from mahrem.dp._facts import Facts
 from mahrem.dp._fingerprint import fingerprint, place_of, refuse_other
+from mahrem.dp._keywords import LedgerKeywords
+from mahrem.dp._ledger_settings import LedgerSettings
 from mahrem.dp._mark import note_place
 from mahrem.dp._memory import MemoryStore
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
+from mahrem.dp.accounting import (
+    Cost,
+    Event,
+    Spend,
+    composed_cost,
+    epsilon_of,
+    event_to_dict,
+    plain_sum,
+    proves,
+    pure_epsilon,
+    total_cost,
+)
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
-from mahrem.table import Reading, hold
+from mahrem.table import ColumnDeclaration, Reading, hold
 
 __all__ = ["Ledger"]
 
@@ -42,7 +52,7 @@ class Ledger:
         - A line that was edited, removed or reordered, and an old copy put back, are refused.
 
     Example:
-        >>> from mahrem.dp import Pure
+        >>> from mahrem.dp.accounting import Pure
         >>> ledger = Ledger.temporary(epsilon=1.0)
         >>> _ = ledger.spend(Pure(0.4), what="count()")
         >>> round(ledger.remaining().epsilon, 3)
@@ -71,14 +81,8 @@ class Ledger:
         source: object,
         *,
         epsilon: float,
-        delta: float = 0.0,
-        relation: str = "add-remove",
-        subject: Hashable | None = None,
-        rows_per_person: int = 1,
-        columns: Mapping[Any, PublicColumn | Mapping[str, Any]] | None = None,
-        rows: int | None = None,
         reading: Reading | None = None,
-        composition: str = "pld",
+        **settings: Unpack[LedgerKeywords],
     ) -> Ledger:
         """Make a ledger for a data set; its key lies beside it and must stay private.
 
@@ -86,19 +90,12 @@ class Ledger:
             path: A file that is not there yet.
             source: The table: file, frame or database.
             epsilon: The total.
-            delta: The total; 0 admits only pure noise.
-            relation: ``add-remove`` or ``replace``.
-            subject: The column that says whose row it is; None protects single rows.
-            rows_per_person: So many rows of a person are used at most.
-            columns: Public facts: ``{"cost": {"lower": 0, "upper": 9000}, "sex": {"categories": ["f"]}}``.
-            rows: How many rows there are, if that is public.
             reading: How to read the source.
-            composition: ``pld`` is the tightest, for costs fixed beforehand. ``sum`` and ``zcdp`` (good for
-                many small answers) also hold if each epsilon is chosen by looking at earlier answers.
+            **settings: The promise and what is public: every name of :class:`LedgerKeywords`.
         """
         from mahrem.dp._sources import column_names
 
-        header = header_of(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
+        header = LedgerSettings.of(epsilon, settings).header()
         how, source = reading or Reading(), hold(source)
         names = column_names(source, how)
         public, person = header["facts"]["columns"], header["unit"]["subject"]
@@ -127,20 +124,9 @@ class Ledger:
         return ledger if isinstance(ledger, Ledger) else cls.open(ledger)
 
     @classmethod
-    def temporary(
-        cls,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        relation: str = "add-remove",
-        subject: Hashable | None = None,
-        rows_per_person: int = 1,
-        columns: Mapping[Any, PublicColumn | Mapping[str, Any]] | None = None,
-        rows: int | None = None,
-        composition: str = "pld",
-    ) -> Ledger:
+    def temporary(cls, *, epsilon: float, **settings: Unpack[LedgerKeywords]) -> Ledger:
         """Make a ledger in memory, for tests and simulations: it forgets, and it takes any data."""
-        header = header_of(epsilon, delta, relation, subject, rows_per_person, columns, rows, composition)
+        header = LedgerSettings.of(epsilon, settings).header()
         return cls(MemoryStore({**header, "data": None}))
 
     @property
@@ -197,7 +183,7 @@ class Ledger:
             yield
         except BaseException as error:
             lines = self._store.records()[before:]
-            costs = [f"epsilon={one.body['epsilon']:.4g}" for one in lines if one.kind == "spend"]
+            costs = [f"epsilon={line.body['epsilon']:.4g}" for line in lines if line.kind == "spend"]
             if costs:
                 error.add_note(f"{PAID}: {', '.join(costs)}")
             raise
@@ -225,7 +211,7 @@ class Ledger:
             return False
         return True
 
-    def declare(self, name: str, column: PublicColumn) -> Record:
+    def declare(self, name: str, column: ColumnDeclaration) -> Record:
         """Add a public fact; it must come from outside the data or have been paid for."""
         return self._store.append("fact", lambda _: {"column": name, "known": column.as_dict()})
 
@@ -282,4 +268,4 @@ class Ledger:
 
 def _names(event: Event) -> set[str]:
     inner = getattr(event, "events", None) or ((event.event,) if hasattr(event, "event") else ())
-    return {name for one in inner for name in _names(one)} or {type(event).__name__}
+    return {name for part in inner for name in _names(part)} or {type(event).__name__}

@@ -21,9 +21,9 @@ __all__ = ["check_mark", "note_place", "set_mark"]
 
 
 def _folder() -> Path:
-    said = os.environ.get("MAHREM_STATE")
-    if said:
-        return Path(said) / "ledgers"
+    folder = os.environ.get("MAHREM_STATE")
+    if folder:
+        return Path(folder) / "ledgers"
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem" / "ledgers"
 
@@ -65,8 +65,8 @@ def set_mark(key: bytes, sequence: int, seal: str) -> None:
 def check_mark(key: bytes, seals: Sequence[str], name: str) -> None:
     """Refuse a ledger that lacks a line it once had."""
     try:
-        said = json.loads(_path(key).read_text(encoding="ascii"))
-        sequence, seal = int(said["sequence"]), str(said["seal"])
+        mark = json.loads(_path(key).read_text(encoding="ascii"))
+        sequence, seal = int(mark["sequence"]), str(mark["seal"])
     except (OSError, ValueError, KeyError, TypeError):
         return  # another machine, or a mark cut short: the chain of seals still holds
     if sequence >= len(seals) or seals[sequence] != seal:

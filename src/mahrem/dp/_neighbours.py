@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp._accounting import Spend, composed_cost
-from mahrem.dp._events import Composed, Event, Repeated, pure_epsilon
 from mahrem.dp._relation import Relation
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp._tape import Step, Tape, listening
+from mahrem.dp.accounting import Composed, Event, Repeated, Spend, composed_cost, pure_epsilon
 
-__all__ = ["Evidence", "NotPrivate", "assert_dp"]
+__all__ = ["NeighbourEvidence", "NotPrivate", "assert_dp"]
 
 PURE = {"discrete-laplace", "laplace", "exponential", "permute-and-flip"}  # losses of these add up
 
@@ -32,7 +31,7 @@ class NotPrivate(AssertionError):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class NeighbourEvidence:
     """What a neighbour test saw.
 
     Attributes:
@@ -56,7 +55,7 @@ def assert_dp(
     neighbour: object,
     *,
     same: Callable[[Any, Any], bool] | None = None,
-) -> Evidence:
+) -> NeighbourEvidence:
     """Check that a pipeline tells two neighbouring tables apart by noise only.
 
     Args:
@@ -79,7 +78,8 @@ def assert_dp(
 
     Example:
         >>> import polars as pl
-        >>> from mahrem.dp import Ledger, answer_query
+        >>> from mahrem.dp import Ledger
+        >>> from mahrem.dp.queries import answer_query
         >>> def mean_age(table):
         ...     facts = {"age": {"lower": 0, "upper": 100}}
         ...     ledger = Ledger.temporary(epsilon=1, columns=facts)
@@ -100,8 +100,8 @@ def assert_dp(
             f"{len(first.steps)} mechanisms were used on the table and {len(second.steps)} on its neighbour"
         )
     moved = [
-        _compare(number, one, two)
-        for number, (one, two) in enumerate(zip(first.steps, second.steps, strict=True), start=1)
+        _compare(number, before, after)
+        for number, (before, after) in enumerate(zip(first.steps, second.steps, strict=True), start=1)
     ]
     _refuse_overuse(first, moved)
     if not (same or _same)(result, other):
@@ -109,14 +109,14 @@ def assert_dp(
             "the result differs although every mechanism gave out the same: something else was published"
         )
     claimed = tuple(_allowed(step) for step in first.steps)
-    return Evidence(tuple(moved), claimed, tuple(first.spends))
+    return NeighbourEvidence(tuple(moved), claimed, tuple(first.spends))
 
 
 def _refuse_unpaid(tape: Tape) -> None:
     """Refuse a mechanism that costs something else than the ledger was told; without a ledger, none is."""
     if not tape.spends:
         return
-    known = {one for spend in tape.spends for one in _parts(spend.event)}
+    known = {event for spend in tape.spends for event in _parts(spend.event)}
     for number, step in enumerate(tape.steps, start=1):
         if step.event is not None and step.event not in known:
             raise NotPrivate(f"step {number} ({step.mechanism}): nobody paid for what it costs")
@@ -138,8 +138,8 @@ def _refuse_overuse(tape: Tape, moved: Sequence[float]) -> None:
 def _parts(event: Event) -> Iterator[Event]:
     match event:
         case Composed(events):
-            for one in events:
-                yield from _parts(one)
+            for part in events:
+                yield from _parts(part)
         case Repeated(inner, _):
             yield from _parts(inner)
     yield event
@@ -152,25 +152,29 @@ def _allowed(step: Step) -> float:
     return float(reach.value if isinstance(reach, SmoothSensitivity) else reach or 0.0)
 
 
-def _compare(number: int, one: Step, two: Step) -> float:
-    where = f"step {number} ({one.mechanism})"
-    if (one.mechanism, one.event, len(one.values)) != (two.mechanism, two.event, len(two.values)):
+def _compare(number: int, before: Step, after: Step) -> float:
+    where = f"step {number} ({before.mechanism})"
+    if (before.mechanism, before.event, len(before.values)) != (
+        after.mechanism,
+        after.event,
+        len(after.values),
+    ):
         raise NotPrivate(f"{where}: mechanism, noise or number of values depend on the data")
-    change = [abs(a - b) for a, b in zip(one.values, two.values, strict=True)]
-    if isinstance(one.sensitivity, SmoothSensitivity) or isinstance(two.sensitivity, SmoothSensitivity):
-        _compare_smooth(where, one.sensitivity, two.sensitivity, change)
+    change = [abs(a - b) for a, b in zip(before.values, after.values, strict=True)]
+    if isinstance(before.sensitivity, SmoothSensitivity) or isinstance(after.sensitivity, SmoothSensitivity):
+        _compare_smooth(where, before.sensitivity, after.sensitivity, change)
         return float(sum(change))
-    if one.sensitivity != two.sensitivity:
+    if before.sensitivity != after.sensitivity:
         raise NotPrivate(f"{where}: the claimed sensitivity depends on the data")
-    if one.sensitivity is None:
+    if before.sensitivity is None:
         raise NotPrivate(f"{where}: no sensitivity is claimed; give the mechanism one")
-    if not isinstance(one.sensitivity, GlobalSensitivity):
-        if max(change) > one.sensitivity * (1 + 1e-12):
-            raise NotPrivate(f"{where}: the value moved by more than {one.sensitivity:g} as claimed")
+    if not isinstance(before.sensitivity, GlobalSensitivity):
+        if max(change) > before.sensitivity * (1 + 1e-12):
+            raise NotPrivate(f"{where}: the value moved by more than {before.sensitivity:g} as claimed")
         return float(max(change))
-    if one.mechanism in {"exponential", "permute-and-flip"}:
-        return _compare_scores(where, one.sensitivity, change)
-    return _compare_totals(where, one.sensitivity, change)
+    if before.mechanism in {"exponential", "permute-and-flip"}:
+        return _compare_scores(where, before.sensitivity, change)
+    return _compare_totals(where, before.sensitivity, change)
 
 
 def _compare_scores(where: str, reach: GlobalSensitivity, change: Sequence[float]) -> float:
@@ -181,44 +185,46 @@ def _compare_scores(where: str, reach: GlobalSensitivity, change: Sequence[float
 
 
 def _compare_totals(where: str, reach: GlobalSensitivity, change: Sequence[float]) -> float:
-    found = {
+    moved = {
         "L1": sum(change),
         "squared L2": sum(part**2 for part in change),
         "largest": max(change, default=0),
     }
     claimed = {"L1": reach.l1, "squared L2": reach.l2_squared, "largest": reach.linf}
     for name, most in claimed.items():
-        if found[name] > most:
-            raise NotPrivate(f"{where}: values moved by {found[name]} ({name}), more than {most} as claimed")
+        if moved[name] > most:
+            raise NotPrivate(f"{where}: values moved by {moved[name]} ({name}), more than {most} as claimed")
     if reach.single and sum(part > 0 for part in change) > 1:
         raise NotPrivate(f"{where}: several values moved where one was claimed")
-    return float(found["L1"])
+    return float(moved["L1"])
 
 
-def _compare_smooth(where: str, one: object, two: object, change: Sequence[float]) -> None:
+def _compare_smooth(where: str, before: object, after: object, change: Sequence[float]) -> None:
     if (
-        not isinstance(one, SmoothSensitivity)
-        or not isinstance(two, SmoothSensitivity)
-        or one.beta != two.beta
+        not isinstance(before, SmoothSensitivity)
+        or not isinstance(after, SmoothSensitivity)
+        or before.beta != after.beta
     ):
         raise NotPrivate(f"{where}: the kind of sensitivity depends on the data")
-    if max(change) > min(one.value, two.value):
+    if max(change) > min(before.value, after.value):
         raise NotPrivate(f"{where}: the value moved by more than its smooth sensitivity")
-    if abs(np.log(one.value / two.value)) > one.beta * (1 + 1e-9):
+    if abs(np.log(before.value / after.value)) > before.beta * (1 + 1e-9):
         raise NotPrivate(f"{where}: the smooth sensitivity is not smooth")
 
 
-def _same(one: Any, two: Any) -> bool:  # noqa: PLR0911 - one line per kind
-    if type(one) is not type(two):
+def _same(left: Any, right: Any) -> bool:  # noqa: PLR0911 - one line per kind
+    if type(left) is not type(right):
         return False
-    if isinstance(one, Mapping):
-        return set(one) == set(two) and all(_same(one[key], two[key]) for key in one)
-    if isinstance(one, list | tuple):
-        return len(one) == len(two) and all(_same(a, b) for a, b in zip(one, two, strict=True))
-    if isinstance(one, np.ndarray):
-        return one.dtype == two.dtype and bool(np.array_equal(one, two, equal_nan=one.dtype.kind == "f"))
-    if hasattr(one, "equals"):
-        return bool(one.equals(two))
-    if is_dataclass(one):
-        return all(_same(getattr(one, f.name), getattr(two, f.name)) for f in fields(one) if f.compare)
-    return bool(one == two or (one != one and two != two))  # noqa: PLR0124 - NaN is equal to NaN here
+    if isinstance(left, Mapping):
+        return set(left) == set(right) and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(_same(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, np.ndarray):
+        return left.dtype == right.dtype and bool(
+            np.array_equal(left, right, equal_nan=left.dtype.kind == "f")
+        )
+    if hasattr(left, "equals"):
+        return bool(left.equals(right))
+    if is_dataclass(left):
+        return all(_same(getattr(left, f.name), getattr(right, f.name)) for f in fields(left) if f.compare)
+    return bool(left == right or (left != left and right != right))  # noqa: PLR0124 - NaN is equal to NaN here

@@ -57,8 +57,8 @@ def public_cells(
         - Each cell depends on itself and on public facts alone.
 
     Example:
-        >>> from mahrem.dp import PublicColumn
-        >>> facts = Facts(columns={"age": PublicColumn(lower=0, upper=100)})
+        >>> from mahrem.table import ColumnDeclaration
+        >>> facts = Facts(columns={"age": ColumnDeclaration(lower=0, upper=100)})
         >>> public_cells(pl.DataFrame({"age": [25.0, 1e9, float("nan")]}), facts, ["age"])["age"].tolist()
         [0.25, 1.0, nan]
     """

@@ -11,9 +11,9 @@ from statistics import NormalDist
 import numpy as np
 
 from mahrem import check
-from mahrem.dp._events import Event, Pure, Repeated
 from mahrem.dp._ledger import Ledger
 from mahrem.dp._relation import Relation
+from mahrem.dp.accounting import Event, Pure, Repeated
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers, Mask
 
@@ -69,12 +69,14 @@ def _coins(probability: int, shape: tuple[int, ...]) -> Mask:
 
 def _uniform(most: int, count: int) -> Integers:
     """Draw whole numbers below ``most``, each exactly equally likely."""
-    found = np.empty(0, dtype=np.int64)
+    numbers = np.empty(0, dtype=np.int64)
     limit = (1 << 62) // most * most
-    while len(found) < count:  # the first try nearly always suffices
+    while len(numbers) < count:  # the first try nearly always suffices
         words = np.frombuffer(secrets.token_bytes(8 * count), dtype="<u8") >> np.uint64(2)
-        found = np.concatenate([found, (words[words < np.uint64(limit)] % np.uint64(most)).astype(np.int64)])
-    return found[:count]
+        numbers = np.concatenate(
+            [numbers, (words[words < np.uint64(limit)] % np.uint64(most)).astype(np.int64)]
+        )
+    return numbers[:count]
 
 
 @dataclass(frozen=True, kw_only=True)

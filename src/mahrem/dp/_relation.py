@@ -60,6 +60,6 @@ class Unit:
         return {"kind": kind, "subject": self.subject, "rows_per_person": self.rows}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Unit:
+    def from_dict(cls, plain: Mapping[str, Any]) -> Unit:
         """Read what :meth:`as_dict` gave."""
-        return cls(subject=said["subject"], rows=said["rows_per_person"])
+        return cls(subject=plain["subject"], rows=plain["rows_per_person"])

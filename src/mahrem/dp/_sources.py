@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mahrem import check
-from mahrem.dp._tally import Tally
+from mahrem.dp._tally import TallyPlan
 from mahrem.dp._tally_frame import refuse_types, tally_frame
 from mahrem.dp._tally_sql import can_ask, refuse_kinds, tally_database
 from mahrem.table import Database, Reading, Source, asking, open_source
@@ -38,11 +38,11 @@ class Data:
             self.source = open_source(self.given, self.reading)
         return self.source
 
-    def pushes(self, tally: Tally) -> bool:
+    def pushes(self, tally: TallyPlan) -> bool:
         """Say whether the database does the adding."""
         return self.database is not None and not self.reading.null and can_ask(tally, self.database)
 
-    def refuse(self, tally: Tally) -> None:
+    def refuse(self, tally: TallyPlan) -> None:
         """Refuse a tally that names columns that are not there or can never be numbers."""
         check.columns_exist(tally.columns, self.columns)
         if self.database is None:
@@ -50,7 +50,7 @@ class Data:
         else:
             refuse_kinds(tally, self.database)
 
-    def tally(self, tally: Tally) -> Integers:
+    def tally(self, tally: TallyPlan) -> Integers:
         """Add up, wherever that is done."""
         if self.database is not None and self.pushes(tally):
             return tally_database(tally, self.database)

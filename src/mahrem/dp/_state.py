@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mahrem.dp._accounting import Spend
-from mahrem.dp._events import event_from_dict
-from mahrem.dp._facts import Facts, PublicColumn
+from mahrem.dp._facts import Facts
 from mahrem.dp._store import Record
+from mahrem.dp.accounting import Spend, event_from_dict
 from mahrem.errors import Tampered
+from mahrem.table import ColumnDeclaration
 
 __all__ = ["State", "fold"]
 
@@ -41,7 +41,7 @@ def fold(records: Sequence[Record], before: State | None = None) -> State:
         if record.kind == "spend":
             spends.append(Spend(event_from_dict(body["event"]), body["epsilon"], body["delta"]))
         elif record.kind == "fact":
-            facts = facts.with_column(body["column"], PublicColumn(**body["known"]))
+            facts = facts.with_column(body["column"], ColumnDeclaration.from_dict(body["known"]))
         else:
             raise Tampered(f"ledger: a line of kind {record.kind!r} is not known to this version")
     return State(before.header, facts, tuple(spends), len(records), records[-1].seal)

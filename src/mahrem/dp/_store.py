@@ -182,21 +182,21 @@ def _written(content: Mapping[str, Any]) -> bytes:
 
 
 def _parse(line: bytes) -> Record:
-    said = json.loads(line)
-    return Record(said["sequence"], said["time"], said["kind"], said["body"], said["seal"])
+    record = json.loads(line)
+    return Record(record["sequence"], record["time"], record["kind"], record["body"], record["seal"])
 
 
 def _checked(line: bytes, key: bytes, number: int, previous: str) -> Record | None:
     """Read one line; None if it is not the one that was written there."""
     try:
-        said = json.loads(line)
-        seal = said.pop("seal")
-        true = _seal(key, said, previous)
-        same = said["format"] == FORMAT and said["sequence"] == number and isinstance(seal, str)
+        record = json.loads(line)
+        seal = record.pop("seal")
+        true = _seal(key, record, previous)
+        same = record["format"] == FORMAT and record["sequence"] == number and isinstance(seal, str)
         if (
             not same
             or not hmac.compare_digest(seal, true)
-            or _written({**said, "seal": seal}) + b"\n" != line
+            or _written({**record, "seal": seal}) + b"\n" != line
         ):
             return None
         return _parse(line)

@@ -1,8 +1,8 @@
 """What is added up before any noise: integers per row, summed in groups that are public.
 
-Every query comes down to a :class:`Tally`. Whatever a cell holds, a row adds an integer between the bounds of
-the term to at most one group. The proof of every sensitivity rests on this alone, so it does not matter which
-engine sums, and sums of integers have no rounding.
+Every query comes down to a :class:`TallyPlan`. Whatever a cell holds, a row adds an integer between the
+bounds of the term to at most one group. The proof of every sensitivity rests on this alone, so it does not
+matter which engine sums, and sums of integers have no rounding.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mahrem import check
 from mahrem.dp._relation import Unit
 from mahrem.errors import InvalidParameter
 
-__all__ = ["RESOLUTION", "Category", "Condition", "Edges", "Grid", "Key", "Tally", "Term"]
+__all__ = ["RESOLUTION", "Category", "Condition", "Edges", "EvenGrid", "Key", "TallyPlan", "Term"]
 
 RESOLUTION = 1 << 30  # steps between zero and the larger bound: 2**32 rows still sum within 62 bits
 
@@ -61,7 +61,7 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Grid:
+class EvenGrid:
     """Groups by an even grid over public bounds.
 
     With ``nearest``, group i holds what rounds to point i of ``0 .. steps``; else interval i of ``steps``.
@@ -97,7 +97,7 @@ class Edges:
         return len(self.edges) + 1
 
 
-Key: TypeAlias = Category | Grid | Edges
+Key: TypeAlias = Category | EvenGrid | Edges
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Term:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tally:
+class TallyPlan:
     """Sums of ``terms`` over the rows that pass ``where``, by groups of ``keys``."""
 
     terms: tuple[Term, ...]
@@ -173,14 +173,14 @@ class Tally:
         """Columns that are read as numbers."""
         keys = [key.column for key in self.keys if not isinstance(key, Category)]
         terms = [term.column for term in self.terms if term.column is not None]
-        return _once([*keys, *terms, *(one.column for one in self.where if one.numeric)])
+        return _once([*keys, *terms, *(condition.column for condition in self.where if condition.numeric)])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column it needs."""
         subject = [] if self.unit.subject is None else [self.unit.subject]
         keys = [key.column for key in self.keys]
-        return _once([*self.numbers, *keys, *(one.column for one in self.where), *subject])
+        return _once([*self.numbers, *keys, *(condition.column for condition in self.where), *subject])
 
 
 def _once(names: Sequence[str]) -> tuple[str, ...]:

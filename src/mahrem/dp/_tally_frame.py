@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import polars as pl
 
-from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, Grid, Key, Tally, Term
+from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidParameter
 from mahrem.table import Source
 from mahrem.types import Integers
@@ -15,7 +15,7 @@ from mahrem.types import Integers
 __all__ = ["cell_number", "cell_place", "refuse_types", "tally_frame"]
 
 
-def refuse_types(tally: Tally, source: Source) -> None:
+def refuse_types(tally: TallyPlan, source: Source) -> None:
     """Refuse columns whose type can never be what the tally needs; looks at the schema only."""
     if not tally.columns:
         return
@@ -25,7 +25,7 @@ def refuse_types(tally: Tally, source: Source) -> None:
             raise InvalidParameter(f"column={name!r} holds {schema[name]} values, no numbers")
 
 
-def tally_frame(tally: Tally, source: Source) -> Integers:
+def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     """Sum up; gives ``(*shape, terms)`` integers."""
     sums = np.zeros((*tally.shape, len(tally.terms)), dtype=np.int64)
     if not tally.columns:
@@ -66,7 +66,7 @@ def cell_number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
     return pl.when(number.is_nan()).then(None).otherwise(number)
 
 
-def _clipped(of: Term | Grid, schema: pl.Schema, source: Source) -> pl.Expr:
+def _clipped(of: Term | EvenGrid, schema: pl.Schema, source: Source) -> pl.Expr:
     number = cell_number(str(of.column), schema, source)
     if of.missing is not None:
         number = number.fill_null(of.missing)
@@ -100,7 +100,7 @@ def _place(key: Key, schema: pl.Schema, source: Source) -> pl.Expr:
     match key:
         case Category():
             return cell_place(key, schema[key.column])
-        case Grid():
+        case EvenGrid():
             share = (_clipped(key, schema, source) - key.lower) / (key.upper - key.lower) * key.steps
             whole = share.round() if key.nearest else share.floor()
             return whole.cast(pl.Int64, strict=False).clip(0, key.size - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, Grid, Key, Tally, Term
+from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table import Database, quoted
 from mahrem.types import Integers
@@ -18,7 +18,7 @@ _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
 _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
 
 
-def refuse_kinds(tally: Tally, database: Database) -> None:
+def refuse_kinds(tally: TallyPlan, database: Database) -> None:
     """Refuse columns whose type can never be a number."""
     for name in tally.numbers:
         kind = database.types[name]
@@ -26,7 +26,7 @@ def refuse_kinds(tally: Tally, database: Database) -> None:
             raise InvalidParameter(f"column={name!r} holds {kind} values, no numbers")
 
 
-def can_ask(tally: Tally, database: Database) -> bool:
+def can_ask(tally: TallyPlan, database: Database) -> bool:
     """Say whether the database can do it without ever failing on a value.
 
     PostgreSQL has no cast that forgives, and a query that fails on one person's cell gives that person away.
@@ -40,7 +40,7 @@ def _is_number(kind: str) -> bool:
     return kind.startswith(_NUMBERS)
 
 
-def tally_database(tally: Tally, database: Database) -> Integers:
+def tally_database(tally: TallyPlan, database: Database) -> Integers:
     """Sum up; gives ``(*shape, terms)`` integers."""
     sums = np.zeros((*tally.shape, len(tally.terms)), dtype=np.int64)
     groups = len(tally.keys)
@@ -55,10 +55,10 @@ def tally_database(tally: Tally, database: Database) -> Integers:
     return sums
 
 
-def sql_of(tally: Tally, database: Database) -> str:
+def sql_of(tally: TallyPlan, database: Database) -> str:
     """Write the SELECT; names are quoted, literals are written out by us."""
     table = database.table
-    where = " AND ".join(_passes(one, database) for one in tally.where)
+    where = " AND ".join(_passes(condition, database) for condition in tally.where)
     if tally.unit.subject is not None:
         table, where = _capped(tally, table, where), f"mahrem_place <= {tally.unit.rows}"
     keys = [f"{_place(key, database)} AS key_{number}" for number, key in enumerate(tally.keys)]
@@ -76,7 +76,7 @@ def sql_of(tally: Tally, database: Database) -> str:
     return f"SELECT {', '.join([*names, *sums])} FROM ({inner}) AS steps{grouped}"  # noqa: S608
 
 
-def _capped(tally: Tally, table: str, where: str) -> str:
+def _capped(tally: TallyPlan, table: str, where: str) -> str:
     """Number the rows of each person by a hash of what is used of them: others have no say in it."""
     subject = quoted(str(tally.unit.subject))
     columns = ", ".join(quoted(name) for name in tally.columns)
@@ -102,7 +102,7 @@ def _number(column: str, database: Database) -> str:
     return f"(CASE WHEN {absent} THEN NULL WHEN abs({near}) < 1e-100 THEN 0 ELSE {near} END)"
 
 
-def _clipped(of: Term | Grid, database: Database) -> str:
+def _clipped(of: Term | EvenGrid, database: Database) -> str:
     number = _number(str(of.column), database)
     low, high = _literal(of.lower), _literal(of.upper)
     known = number if of.missing is None else f"COALESCE({number}, {_literal(of.missing)})"
@@ -140,7 +140,7 @@ def _place(key: Key, database: Database) -> str:
                 if (literal := _category_literal(text, database, numeric=numeric)) is not None
             ]
             return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
-        case Grid():
+        case EvenGrid():
             value, low = _clipped(key, database), _literal(key.lower)
             share = f"({value} - {low}) / {_literal(key.upper - key.lower)} * {key.steps}"
             whole = f"CAST({'ROUND' if key.nearest else 'FLOOR'}({share}) AS BIGINT)"
@@ -178,7 +178,9 @@ def _category_literal(text: str, database: Database, *, numeric: bool) -> str | 
 def _passes(condition: Condition, database: Database) -> str:
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
-    written = [_text_literal(one, database) if isinstance(one, str) else _literal(one) for one in values]
+    written = [
+        _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values
+    ]
     if condition.operator == "in":
         return f"({cell} IN ({', '.join(written)}))"
     operator = "<>" if condition.operator == "!=" else condition.operator

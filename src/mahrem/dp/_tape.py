@@ -11,9 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from mahrem.dp._accounting import Spend
-from mahrem.dp._events import Event
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
+from mahrem.dp.accounting import Event, Spend
 
 __all__ = ["Step", "Tape", "listened", "listening", "noised", "paid"]
 

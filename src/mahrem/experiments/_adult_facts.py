@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mahrem.dp import PublicColumn
+from mahrem.table import ColumnDeclaration
 
 __all__ = ["ADULT_FACTS", "ADULT_TARGET"]
 
@@ -46,7 +46,7 @@ _VALUES = {
     "income": "<=50K >50K",
 }
 # fnlwgt is a weight of the survey and education repeats education-num: neither is used.
-ADULT_FACTS: Mapping[str, PublicColumn] = {
-    **{name: PublicColumn(lower=low, upper=high) for name, (low, high) in _BOUNDS.items()},
-    **{name: PublicColumn(categories=tuple(text.split())) for name, text in _VALUES.items()},
+ADULT_FACTS: Mapping[str, ColumnDeclaration] = {
+    **{name: ColumnDeclaration(lower=low, upper=high) for name, (low, high) in _BOUNDS.items()},
+    **{name: ColumnDeclaration(categories=tuple(text.split())) for name, text in _VALUES.items()},
 }

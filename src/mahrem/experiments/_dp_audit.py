@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import (
+from mahrem.attacks import binomial_tail
+from mahrem.attacks.on_models import (
     AuditedBound,
     Examples,
     FewShadows,
@@ -25,7 +26,6 @@ from mahrem.attacks import (
     LossThreshold,
     ModelFinding,
     OneRunAudit,
-    binomial_tail,
 )
 from mahrem.datasets import find
 from mahrem.dp import Facts, Ledger, assert_dp, public_cells

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mahrem.attacks import area_under_curve
+from mahrem.attacks.on_models import area_under_curve
 from mahrem.dp import Ledger
 from mahrem.experiments._mnist import DELTA, mnist
 from mahrem.experiments._row import Place, Row, TableRun

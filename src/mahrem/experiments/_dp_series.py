@@ -18,7 +18,7 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.datasets import find
-from mahrem.dp import Facts, Ledger, PublicColumn, Relation, Unit
+from mahrem.dp import Facts, Ledger, Relation, Unit
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import new_stream
 from mahrem.learning.synthesis import (
@@ -29,6 +29,7 @@ from mahrem.learning.synthesis import (
     SyntheticSchema,
     make_synthesiser,
 )
+from mahrem.table import ColumnDeclaration
 from mahrem.types import Floats
 
 __all__ = [
@@ -38,7 +39,7 @@ __all__ = [
 HOURS = tuple(f"h{hour:02d}" for hour in range(24))
 LOWER, UPPER = 0.0, 6.0  # kW over an hour; more counts as 6
 EDGES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0)
-FACTS = {name: PublicColumn(lower=LOWER, upper=UPPER) for name in HOURS}
+FACTS = {name: ColumnDeclaration(lower=LOWER, upper=UPPER) for name in HOURS}
 SCHEMA = SyntheticSchema(kinds=dict.fromkeys(HOURS, "number"), cells=dict.fromkeys(HOURS, EDGES))
 EPSILONS = (3.0, 8.0)  # 1 is refused: noise would hide every count of 1,111 days
 DELTA, LONGEST = 1e-5, 12

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.datasets import find
-from mahrem.dp import Ledger, PublicColumn
+from mahrem.dp import Ledger
 from mahrem.experiments._adult_facts import ADULT_FACTS, ADULT_TARGET
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.synthesis import (
@@ -26,6 +26,7 @@ from mahrem.learning.synthesis import (
     make_synthesiser,
     synthetic_quality,
 )
+from mahrem.table import ColumnDeclaration
 
 __all__ = [
     "ADULT_SCHEMA",
@@ -45,12 +46,12 @@ _SCHOOLS = (
     "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Some-college Assoc-voc Assoc-acdm "
     "Bachelors Masters Prof-school Doctorate"
 )
-SYNTHESIS_FACTS: Mapping[str, PublicColumn] = {
+SYNTHESIS_FACTS: Mapping[str, ColumnDeclaration] = {
     **ADULT_FACTS,
-    "fnlwgt": PublicColumn(lower=10_000, upper=1_000_000),
-    "education": PublicColumn(categories=tuple(_SCHOOLS.split())),
-    "capital-gain": PublicColumn(lower=0, upper=99_999),
-    "capital-loss": PublicColumn(lower=0, upper=5_000),
+    "fnlwgt": ColumnDeclaration(lower=10_000, upper=1_000_000),
+    "education": ColumnDeclaration(categories=tuple(_SCHOOLS.split())),
+    "capital-gain": ColumnDeclaration(lower=0, upper=99_999),
+    "capital-loss": ColumnDeclaration(lower=0, upper=5_000),
 }
 ADULT_SCHEMA = SyntheticSchema(missing=("workclass", "occupation", "native-country"))
 

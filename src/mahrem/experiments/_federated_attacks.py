@@ -13,7 +13,9 @@ from itertools import product
 
 import numpy as np
 
-from mahrem.attacks import Examples, Finding, Misled
+from mahrem.attacks import Finding
+from mahrem.attacks.on_federations import Misled
+from mahrem.attacks.on_models import Examples
 from mahrem.errors import Infeasible
 from mahrem.experiments._federated_attacks_runs import (
     CLIENTS,

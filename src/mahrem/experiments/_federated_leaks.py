@@ -8,15 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from mahrem.attacks import (
-    Examples,
-    FewShadows,
-    Finding,
-    GradientInversion,
-    LossThreshold,
-    ModelFinding,
-    UpdateMembership,
-)
+from mahrem.attacks import Finding
+from mahrem.attacks.on_federations import GradientInversion, UpdateMembership
+from mahrem.attacks.on_models import Examples, FewShadows, LossThreshold, ModelFinding
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import LearningTable, read_table
 from mahrem.federated import (

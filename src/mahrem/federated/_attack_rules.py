@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import Examples, Finding, LossThreshold
+from mahrem.attacks import Finding
+from mahrem.attacks.on_models import Examples, LossThreshold
 from mahrem.errors import InvalidInput, either
 from mahrem.federated._plan import Schema
 from mahrem.learning.rules import RuleList, as_cells

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.attacks import Examples, Finding, not_done
+from mahrem.attacks import Finding, not_done
+from mahrem.attacks.on_models import Examples
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.federated._attack_rules import accuracy_of_rules, members_of_rules, read_rules, target_of
 from mahrem.federated._imitation import Imitation

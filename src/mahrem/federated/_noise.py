@@ -109,7 +109,8 @@ def perturb_rules(
 
 def _paid(ledger: Ledger, epsilon: float, what: str) -> int:
     """Spend before anything is drawn; gives how far one unit moves a count."""
-    from mahrem.dp import Pure, Relation
+    from mahrem.dp import Relation
+    from mahrem.dp.accounting import Pure
 
     if ledger.unit.subject is not None:
         raise InvalidParameter(

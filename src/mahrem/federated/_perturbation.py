@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mahrem.dp import Gaussian, Ledger, Relation, epsilon_of, gaussian_epsilon, gaussian_multiplier
+from mahrem.dp import Ledger, Relation
+from mahrem.dp.accounting import Gaussian, epsilon_of, gaussian_epsilon, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.federated._norm_bound import bound_norms
 from mahrem.federated._protections import PrivacyUnit
@@ -15,7 +16,7 @@ from mahrem.learning.private import SecretStream, TrainingPlan, new_stream
 from mahrem.types import Floats
 
 if TYPE_CHECKING:
-    from mahrem.dp import Event
+    from mahrem.dp.accounting import Event
     from mahrem.federated._learning_plan import LearningPlan
 
 __all__ = ["Payments", "Perturbation", "perturbation_of"]

@@ -163,7 +163,7 @@ def _proposed(series: pl.Series) -> DeclaredNumbers | DeclaredWords | None:
             return None
         low, high = float(values.min()), float(values.max())
         return DeclaredNumbers(lower=low, upper=high, log=bool(values.mean() - low < SKEWED * (high - low)))
-    words = series.cast(pl.String).drop_nulls().unique().sort().to_list()
+    words = [word for word in series.cast(pl.String).drop_nulls().unique().sort().to_list() if word]
     if len(words) > MOST_WORDS:
         raise InvalidParameter(
             f"column={series.name!r} has {len(words)} values; at most {MOST_WORDS} get a place: group them, "

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.partition._admission import Admission
     from mahrem.partition._bottom_up import BottomUp
     from mahrem.partition._canon import Canon
+    from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
     from mahrem.partition._datafly import Datafly
     from mahrem.partition._entries import METHODS, Method
     from mahrem.partition._evolve import KAnonyMeansStar
@@ -41,7 +42,9 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "LIGHT",
     "METHODS",
+    "QUADRATIC_ROWS",
     "Admission",
     "Admits",
     "BottomUp",
@@ -60,6 +63,7 @@ __all__ = [
     "MdavPlus",
     "MdavStar",
     "Method",
+    "MethodEvidence",
     "MinGen",
     "Mondrian",
     "Mosaic",
@@ -71,9 +75,11 @@ __all__ = [
     "UtilityAware",
     "VariableMdav",
     "build_method",
+    "choose_method",
     "managed_round",
     "merge_patterns",
     "merge_refused",
     "place_leftovers",
+    "suits_size",
     "within_patterns",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.attacks import RedTeam
     from mahrem.pipeline._anonymize import anonymize
     from mahrem.pipeline._apply import apply
     from mahrem.pipeline._attack import attack
@@ -19,14 +20,13 @@ if TYPE_CHECKING:
     from mahrem.pipeline._inspect import Inspection, inspect
     from mahrem.pipeline._on_spark import ClusterRelease, explain
     from mahrem.pipeline._query import query
-    from mahrem.pipeline._reading import ReadingSettings
-    from mahrem.pipeline._red_team import RedTeam
     from mahrem.pipeline._release import LocalRelease, Release
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._sweep import Sweep
     from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
+    from mahrem.release import ReadingSettings
 else:
     __getattr__, __dir__ = offered(__name__)
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Unpack
 
 from mahrem import check
+from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._progress import Progress
-from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from, reading_of
 from mahrem.spark import is_spark_frame
 from mahrem.table import open_source, refuse_too_large
 

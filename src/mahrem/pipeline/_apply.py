@@ -11,18 +11,14 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare
 from mahrem.errors import Infeasible, InvalidInput
+from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition
-from mahrem.pipeline._assign import assign, recipe_cells
-from mahrem.pipeline._draft import Draft, beside
-from mahrem.pipeline._method import admission
-from mahrem.pipeline._prepare import Prepared, plain_text, prepare
 from mahrem.pipeline._progress import Progress
-from mahrem.pipeline._reading import reading_of
-from mahrem.pipeline._recipe import BY_RECIPE, Recipe, read_recipe
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
-from mahrem.release import Policy, hierarchies_of
+from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
 

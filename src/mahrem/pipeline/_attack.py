@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 from mahrem import check
-from mahrem.attacks import (
-    Composition,
-    Finding,
-    People,
-    PopulationPriors,
-    Published,
-    not_done,
-    read_published,
-    red_team,
-)
+from mahrem.attacks import Finding, RedTeam, red_team
+from mahrem.attacks.on_releases import ReleaseTarget
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
+from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._progress import Progress
-from mahrem.pipeline._reading import reading_of
-from mahrem.pipeline._recipe import RECIPE, read_recipe
-from mahrem.pipeline._red_team import RedTeam, excess, open_label
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
+    RECIPE,
     Policy,
     ReleaseKeywords,
     check_hashes,
@@ -36,16 +27,16 @@ from mahrem.release import (
     is_release,
     policy_from,
     read_policy,
+    read_recipe,
+    reading_of,
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
 
 __all__ = ["attack"]
 
-_PEOPLE = 2000  # an attack with priors asks about as many as the others
-
 
 @dataclass(frozen=True)
-class _Target:
+class _Opened:
     """A published table and what is known about it."""
 
     published: Published
@@ -90,8 +81,9 @@ def attack(
         >>> import mahrem as mh
         >>> patients = mh.demo_patients(200)
         >>> release = mh.anonymize(patients, quasi=["age", "zip"], sensitive="diagnosis", rest="drop", k=5)
-        >>> found = mh.attack(release.table, original=patients, quasi=["age", "zip"], sensitive="diagnosis")
-        >>> all(one.details["highest"] <= 1 / 5 for one in found.findings if one.attack == "linkage")
+        >>> result = mh.attack(release.table, original=patients, quasi=["age", "zip"], sensitive="diagnosis")
+        >>> linked = [finding for finding in result.findings if finding.attack == "linkage"]
+        >>> max(finding.details["highest"] for finding in linked) <= 1 / 5
         True
     """
     began = time.perf_counter()
@@ -99,10 +91,10 @@ def attack(
     check.at_least(1, trials=check.whole(trials=trials))
     step("reading")
     population = settings.pop("population", None)
-    target = _target(release, policy, settings)
-    published, said = target.published, target.policy
-    people = None if original is None else people_of(original, published, said, "original")
-    everyone = None if population is None else people_of(population, published, said, "population")
+    opened = _open(release, policy, settings)
+    published, roles = opened.published, opened.policy
+    people = None if original is None else people_of(original, published, roles, "original")
+    everyone = None if population is None else people_of(population, published, roles, "population")
     if people is not None:
         refuse_others(published, people)
     if everyone is not None and everyone.count < len(published.labels):
@@ -110,36 +102,32 @@ def attack(
             f"population={everyone.count} rows must not be fewer than those of the release, "
             f"{len(published.labels)}: it must hold everybody"
         )
+    other = None if second is None else _open_second(opened, second, settings)
     step("attacking")
-    seed = said.seed or 0
     findings = red_team(
-        published,
-        people,
-        k=said.k,
-        l=_diversity(said),
-        population=everyone,
-        members=None if everyone is None or people is None else members_among(people, everyone),
-        trials=trials,
-        seed=seed,
-    )
-    if everyone is not None and people is None:
-        findings = tuple(
-            one if one.attack != "membership" else not_done("membership", "no original was given")
-            for one in findings
+        ReleaseTarget(
+            release=published,
+            people=people,
+            population=everyone,
+            members=None if everyone is None or people is None else members_among(people, everyone),
+            second=None if other is None else other.published,
+            second_k=None if other is None else other.policy.k,
+            k=roles.k,
+            l=_diversity(roles),
+            trials=trials,
+            seed=roles.seed or 0,
         )
-    findings += _priors(target, people, everyone, trials, seed)
-    if second is not None:
-        step("laying two releases side by side")
-        findings += (_together(target, second, people, settings, trials, seed),)
-    report = _report(target, findings, open_label(release), time.perf_counter() - began)
-    return RedTeam(report=report, findings=findings)
+    )
+    return RedTeam.of(
+        release, findings, began=began, about=_about(opened), warnings=_warnings(published, findings)
+    )
 
 
-def _target(
+def _open(
     release: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
-) -> _Target:
+) -> _Opened:
     folder = Path(release) if isinstance(release, str | Path) and Path(release).is_dir() else None
-    given, said, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
+    given, roles, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
     if folder is not None:
         if not is_release(folder) and not (folder / "policy.toml").is_file():
             name = folder.resolve().name
@@ -153,24 +141,24 @@ def _target(
                 f"from and real rows that had no part in it: {tables}"
             )
         if policy is None:
-            said = policy_from(None, {**_own_roles(folder), **_given(settings)})
+            roles = policy_from(None, {**_own_roles(folder), **_given(settings)})
         if (folder / RECIPE).is_file():
             hierarchies = dict(read_recipe(folder).hierarchies)
-    hierarchies |= hierarchies_of(said)
-    opened = open_source(given, reading_of(said))
-    if not said.quasi:
+    hierarchies |= hierarchies_of(roles)
+    source = open_source(given, reading_of(roles))
+    if not roles.quasi:
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
         )
-    check.columns_exist([*said.quasi, *said.sensitive], opened.columns)
-    shown = opened.scan(opened.columns)
+    check.columns_exist([*roles.quasi, *roles.sensitive], source.columns)
+    shown = source.scan(source.columns)
     frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
     published = read_published(
-        frame, quasi=said.quasi, sensitive=tuple(said.sensitive), hierarchies=hierarchies
+        frame, quasi=roles.quasi, sensitive=tuple(roles.sensitive), hierarchies=hierarchies
     )
     if not published.rows:
         raise InvalidInput("the release shows no row: there is nothing to attack")
-    return _Target(published, said)
+    return _Opened(published, roles)
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,58 +176,25 @@ def _own_roles(folder: Path) -> dict[str, Any]:
             f"{spelled('quasi')}"
         )
     renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
-    said: dict[str, Any] = {key: own[key] for key in ("k", "l", "l_kind", "c", "decimal") if key in own}
-    said["quasi"] = shown["quasi"]
-    said["sensitive"] = {renamed[name]: models for name, models in own.get("sensitive", {}).items()}
-    if not said["sensitive"]:
-        return {key: value for key, value in said.items() if key not in {"l", "l_kind", "c"}}
-    return said
+    roles: dict[str, Any] = {key: own[key] for key in ("k", "l", "l_kind", "c", "decimal") if key in own}
+    roles["quasi"] = shown["quasi"]
+    roles["sensitive"] = {renamed[name]: models for name, models in own.get("sensitive", {}).items()}
+    if not roles["sensitive"]:
+        return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
+    return roles
 
 
 def _diversity(policy: Policy) -> int:
     """Give the l that was promised, at least 2: minimality speaks of it."""
-    found = [policy.models.get("l"), *(own.get("l") for own in policy.sensitive.values())]
-    return max([2, *(int(one) for one in found if isinstance(one, int | float))])
+    promised = [policy.models.get("l"), *(own.get("l") for own in policy.sensitive.values())]
+    return max([2, *(int(least) for least in promised if isinstance(least, int | float))])
 
 
-def _priors(
-    target: _Target, people: People | None, everyone: People | None, trials: int, seed: int
-) -> tuple[Finding, ...]:
-    """Attack with what a population with sensitive values tells of each quasi-identifier; keep the worst."""
-    if people is None or everyone is None:
-        return ()
-    found = []
-    for column in target.published.sensitive:
-        if column not in everyone.frame.columns or column not in people.frame.columns:
-            continue
-        tried = [
-            PopulationPriors(given=name, column=column, trials=min(trials, _PEOPLE), seed=seed)(
-                target.published, people, everyone.frame
-            )
-            for name in target.published.quasi
-        ]
-        found.append(max(tried, key=excess))
-    return tuple(found)
-
-
-def _together(
-    target: _Target,
-    second: object,
-    people: People | None,
-    settings: Mapping[str, Any],
-    trials: int,
-    seed: int,
-) -> Finding:
-    """Lay a second release beside the first; a folder brings its own roles, a file has those of the first."""
+def _open_second(first: _Opened, second: object, settings: Mapping[str, Any]) -> _Opened:
+    """Read a second release; a folder brings its own roles, a file has those of the first."""
     folder = isinstance(second, str | Path) and Path(second).is_dir()
-    first = target.published
-    roles = {} if folder else {"quasi": first.quasi, "sensitive": first.sensitive}
-    other = _target(second, None, {**_reading(settings), **roles})
-    if people is None:
-        return not_done("composition", "no original was given")
-    check.columns_exist(other.published.quasi, people.frame.columns)
-    k = min(one.policy.k or int(one.published.sizes.min()) for one in (target, other))
-    return Composition(k=k, trials=trials, seed=seed)(first, other.published, people)
+    roles = {} if folder else {"quasi": first.published.quasi, "sensitive": first.published.sensitive}
+    return _open(second, None, {**_reading(settings), **roles})
 
 
 def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,26 +202,23 @@ def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: settings[key] for key in kept if settings.get(key) is not None}
 
 
-def _report(target: _Target, findings: tuple[Finding, ...], label: str, seconds: float) -> dict[str, Any]:
-    published = target.published
-    unread = max((finding.unread for finding in findings), default=0)
-    warnings = []
-    if unread:
-        warnings.append(
-            f"{unread} of {published.rows} rows have a cell that cannot be read against the original: "
-            f"attacks find less than there may be; {spelled('hierarchy', {'COL': 'FILE'})} explains labels."
-        )
+def _about(opened: _Opened) -> dict[str, Any]:
+    published = opened.published
     return {
-        "source": label,
         "rows": len(published.labels),
         "shown": published.rows,
         "classes": len(published.sizes),
-        "k": target.policy.k,
+        "k": opened.policy.k,
         "smallest_class": int(published.sizes.min()),
         "quasi": list(published.quasi),
         "sensitive": list(published.sensitive),
-        "findings": [finding.as_dict() for finding in findings],
-        "alarming": sum(finding.alarming for finding in findings),
-        "seconds": round(seconds, 3),
-        "warnings": warnings,
     }
+
+
+def _warnings(published: Published, findings: Sequence[Finding]) -> tuple[str, ...]:
+    unread = max((finding.unread for finding in findings), default=0)
+    if not unread:
+        return ()
+    rows = f"{unread} of {published.rows} rows have a cell that cannot be read against the original"
+    labels = f"{spelled('hierarchy', {'COL': 'FILE'})} explains labels"
+    return (f"{rows}: attacks find less than there may be; {labels}.",)

@@ -2,63 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from mahrem import check
-from mahrem.attacks import (
-    AttributeInference,
-    Examples,
-    FewShadows,
-    Finding,
-    Lira,
-    LossThreshold,
-    ModelFinding,
-    ModelInversion,
-    OneRunAudit,
-    audit_finding,
-    not_done,
-    refuse_mixed,
-)
-from mahrem.errors import InvalidInput, spelled
-from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
-from mahrem.pipeline._red_team import RedTeam, open_label
+from mahrem.attacks import RedTeam, red_team
+from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
+from mahrem.pipeline._attacked_model import attacked_model, is_model
 from mahrem.table import Reading
 
-__all__ = ["attack_model", "beside_promise", "is_model"]
-
-MANY = 16  # shadows from which on each row speaks for itself
-SOME = 2000  # rows for attacks that ask often
-
-Progress = Callable[[str], None]
+__all__ = ["ModelAttackKeywords", "attack_model", "is_model"]
 
 
-def attack_model(
-    model: object,
-    *,
-    members: object,
-    holdout: object,
-    target: str | None = None,
-    shadows: int = 0,
-    make: Callable[[int], Any] | None = None,
-    attributes: Attributes | None = None,
-    canaries: tuple[Any, Any, Any] | None = None,
-    reading: Reading | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> RedTeam:
-    """Attack a model: who was in its training table, which attributes, what does a class look like?
+class ModelAttackKeywords(TypedDict, total=False):
+    """What may be said about an attack on a model, besides its tables.
 
-    Args:
-        model: A model folder, what ``train`` or ``load_model`` gave, or anything with ``predict_proba`` and
-            ``classes_``.
-        members: What it was trained on: a table beside a model of ours, else ``(X, y)``.
-        holdout: The same of rows it never saw, from the same population.
+    Attributes:
         target: The column it foretells; a model of ours knows it.
         shadows: Train so many models of the same kind and attack with them too; 0 trains none. From 16 on it
             is LiRA, with fewer the variant for few shadows.
@@ -68,10 +30,38 @@ def attack_model(
             what they are for each of its values.
         canaries: For a model that is not ours: ``(X, y, inside)``, records of which each was put into its
             training by a fair coin of its own, and the coins. They bound epsilon from below
-            (:class:`~mahrem.attacks.OneRunAudit`). A model of ours trained with ``audit=True`` knows its own.
-        reading: How to read the tables.
+            (:class:`~mahrem.attacks.on_models.OneRunAudit`). A model of ours trained with ``audit=True``
+            knows its own.
         seed: Of all draws.
+    """
+
+    target: str | None
+    shadows: int
+    make: Callable[[int], Any] | None
+    attributes: Attributes | None
+    canaries: tuple[Any, Any, Any] | None
+    seed: int
+
+
+def attack_model(
+    model: object,
+    *,
+    members: object,
+    holdout: object,
+    reading: Reading | None = None,
+    progress: Callable[[str], None] | None = None,
+    **settings: Unpack[ModelAttackKeywords],
+) -> RedTeam:
+    """Attack a model: who was in its training table, which attributes, what does a class look like?
+
+    Args:
+        model: A model folder, what ``train`` or ``load_model`` gave, or anything with ``predict_proba`` and
+            ``classes_``.
+        members: What it was trained on: a table beside a model of ours, else ``(X, y)``.
+        holdout: The same of rows it never saw, from the same population.
+        reading: How to read the tables.
         progress: Called with a sentence now and then.
+        **settings: Every name of :class:`ModelAttackKeywords`.
 
     Guarantees:
         - Nothing is spent: asking a released model is free, and no noise is drawn for a promise.
@@ -84,135 +74,51 @@ def attack_model(
         >>> rng = np.random.default_rng(0)
         >>> X, y = rng.normal(size=(400, 5)), rng.integers(2, size=400)
         >>> tree = DecisionTreeClassifier().fit(X[:200], y[:200])
-        >>> found = mh.attack_model(tree, members=(X[:200], y[:200]), holdout=(X[200:], y[200:]))
-        >>> found.findings[0].attack, found.findings[0].alarming
+        >>> result = mh.attack_model(tree, members=(X[:200], y[:200]), holdout=(X[200:], y[200:]))
+        >>> result.findings[0].attack, result.findings[0].alarming
         ('membership by loss', True)
     """
     began = time.perf_counter()
     step = progress or (lambda _: None)
-    check.at_least(0, shadows=check.whole(shadows=shadows))
-    known = attacked_model(model, target)
-    if attributes is not None:
-        known = replace(known, attributes=attributes)
+    check.unknown_keys(settings, tuple(ModelAttackKeywords.__annotations__), where="setting")
+    shadows = int(check.at_least(0, shadows=check.whole(shadows=settings.get("shadows", 0))))
+    attributes, canaries = settings.get("attributes"), settings.get("canaries")
+    known = attacked_model(model, settings.get("target"))
     step("reading")
     inside, outside = (
         known.examples(table, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
     )
     refuse_mixed(inside, outside)
     step("attacking")
-    findings: list[Finding] = [
-        beside_promise(LossThreshold(classes=known.classes)(known.model, inside, outside), known.cost)
-    ]
-    if shadows:
-        found = _with_shadows(known, inside, outside, shadows, make, seed, step)
-        findings.append(beside_promise(found, known.cost))
-    else:
-        findings.append(not_done("lira", f"no shadow models were asked for: {spelled('shadows', 16)}"))
-    some = (_some(inside, seed), _some(outside, seed))
-    findings += _attributes(known, *some)
-    findings.append(_inversion(known, *some, seed))
-    findings.append(_audit(known, canaries))
-    report = _report(known, findings, (len(inside), len(outside)), open_label(model))
-    return RedTeam(
-        report={**report, "seconds": round(time.perf_counter() - began, 3)}, findings=tuple(findings)
-    )
-
-
-def _with_shadows(
-    known: AttackedModel,
-    inside: Examples,
-    outside: Examples,
-    shadows: int,
-    make: Callable[[int], Any] | None,
-    seed: int,
-    step: Progress,
-) -> ModelFinding:
-    attack: Lira | FewShadows = (
-        Lira(shadows=shadows, classes=known.classes, seed=seed)
-        if shadows >= MANY
-        else FewShadows(shadows=shadows, classes=known.classes, seed=seed)
-    )
-    return attack(
-        known.model,
-        inside,
-        outside,
-        make=make or known.imitation(),
-        progress=lambda done, count: step(f"shadow {done} of {count}"),
-    )
-
-
-def beside_promise(finding: ModelFinding, cost: tuple[float, float] | None) -> ModelFinding:
-    """Put beside a rate what a promise allows at its false alarms."""
-    if cost is None or finding.baseline is None:
-        return finding
-    allowed = min(1.0, math.exp(min(cost[0], 50.0)) * finding.baseline + cost[1])
-    return replace(finding, details={**finding.details, "promised": allowed})
-
-
-def _attributes(known: AttackedModel, inside: Examples, outside: Examples) -> list[Finding]:
-    """Guess every declared attribute of few values; keep the one that gives most away."""
-    if known.attributes is None:
-        return [not_done("attribute inference", "which inputs are one attribute is known of tables only")]
-    found = []
-    for name, (places, values) in known.attributes.items():
-        attack = AttributeInference(places=places, values=values, classes=known.classes)
-        try:
-            one = attack(known.model, inside, outside)
-        except InvalidInput:
-            continue  # no row has one of the declared values
-        found.append(replace(one, details={**one.details, "column": name}))
-    if not found:
-        return [not_done("attribute inference", "no feature has declared values")]
-    worst = max(found, key=lambda one: (one.rate or 0.0) - (one.baseline or 0.0))
-    return [replace(worst, tried=len(found))]
-
-
-def _inversion(known: AttackedModel, inside: Examples, outside: Examples, seed: int) -> Finding:
-    rows = np.asarray(inside.inputs, dtype=np.float64)
-    low, high = float(np.nanmin(rows)), float(np.nanmax(rows))
-    if known.inputs is not None:
-        low, high = known.inputs.low, 1.0
-    if not low < high:
-        return not_done("model inversion", "all inputs are the same")
-    attack = ModelInversion(low=low, high=high, classes=known.classes, seed=seed, steps=60)
-    return attack(known.model, inside, outside)
-
-
-def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Finding:
-    """Put what canaries show beside the claim."""
-    claimed, delta = known.cost or (None, 0.0)
-    bound = known.audit
-    if canaries is not None:
-        rows, labels, inside = canaries
-        asked = Examples(np.asarray(rows), np.asarray(labels))
-        bound = OneRunAudit().of_model(known.model, asked, inside, delta=delta, classes=known.classes)
-    return (
-        not_done(
-            "one-run audit", f"no canaries were put into its training ({spelled('audit', True)} of train)"
+    findings = red_team(
+        ModelTarget(
+            model=known.model,
+            classes=known.classes,
+            members=inside,
+            holdout=outside,
+            attributes=known.attributes if attributes is None else attributes,
+            bounds=None if known.inputs is None else (known.inputs.low, 1.0),
+            cost=known.cost,
+            audit=known.audit,
+            canaries=None if canaries is None else _canaries(*canaries),
+            shadows=shadows,
+            make=settings.get("make") or (known.imitation() if shadows else None),
+            seed=settings.get("seed", 0),
+            progress=step,
         )
-        if bound is None
-        else audit_finding(bound, claimed)
     )
-
-
-def _some(examples: Examples, seed: int) -> Examples:
-    """Draw rows for attacks that ask often; the first ones of a sorted table would not be like the rest."""
-    return examples.take(np.random.default_rng(seed).permutation(len(examples))[:SOME])
-
-
-def _report(
-    known: AttackedModel, findings: list[Finding], counts: tuple[int, int], label: str
-) -> Mapping[str, Any]:
     cost = known.cost
-    return {
-        "source": label,
-        "members": counts[0],
-        "holdout": counts[1],
+    about = {
+        "members": len(inside),
+        "holdout": len(outside),
         "classes": len(known.classes),
         "target": known.target,
         "claimed": None if cost is None else {"epsilon": cost[0], "delta": cost[1]},
         "guarantee": known.guarantee,
-        "findings": [finding.as_dict() for finding in findings],
-        "alarming": sum(finding.alarming for finding in findings),
-        "warnings": [],
     }
+    return RedTeam.of(model, findings, began=began, about=about)
+
+
+def _canaries(rows: Any, labels: Any, inside: Any) -> AuditRecords:
+    examples = Examples(np.asarray(rows), np.asarray(labels))
+    return AuditRecords(examples=examples, inside=np.asarray(inside, dtype=np.bool_))

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from mahrem.attacks import AuditedBound, Examples
-from mahrem.dp import Facts, PublicColumn, public_cells
+from mahrem.attacks.on_models import Attributes, AuditedBound, Examples
+from mahrem.dp import Facts, public_cells
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, PublicInputs
 from mahrem.pipeline._trained import LoadedModel, TrainedModel, load_model
-from mahrem.table import Reading
+from mahrem.table import ColumnDeclaration, Reading
 
-__all__ = ["AttackedModel", "Attributes", "attacked_model", "is_model"]
+__all__ = ["AttackedModel", "attacked_model", "is_model"]
 
 IMITATION_EPOCHS = 20
-
-# By name: places among the inputs, and what they are for each value.
-Attributes: TypeAlias = Mapping[str, tuple[Sequence[int], Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +54,11 @@ class AttackedModel:
                 raise InvalidInput(f"{name} must be (X, y) beside a model that is not ours")
             return Examples(np.asarray(table[0]), np.asarray(table[1]))
         rows = self.inputs(table, reading)
-        facts = Facts(columns={self.target: PublicColumn(categories=self.classes)})
+        facts = Facts(columns={self.target: ColumnDeclaration(categories=self.classes)})
         places = public_cells(table, facts, [self.target], reading=reading)[self.target]
-        told = ~np.isnan(places)
-        labels = np.array(self.classes, dtype=object)[places[told].astype(np.int64)]
-        return Examples(rows[told], labels)
+        labelled = ~np.isnan(places)
+        labels = np.array(self.classes, dtype=object)[places[labelled].astype(np.int64)]
+        return Examples(rows[labelled], labels)
 
     def imitation(self) -> Callable[[int], Any]:
         """Give a maker of models of the same kind: a copy, or a network of the same form without noise."""
@@ -70,8 +67,8 @@ class AttackedModel:
             from sklearn.base import clone
 
             def copy(seed: int) -> Any:
-                made = clone(model)
-                return made.set_params(random_state=seed) if "random_state" in made.get_params() else made
+                fresh = clone(model)
+                return fresh.set_params(random_state=seed) if "random_state" in fresh.get_params() else fresh
 
             return copy
         network: Any = "logistic"
@@ -146,11 +143,11 @@ def _ours(model: TrainedModel | LoadedModel, target: str | None) -> AttackedMode
 
 def _declared(inputs: PublicInputs) -> Attributes:
     """Give the columns of declared values: one place for each value."""
-    found, start = {}, 0
+    attributes, start = {}, 0
     for name in inputs.features:
         values = inputs.facts.columns[name].categories
         width = 1 if values is None else len(values)
         if values is not None and width > 1:
-            found[name] = (range(start, start + width), np.eye(width))
+            attributes[name] = (range(start, start + width), np.eye(width))
         start += width
-    return found
+    return attributes

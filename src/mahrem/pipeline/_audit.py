@@ -14,17 +14,15 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import RISK_THRESHOLD, people_behind, risk_of, subjects_of
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise, model_settings
 from mahrem.partition import METHODS
-from mahrem.pipeline._prepare import subjects_of
 from mahrem.pipeline._progress import Progress, in_silence
-from mahrem.pipeline._reading import reading_beside, reading_of
-from mahrem.pipeline._recipe import BY_RECIPE
-from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
 from mahrem.pipeline._summary import promises_of
 from mahrem.release import (
+    BY_RECIPE,
     GivenPolicy,
     Policy,
     ReleaseKeywords,
@@ -35,6 +33,8 @@ from mahrem.release import (
     is_release,
     policy_from,
     read_policy,
+    reading_beside,
+    reading_of,
 )
 from mahrem.report import class_size_bins
 from mahrem.spark import is_spark_frame

@@ -10,15 +10,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.metrics import METRICS, average_risk, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
-from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
-from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
-from mahrem.pipeline._prepare import Prepared, prepare
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
 from mahrem.pipeline._sweep_keywords import SweepKeywords

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mahrem.drafts import correlations
 from mahrem.pipeline._kept import write_comparison
-from mahrem.pipeline._learning_measure import correlations
 
 __all__ = ["Comparison"]
 

@@ -12,14 +12,12 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either
-from mahrem.pipeline._draft import draft
-from mahrem.pipeline._prepare import prepare
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
-from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
 from mahrem.table import Source, open_source
 
 __all__ = ["DryRun", "dry_run", "fitted"]

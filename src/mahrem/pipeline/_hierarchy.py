@@ -11,8 +11,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
-from mahrem.pipeline._reading import reading_of
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
 from mahrem.table import (
     Hierarchy,
     HierarchyFacts,

@@ -10,8 +10,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from mahrem.pipeline._reading import reading_of
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from
+from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
 from mahrem.table import Kind, Role, infer_kind, open_source
 
 __all__ = ["ColumnFacts", "Inspection", "inspect"]

@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mahrem.drafts import Prepared
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.pipeline._prepare import Prepared
 from mahrem.release import Policy, is_release
 from mahrem.report import accuracy_svg, frontier_page, frontier_svg, to_json
 

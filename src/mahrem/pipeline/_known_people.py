@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.attacks import People, Published, fit_of, read_people
+from mahrem.drafts import plain_text
 from mahrem.errors import InvalidInput, spelled
-from mahrem.pipeline._population import members_in
-from mahrem.pipeline._prepare import plain_text
-from mahrem.pipeline._reading import reading_of
-from mahrem.release import Policy
+from mahrem.matching import People, Published, fit_of, read_people
+from mahrem.release import Policy, members_in, reading_of
 from mahrem.table import open_source
 from mahrem.types import Mask
 

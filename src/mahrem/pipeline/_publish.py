@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from mahrem import arrays
+from mahrem.drafts import Draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.pipeline._draft import Draft
 from mahrem.table import (
     FORMATS,
     Reading,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
-from mahrem.dp import Answer, Ledger, Query, answer_query, foretell_query
-from mahrem.pipeline._reading import ReadingSettings, reading_from
+from mahrem.dp import Ledger
+from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, preview_query
+from mahrem.release import ReadingSettings, reading_from
+from mahrem.settings import settings_of
 from mahrem.table import hold
 
 __all__ = ["query"]
+
+
+class AskKeywords(QueryKeywords, ReadingSettings, total=False):
+    """How a question is answered, and how the source is read."""
 
 
 def query(
@@ -18,11 +24,8 @@ def query(
     *,
     ledger: str | Path | Ledger,
     epsilon: float,
-    delta: float = 0.0,
-    mechanism: str | None = None,
-    confidence: float = 0.95,
     plan: bool = False,
-    **reading: Unpack[ReadingSettings],
+    **settings: Unpack[AskKeywords],
 ) -> Answer:
     """Answer a question about a table with differential privacy.
 
@@ -31,11 +34,9 @@ def query(
         question: For example ``"mean(cost) by sex where age >= 18"``, or a query object of ``mahrem.dp``.
         ledger: The ledger that pays, or its path.
         epsilon: What the answer may cost.
-        delta: The same, for Gaussian noise.
-        mechanism: ``laplace`` or ``gaussian``; by default ``gaussian`` where a delta is given.
-        confidence: How likely each error bar holds.
         plan: Only say how far off the answer would be and whether it fits; nothing is spent.
-        **reading: How the source is read: every name of :class:`~mahrem.pipeline.ReadingSettings`.
+        **settings: How it is answered, every name of :class:`~mahrem.dp.queries.QueryKeywords`; how the
+            source is read, every name of :class:`~mahrem.pipeline.ReadingSettings`.
 
     Guarantees:
         - ``(epsilon, delta)``-DP under the ledger's relation and unit of privacy.
@@ -49,19 +50,9 @@ def query(
         >>> [row["sex"] for row in answer.rows]
         ['f', 'm']
     """
-    how = reading_from(reading)
-    book = Ledger.of(ledger)
+    book, known = Ledger.of(ledger), settings_of(QuerySettings)
+    reading = reading_from({name: value for name, value in settings.items() if name not in known})
+    asked: Any = {name: value for name, value in settings.items() if name in known}
     if plan:
-        return foretell_query(
-            question, ledger=book, epsilon=epsilon, delta=delta, mechanism=mechanism, confidence=confidence
-        )
-    return answer_query(
-        hold(source),
-        question,
-        ledger=book,
-        epsilon=epsilon,
-        delta=delta,
-        mechanism=mechanism,
-        confidence=confidence,
-        reading=how,
-    )
+        return preview_query(question, ledger=book, epsilon=epsilon, **asked)
+    return answer_query(hold(source), question, ledger=book, epsilon=epsilon, reading=reading, **asked)

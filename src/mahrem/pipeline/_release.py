@@ -13,15 +13,12 @@ from typing import Any
 
 import tomli_w
 
+from mahrem.drafts import Draft, recipe_of
 from mahrem.errors import InvalidParameter
-from mahrem.pipeline._draft import Draft
-from mahrem.pipeline._parallel import in_parallel
 from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
-from mahrem.pipeline._recipe import RECIPE, recipe_of
-from mahrem.pipeline._released_people import remember_people
 from mahrem.pipeline._summary import summarise
-from mahrem.release import Policy, record_run, staged_release
+from mahrem.release import RECIPE, Policy, in_parallel, record_run, remember_people, staged_release
 from mahrem.report import to_json
 from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
@@ -155,7 +152,7 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     }
     memories: list[Callable[[], object]] = [
         lambda: record_run(output, source, about),
-        lambda: remember_people(draft, output),
+        lambda: remember_people(draft.policy, draft.prepared.source, draft.prepared.keep, output),
     ]
     in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
     return LocalRelease(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mahrem.drafts import risk_of
 from mahrem.metrics import MetricFacts, published_loss, take_figures
-from mahrem.pipeline._risk import risk_of
 from mahrem.pipeline._summary import promises_of
 from mahrem.report import class_size_bins
 from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan, PlacedColumn

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mahrem.drafts import Draft, guarded_risk, risk_of, singling_columns
 from mahrem.metrics import measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
-from mahrem.pipeline._draft import Draft
-from mahrem.pipeline._risk import guarded_risk, risk_of, singling_columns
 from mahrem.recode import Nodes
 from mahrem.report import class_size_bins, distribution
 from mahrem.table import Role, exported_names
@@ -51,12 +50,11 @@ def summarise(
     floor = max(policy.k or 1, SMALLEST_SHOWN)
     more: dict[str, Any] = {}
     if target is not None:
-        from mahrem.pipeline._release_learning import measure_learning
+        from mahrem.drafts import measure_learning
 
         more["learning"] = measure_learning(draft, target)
     if pictures:
-        from mahrem.pipeline._probe import probe
-        from mahrem.pipeline._relations import relations
+        from mahrem.drafts import probe, relations
 
         more |= {"relations": relations(draft, floor=floor), "red_team": probe(draft, floor=floor)}
     return {

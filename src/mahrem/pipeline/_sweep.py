@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.partition import METHODS
-from mahrem.pipeline._auto import suits
+from mahrem.partition import METHODS, suits_size
 from mahrem.readers import column, number, texts, whole
 from mahrem.settings import read_settings, setting, settings_of
 from mahrem.typed import listed, sizes
@@ -95,7 +94,7 @@ class Sweep:
         """Give the methods to run, the quick ones first, and those left out with the reason."""
         if self.methods is not None:
             return list(dict.fromkeys(self.methods)), {}
-        reasons = {name: suits(name, rows) for name in METHODS}
+        reasons = {name: suits_size(name, rows) for name in METHODS}
         chosen = [name for name, reason in reasons.items() if reason is None]
         chosen.sort(key=lambda name: METHODS[name].seconds(rows))
         return chosen, {name: reason for name, reason in reasons.items() if reason is not None}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from mahrem import check
-from mahrem.attacks import OneRunAudit
+from mahrem.attacks.on_models import OneRunAudit
 from mahrem.dp import Ledger
 from mahrem.errors import BudgetExceeded, InvalidParameter, spelled
 from mahrem.learning.private import PrivateNetwork
@@ -20,9 +20,8 @@ from mahrem.learning.training import (
     fit_model,
     planned_event,
 )
-from mahrem.pipeline._reading import ReadingSettings, reading_from
 from mahrem.pipeline._trained import TrainedModel
-from mahrem.release import is_release
+from mahrem.release import ReadingSettings, is_release, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import Reading, hold, open_source
 

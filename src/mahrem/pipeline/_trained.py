@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.attacks import AuditedBound
-from mahrem.dp import Event, Ledger
+from mahrem.attacks.on_models import AuditedBound
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private import PrivateNetwork, PublicInputs
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model

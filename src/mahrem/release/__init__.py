@@ -8,10 +8,14 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.release._columns import (
+        ReadingSettings,
         column_of,
         hierarchies_of,
         hierarchy_of,
         method_of,
+        reading_beside,
+        reading_from,
+        reading_of,
         recoding_of,
         refuse_beyond_limit,
         roles_of,
@@ -27,9 +31,13 @@ if TYPE_CHECKING:
     )
     from mahrem.release._given_policy import GivenPolicy, policy_from
     from mahrem.release._keywords import ReleaseKeywords
-    from mahrem.release._people import told_apart_by, watch_people
+    from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
+    from mahrem.release._parallel import in_parallel
+    from mahrem.release._people import remember_people, watch_people
     from mahrem.release._policy import AUTOMATIC, Policy, read_policy, release_settings
+    from mahrem.release._population import members_in, others_of, population_of
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
+    from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, state_folder
     from mahrem.release._template import policy_template
 else:
@@ -37,33 +45,48 @@ else:
 
 __all__ = [
     "AUTOMATIC",
+    "BY_RECIPE",
     "DATA_FILES",
     "READY_POLICIES",
+    "RECIPE",
+    "Automatic",
     "GivenPolicy",
     "Policy",
+    "ReadingSettings",
+    "Recipe",
     "ReleaseKeywords",
     "about_policy",
+    "best_groups",
     "check_hashes",
     "column_of",
     "earlier_seconds",
     "find_data",
     "hierarchies_of",
     "hierarchy_of",
+    "in_parallel",
     "is_release",
+    "learn_groups",
+    "members_in",
     "method_of",
+    "others_of",
     "policy_from",
     "policy_template",
     "policy_text",
+    "population_of",
     "read_policy",
+    "read_recipe",
+    "reading_beside",
+    "reading_from",
+    "reading_of",
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
     "release_settings",
+    "remember_people",
     "replace_page",
     "roles_of",
     "staged_release",
     "state_folder",
-    "told_apart_by",
     "unordered",
     "watch_people",
 ]

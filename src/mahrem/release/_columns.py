@@ -1,10 +1,11 @@
-"""What a policy means for the columns of a table: roles, kinds, hierarchies, cells, and a method for them."""
+"""What a policy means for a table: how it is read, roles, kinds, hierarchies, cells, and a method."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import polars as pl
 
@@ -20,6 +21,7 @@ from mahrem.table import (
     Hierarchy,
     Kind,
     Leaves,
+    Reading,
     Role,
     Words,
     assign_roles,
@@ -28,10 +30,14 @@ from mahrem.table import (
 )
 
 __all__ = [
+    "ReadingSettings",
     "column_of",
     "hierarchies_of",
     "hierarchy_of",
     "method_of",
+    "reading_beside",
+    "reading_from",
+    "reading_of",
     "recoding_of",
     "refuse_beyond_limit",
     "roles_of",
@@ -156,3 +162,39 @@ def refuse_beyond_limit(share: float, policy: Policy) -> None:
             f"{share:.4f} of the rows; raise it or choose another {spelled('missing')}",
             reached=share,
         )
+
+
+class ReadingSettings(TypedDict, total=False):
+    """How to read a source: every key is a field of :class:`~mahrem.table.Reading`, or ``sql``."""
+
+    delimiter: str | None
+    encoding: str | None
+    decimal: Literal[".", ","] | None
+    null: str | Sequence[str]
+    query: str | None
+    sql: str | None  # another word for query
+    table: str | None
+
+
+def reading_from(settings: Mapping[str, Any]) -> Reading:
+    """Read what was said by the keys of :class:`ReadingSettings`; others are refused."""
+    check.unknown_keys(settings, tuple(ReadingSettings.__annotations__), where="setting")
+    given = {name: value for name, value in settings.items() if value is not None}
+    return Reading(**check.under_one_name(given, "sql", "query"))
+
+
+def reading_of(policy: Policy) -> Reading:
+    """Give how the policy says a source is to be read."""
+    return Reading(
+        delimiter=policy.delimiter,
+        encoding=policy.encoding,
+        decimal=policy.decimal,
+        null=policy.null,
+        query=policy.query,
+        table=policy.table,
+    )
+
+
+def reading_beside(policy: Policy) -> Reading:
+    """Give how a second table that the policy names is read: in the same form, but all of it."""
+    return replace(reading_of(policy), query=None, table=None)

@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning, either
+from mahrem.release._policy import Policy
 from mahrem.release._record import private_key, state_folder, write_private
+from mahrem.table import Source
+from mahrem.types import Mask
 
-__all__ = ["Fingerprints", "fingerprints", "told_apart_by", "watch_people"]
+__all__ = ["Fingerprints", "columns_naming_people", "fingerprints", "remember_people", "watch_people"]
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
@@ -39,7 +42,7 @@ class Fingerprints:
 
     def overlap(self, other: Fingerprints) -> int:
         """Count the people in both; beyond :data:`KEPT` of them this is an estimate."""
-        ends = [int(one.hashes[-1]) for one in (self, other) if one.people > len(one.hashes)]
+        ends = [int(side.hashes[-1]) for side in (self, other) if side.people > len(side.hashes)]
         common = np.intersect1d(self.hashes, other.hashes, assume_unique=True)
         if not ends:
             return len(common)
@@ -88,21 +91,21 @@ def _hashed(rows: pl.Series, key: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return hashes
 
 
-def _warn_of_overlap(made: Fingerprints, release: Path) -> int:
+def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
     """Compare with every earlier release; gives the most people in common."""
     most, when = 0, ""
-    for path in sorted(_folder().glob(f"{made.tag}-*.people")):
+    for path in sorted(_folder().glob(f"{prints.tag}-*.people")):
         earlier = _read(path)
         if earlier is None or earlier[0]["release"] == _named(release):  # the same folder: it is replaced
             continue
-        common = made.overlap(earlier[1])
-        least = 1 if made.by_name else LIKELY * min(made.people, earlier[1].people)
+        common = prints.overlap(earlier[1])
+        least = 1 if prints.by_name else LIKELY * min(prints.people, earlier[1].people)
         if common >= least and common > most:
             most, when = common, str(earlier[0]["made"])
     if most:
-        what = "people" if made.by_name else "different combinations of quasi-identifiers"
+        what = "people" if prints.by_name else "different combinations of quasi-identifiers"
         warnings.warn(
-            f"{most} of {made.people} {what} are also in an earlier release ({when}): laid side by side, "
+            f"{most} of {prints.people} {what} are also in an earlier release ({when}): laid side by side, "
             f"the two can tell more than each promises (composition); replace the earlier one, or measure "
             f"it with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
             PrivacyWarning,
@@ -111,22 +114,22 @@ def _warn_of_overlap(made: Fingerprints, release: Path) -> int:
     return most
 
 
-def _remember(made: Fingerprints, release: Path) -> None:
+def _remember(prints: Fingerprints, release: Path) -> None:
     """Keep fingerprints for the next release, readable by this user alone."""
     about = {
         "release": _named(release),
         "made": time.strftime("%Y-%m-%d", time.gmtime()),
-        "people": made.people,
-        "by_name": made.by_name,
+        "people": prints.people,
+        "by_name": prints.by_name,
     }
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in folder.glob(f"{made.tag}-*.people"):  # a replaced release is no longer there
+    for path in folder.glob(f"{prints.tag}-*.people"):  # a replaced release is no longer there
         earlier = _read(path)
         if earlier is not None and earlier[0]["release"] == about["release"]:
             path.unlink(missing_ok=True)
-    content = json.dumps(about).encode() + b"\n" + made.hashes.astype("<u8").tobytes()
-    write_private(folder / f"{made.tag}-{secrets.token_hex(6)}.people", content)
+    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
+    write_private(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content)
 
 
 def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
@@ -145,9 +148,9 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
         - What is kept is readable by this user alone and holds keyed hashes, never a value.
     """
     try:
-        made = fingerprints(frame, by_name=by_name)
-        common = _warn_of_overlap(made, release)
-        _remember(made, release)
+        prints = fingerprints(frame, by_name=by_name)
+        common = _warn_of_overlap(prints, release)
+        _remember(prints, release)
     except OSError as error:
         message = f"fingerprints of the people could not be kept: {error.strerror}"
         warnings.warn(message, PrivacyWarning, stacklevel=2)
@@ -155,7 +158,35 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
     return common
 
 
-def told_apart_by(
+def remember_people(policy: Policy, source: Source, keep: Mask, output: Path) -> None:
+    """Warn if these people were released before, and keep their fingerprints for the next time.
+
+    Args:
+        policy: Says which columns tell people apart.
+        source: The table.
+        keep: Which of its rows take part.
+        output: The folder of the release.
+    """
+    if _only_invented(source):
+        return
+    names, by_name = columns_naming_people(
+        policy.subject, (*policy.identifier, *policy.pseudonym), policy.quasi, source.columns
+    )
+    people = source.take(names)
+    watch_people(people if keep.all() else people.filter(pl.Series(keep)), output, by_name=by_name)
+
+
+def _only_invented(source: Source) -> bool:
+    """Say whether a table lists the demo's patients: what is told of people who do not exist harms nobody."""
+    if "name" not in source.columns:
+        return False
+    from mahrem.datasets import are_invented
+
+    first = source.scan(["name"]).head(1).collect()["name"]  # one name finds out most tables
+    return are_invented(first) and are_invented(source.take(["name"])["name"])
+
+
+def columns_naming_people(
     subject: str | None, identifier: Sequence[str], quasi: Sequence[str], columns: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Say which columns tell people apart, and whether they name them."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
     from mahrem.table._formats import FORMATS, FileFormat, refuse_too_large
     from mahrem.table._schema import Column, Kind, Missing, Role
     from mahrem.table.cells import (
@@ -104,6 +105,7 @@ __all__ = [
     "Cell",
     "Cells",
     "Column",
+    "ColumnDeclaration",
     "Database",
     "Domain",
     "Exact",
@@ -163,6 +165,7 @@ __all__ = [
     "quoted",
     "read_alone",
     "read_cell",
+    "read_declarations",
     "read_hierarchy",
     "read_key",
     "read_kind",
@@ -174,6 +177,7 @@ __all__ = [
     "restored_cells",
     "role_from_word",
     "scan_sparingly",
+    "typed_declarations",
     "wall_clock",
     "with_default_hierarchy",
     "write_database",

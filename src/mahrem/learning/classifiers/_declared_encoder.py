@@ -12,12 +12,10 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers._feature_cells import distinct_cells, missing_cells
 from mahrem.learning.classifiers._features import _numbers, _Words
-from mahrem.table import Hierarchy, write_labels
+from mahrem.table import ColumnDeclaration, Hierarchy, write_labels
 from mahrem.types import Floats
 
 __all__ = ["DeclaredEncoder", "DeclaredNumbers", "DeclaredWords"]
-
-MOST_WORDS = 10_000  # values of a column; each has a place of its own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +35,12 @@ class DeclaredNumbers:
     cuts: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        low, high = check.finite(lower=self.lower), check.finite(upper=self.upper)
-        if not low < high:
-            raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
-        object.__setattr__(self, "lower", float(low))
-        object.__setattr__(self, "upper", float(high))
+        known = ColumnDeclaration(lower=self.lower, upper=self.upper)
+        object.__setattr__(self, "lower", known.lower)
+        object.__setattr__(self, "upper", known.upper)
         places = self.cuts if self.cuts is not None else self._unscaled(np.linspace(0, 1, 10)[1:-1])
         cuts = tuple(float(place) for place in places)
-        if any(not low < cut < high for cut in cuts) or list(cuts) != sorted(set(cuts)):
+        if any(not self.lower < cut < self.upper for cut in cuts) or list(cuts) != sorted(set(cuts)):
             raise InvalidParameter("cuts must rise and lie inside the bounds")
         object.__setattr__(self, "cuts", cuts)
 
@@ -87,14 +83,12 @@ class DeclaredWords:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", tuple(self.values))
-        if not 1 <= len(set(self.values)) == len(self.values) <= MOST_WORDS:
-            raise InvalidParameter(
-                f"values={len(self.values)} must be different, at least one and at most {MOST_WORDS}"
-            )
+        object.__setattr__(self, "values", ColumnDeclaration(categories=self.values).categories)
         if self.weights is not None:
-            object.__setattr__(self, "weights", tuple(float(one) for one in self.weights))
-            if len(self.weights) != len(self.values) or not all(0 < one < np.inf for one in self.weights):
+            object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
+            if len(self.weights) != len(self.values) or not all(
+                0 < weight < np.inf for weight in self.weights
+            ):
                 raise InvalidParameter("weights must be as many as the values and above 0")
 
     @property
@@ -149,13 +143,13 @@ class DeclaredEncoder:
     @property
     def names(self) -> tuple[str, ...]:
         """What each number is."""
-        found: list[str] = []
+        names: list[str] = []
         for name, column in self.columns.items():
             if isinstance(column, DeclaredWords):
-                found += [f"{name}={value}" for value in column.values] + [f"{name} missing"]
+                names += [f"{name}={value}" for value in column.values] + [f"{name} missing"]
             else:
-                found += [name, f"{name} missing", *(f"{name}>{cut:g}" for cut in column.cuts or ())]
-        return tuple(found)
+                names += [name, f"{name} missing", *(f"{name}>{cut:g}" for cut in column.cuts or ())]
+        return tuple(names)
 
     def __call__(self, frame: pl.DataFrame, cells: Sequence[str] | None = None) -> Floats:
         """Turn rows into ``(n, width)`` numbers of 32 bits.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
     from mahrem.learning.private._private_siamese import PrivateSiamese
     from mahrem.learning.private._private_steps import (
+        Compute,
         Descent,
         PrivateSteps,
         StepExamples,
@@ -57,6 +58,7 @@ __all__ = [
     "NOISES",
     "OPTIMISERS",
     "ClippedSums",
+    "Compute",
     "Descent",
     "FunctionalLinear",
     "FunctionalLogistic",

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_integers, laplace_integers
+from mahrem.dp import Relation
+from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, gaussian_integers, laplace_integers
 from mahrem.learning.private._secret_stream import new_stream
 from mahrem.types import Floats
 

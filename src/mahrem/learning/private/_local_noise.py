@@ -7,7 +7,8 @@ from typing import Any
 
 from mahrem import check
 from mahrem.check import extra
-from mahrem.dp import Event, Gaussian, Ledger, Pure, epsilon_of, gaussian_multiplier, local_event
+from mahrem.dp import Ledger, local_event
+from mahrem.dp.accounting import Event, Gaussian, Pure, epsilon_of, gaussian_multiplier
 from mahrem.errors import InvalidParameter
 
 __all__ = ["LocalNoise"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from mahrem import check
-from mahrem.dp import Relation, gaussian_delta
+from mahrem.dp import Relation
+from mahrem.dp.accounting import gaussian_delta
 from mahrem.errors import InvalidParameter
 
 __all__ = ["objective_delta", "objective_rdp"]

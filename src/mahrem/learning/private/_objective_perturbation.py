@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GaussianNoise, IntegerNoise, Relation, Tape, gaussian_multiplier, listening
+from mahrem.dp import Relation, Tape, listening
+from mahrem.dp.accounting import gaussian_multiplier
+from mahrem.dp.noise import GaussianNoise, IntegerNoise
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._convex import Objective, minimise
 from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release

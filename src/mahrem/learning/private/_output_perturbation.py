@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import IntegerNoise, gaussian_multiplier
+from mahrem.dp.accounting import gaussian_multiplier
+from mahrem.dp.noise import IntegerNoise
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._convex import Objective, minimise
 from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release

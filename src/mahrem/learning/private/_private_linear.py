@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, Relation, promise_event
+from mahrem.dp import Ledger, Relation
+from mahrem.dp.accounting import promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._public_inputs import declared_features

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GlobalSensitivity, Relation, noised, promise_event
+from mahrem.dp import Relation, noised
+from mahrem.dp.accounting import promise_event
+from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss
 from mahrem.learning.private._private_linear import PrivateLinear, promise_words

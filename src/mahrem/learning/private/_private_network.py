@@ -15,7 +15,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._networks import network_maker, network_outputs
-from mahrem.learning.private._private_steps import Descent, PrivateSteps, StepExamples
+from mahrem.learning.private._private_steps import Compute, Descent, PrivateSteps, StepExamples
 from mahrem.learning.private._public_inputs import (
     PublicInputs,
     declared_features,
@@ -250,8 +250,7 @@ class PrivateNetwork(Estimator, ABC):
             StepExamples(torch.from_numpy(inputs), torch.from_numpy(targets), units),
             stream=stream,
             descent=self.descent,
-            device=self.device,
-            microbatch=self.microbatch,
+            compute=Compute(device=self.device, microbatch=self.microbatch),
         )
 
     def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:  # noqa: ARG002 - for other kinds

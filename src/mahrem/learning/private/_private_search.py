@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Approximate, Ledger, Relation
+from mahrem.dp import Ledger, Relation
+from mahrem.dp.accounting import Approximate
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._private_networks import PrivateClassifier
 from mahrem.learning.private._secret_stream import SecretStream, new_stream

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GlobalSensitivity, Relation, listened, noised
+from mahrem.dp import Relation, listened, noised
+from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
 from mahrem.learning.private._choices import OPTIMISERS, SCHEDULES
 from mahrem.learning.private._example_gradients import ClippedSums, torch_of
@@ -22,7 +23,7 @@ from mahrem.types import Integers
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["Descent", "PrivateSteps", "StepExamples", "choose_device", "limited_units"]
+__all__ = ["Compute", "Descent", "PrivateSteps", "StepExamples", "choose_device", "limited_units"]
 
 TRIED = 8  # made-up examples
 LATTICE = 1 << 20  # what a neighbour test sees: sums in units of clip / LATTICE
@@ -72,6 +73,22 @@ class Descent:
         return self.learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Where gradients are computed; it changes memory and time, nothing else.
+
+    Args:
+        device: ``auto``, ``cpu``, ``cuda`` …
+        microbatch: So many examples at a time; bounds memory.
+    """
+
+    device: str = "auto"
+    microbatch: int = 256
+
+    def __post_init__(self) -> None:
+        check.at_least(1, microbatch=check.whole(microbatch=self.microbatch))
+
+
 def choose_device(device: str = "auto") -> Any:
     """Give the device to train on; ``auto`` takes a GPU if there is one."""
     torch = torch_of()
@@ -117,8 +134,7 @@ class PrivateSteps:
         examples: Inputs, targets and whose they are.
         stream: Where batches and noise come from.
         descent: What is done with noisy gradients.
-        device: Where to compute.
-        microbatch: So many examples at a time; bounds memory, changes nothing else.
+        compute: Where, and how many examples at a time.
 
     Guarantees:
         - Between neighbours the sum of a step moves by at most the plan's clip (twice that under
@@ -138,13 +154,12 @@ class PrivateSteps:
         *,
         stream: SecretStream,
         descent: Descent | None = None,
-        device: str = "auto",
-        microbatch: int = 256,
+        compute: Compute | None = None,
     ) -> None:
         inputs, targets = examples.inputs, examples.targets
         self.plan, self.stream, self.descent = plan, stream, descent or Descent()
-        self.microbatch = int(check.at_least(1, microbatch=check.whole(microbatch=microbatch)))
-        self.device = choose_device(device)
+        where = compute or Compute()
+        self.microbatch, self.device = where.microbatch, choose_device(where.device)
         self.model = model.to(self.device).train()
         self.sums = self._tried(losses, inputs, targets)
         self.parameters: list[Any] = self.sums.parameters

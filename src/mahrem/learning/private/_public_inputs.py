@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp import Facts, PublicColumn, cells_of, public_cells, refuse_undeclared
+from mahrem.dp import Facts, cells_of, public_cells, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.table import Reading, Source
+from mahrem.table import ColumnDeclaration, Reading, Source
 from mahrem.types import Floats, Integers
 
 __all__ = [
@@ -39,9 +39,9 @@ class PublicInputs:
 
     Example:
         >>> import polars as pl
-        >>> from mahrem.dp import PublicColumn
-        >>> columns = {"age": PublicColumn(lower=0, upper=100), "sex": PublicColumn(categories=("f", "m"))}
-        >>> inputs = PublicInputs(facts=Facts(columns=columns), features=("age", "sex"))
+        >>> from mahrem.table import ColumnDeclaration
+        >>> age, sex = ColumnDeclaration(lower=0, upper=100), ColumnDeclaration(categories=("f", "m"))
+        >>> inputs = PublicInputs(facts=Facts(columns={"age": age, "sex": sex}), features=("age", "sex"))
         >>> inputs(pl.DataFrame({"age": [75, None], "sex": ["m", "x"]})).tolist()
         [[0.5, 0.0, 1.0], [0.0, 0.0, 0.0]]
     """
@@ -88,7 +88,7 @@ class PublicInputs:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PublicInputs:
         """Read what :meth:`as_dict` gave."""
-        columns = {name: PublicColumn(**known) for name, known in plain["columns"].items()}
+        columns = {name: ColumnDeclaration.from_dict(known) for name, known in plain["columns"].items()}
         return cls(facts=Facts(columns=columns), features=tuple(plain["features"]), low=plain["low"])
 
 

@@ -54,10 +54,9 @@ class PublicRows:
 
     Example:
         >>> import polars as pl
-        >>> from mahrem.dp import PublicColumn
-        >>> facts = Facts(columns={
-        ...     "age": PublicColumn(lower=0, upper=100), "ill": PublicColumn(categories=("no", "yes"))
-        ... })
+        >>> from mahrem.table import ColumnDeclaration
+        >>> age, ill = ColumnDeclaration(lower=0, upper=100), ColumnDeclaration(categories=("no", "yes"))
+        >>> facts = Facts(columns={"age": age, "ill": ill})
         >>> encode = PublicRows(facts=facts, features=("age",), target="ill", norm=9.0)
         >>> rows, target = encode(pl.DataFrame({"age": [50, 900], "ill": ["yes", "who knows"]}))
         >>> rows.tolist(), target.tolist()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.dp import GlobalSensitivity, IntegerNoise, Relation, gaussian_integers, laplace_integers
+from mahrem.dp import Relation
+from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, gaussian_integers, laplace_integers
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mahrem.dp import Ledger, event_to_dict
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import event_to_dict
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._secret_stream import SecretStream, stream_from

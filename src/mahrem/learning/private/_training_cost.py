@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from mahrem.check import extra
-from mahrem.dp import Composed, Event, Relation, epsilon_of, foreign
+from mahrem.dp import Relation
+from mahrem.dp.accounting import Composed, Event, epsilon_of, foreign
 from mahrem.errors import InvalidParameter
 
 __all__ = ["ORDERS", "gaussian_steps", "least_gaussian", "renyi_epsilon"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Event, Pure, Relation, Repeated, epsilon_of, warn_of_large_delta
+from mahrem.dp import Relation, warn_of_large_delta
+from mahrem.dp.accounting import Event, Pure, Repeated, epsilon_of
 from mahrem.errors import InvalidParameter, PrivacyWarning, either
 from mahrem.learning.private._choices import NOISES
 from mahrem.learning.private._secret_stream import SecretStream
@@ -18,6 +19,28 @@ from mahrem.learning.private._training_cost import gaussian_steps, least_gaussia
 from mahrem.types import Floats, Integers
 
 __all__ = ["TrainingPlan", "declared_rows", "training_event"]
+
+
+class PlanKeywords(TypedDict, total=False):
+    """Numbers of a plan that are taken as they are.
+
+    Attributes:
+        clip: Largest norm of one unit's gradient; 1 by default.
+        delta: The delta of the promise; 0 by default.
+        noise: ``gaussian`` or ``laplace``.
+        relation: Which tables are neighbours.
+        rows_per_person: So many rows of one unit are used at most.
+        poisson: False for batches that are no Poisson samples; refused unless the bound is accepted.
+        accept_no_amplification: Accept that every epoch costs as much as a step over all rows.
+    """
+
+    clip: float
+    delta: float
+    noise: str
+    relation: Relation | str
+    rows_per_person: int
+    poisson: bool
+    accept_no_amplification: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,15 +107,9 @@ class TrainingPlan:
         batch: float,
         epochs: float | None = None,
         steps: int | None = None,
-        clip: float = 1.0,
         noise_multiplier: float | None = None,
         epsilon: float | None = None,
-        delta: float = 0.0,
-        noise: str = "gaussian",
-        relation: Relation | str = Relation.ADD_REMOVE,
-        rows_per_person: int = 1,
-        poisson: bool = True,
-        accept_no_amplification: bool = False,
+        **fixed: Unpack[PlanKeywords],
     ) -> Self:
         """Make a plan from a noise multiplier, or find the least noise for a promise.
 
@@ -101,18 +118,15 @@ class TrainingPlan:
             batch: Expected size of a batch.
             epochs: How often each unit is seen on average; or ``steps``.
             steps: How many steps.
-            clip: Largest norm of one unit's gradient.
             noise_multiplier: Noise in units of ``clip``; or ``epsilon``.
             epsilon: The promise to find the noise for, by privacy loss distributions.
-            delta: The delta of the promise.
-            noise: ``gaussian`` or ``laplace``.
-            relation: Which tables are neighbours.
-            rows_per_person: So many rows of one unit are used at most.
-            poisson: False for batches that are no Poisson samples; refused unless the bound is accepted.
-            accept_no_amplification: Accept that every epoch costs as much as a step over all rows.
+            **fixed: Every name of :class:`PlanKeywords`.
         """
-        kind = Relation(check.one_of([str(one) for one in Relation], relation=str(relation)))
-        if not poisson and not accept_no_amplification:
+        numbers: dict[str, Any] = {"clip": 1.0, "delta": 0.0, **fixed}
+        accepted = numbers.pop("accept_no_amplification", False)
+        relation = str(numbers.get("relation", Relation.ADD_REMOVE))
+        numbers["relation"] = Relation(check.one_of(tuple(map(str, Relation)), relation=relation))
+        if not numbers.get("poisson", True) and not accepted:
             raise InvalidParameter(
                 "poisson=False must be accepted with accept_no_amplification: without Poisson sampling every "
                 "epoch costs as much as one step over all rows (sampling rate 1)"
@@ -128,25 +142,15 @@ class TrainingPlan:
             raise InvalidParameter(
                 f"noise_multiplier={noise_multiplier!r}, epsilon={epsilon!r}: give one of the two"
             )
-        numbers: dict[str, Any] = {
-            "rows": rows,
-            "batch": float(batch),
-            "steps": steps,
-            "clip": clip,
-            "delta": delta,
-            "noise": noise,
-            "relation": kind,
-            "rows_per_person": rows_per_person,
-            "poisson": poisson,
-        }
+        numbers |= {"rows": rows, "batch": float(batch), "steps": steps}
         if noise_multiplier is None and epsilon is not None:
             check.above_zero(epsilon=epsilon)
             trial = cls(**numbers, noise_multiplier=1.0)
             times, rate = trial.uses(trial.steps)
-            if noise == "laplace":
+            if trial.noise == "laplace":
                 noise_multiplier = trial.moves / math.log1p(math.expm1(epsilon / times) / rate) * (1 + 1e-12)
             else:
-                noise_multiplier = least_gaussian(rate, times, epsilon, delta, kind)
+                noise_multiplier = least_gaussian(rate, times, epsilon, trial.delta, trial.relation)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)  # the trial has said it
                 return cls(**numbers, noise_multiplier=noise_multiplier)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.learning.rules._class_rules import (
         MINERS,
         ClassRules,
+        Mining,
         class_rules,
         least_rows,
         mine_sets,
@@ -34,6 +35,7 @@ __all__ = [
     "Cut",
     "EqualWidthBins",
     "Items",
+    "Mining",
     "QuantileBins",
     "Rule",
     "RuleList",

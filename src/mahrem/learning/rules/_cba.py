@@ -16,6 +16,7 @@ from mahrem.learning._estimator import Estimator
 from mahrem.learning.rules._class_rules import (
     ClassRules,
     Miner,
+    Mining,
     SupportOf,
     class_rules,
     least_rows,
@@ -106,10 +107,12 @@ def cba(cells: pl.DataFrame, target: Sequence[str] | pl.Series, settings: CbaSet
         table,
         items.place,
         least_rows(settings.support, cells.height),
-        longest=settings.longest,
-        miner=settings.miner,
-        support_of=settings.support_of,
-        lean=not settings.prune,
+        Mining(
+            longest=settings.longest,
+            miner=settings.miner,
+            support_of=settings.support_of,
+            lean=not settings.prune,
+        ),
     )
     ranked = class_rules(
         sets,

@@ -16,6 +16,7 @@ __all__ = [
     "MINERS",
     "ClassRules",
     "Miner",
+    "Mining",
     "SupportOf",
     "class_rules",
     "least_rows",
@@ -63,17 +64,35 @@ def least_rows(support: float, rows: int) -> int:
     return max(1, near if abs(exact - near) < 1e-9 * max(1.0, exact) else int(np.ceil(exact)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mining:
+    """How frequent sets are found.
+
+    Args:
+        longest: Most items of a set; by default all lengths.
+        miner: ``eclat`` (depth first on bits), ``apriori`` (level by level) or ``fp-growth`` (a tree).
+        support_of: What must be frequent: the set (``left``) or the set with its best class (``rule``).
+        lean: Spare the search for sets with a part all of whose rows have one class: the rule of that
+            part stands before theirs and is right about all they are right about, so they are never kept.
+    """
+
+    longest: int | None = None
+    miner: Miner = "eclat"
+    support_of: SupportOf = "left"
+    lean: bool = False
+
+    def __post_init__(self) -> None:
+        check.one_of(get_args(SupportOf), support_of=self.support_of)
+        check.one_of(get_args(Miner), miner=self.miner)
+
+
 def mine_sets(
     codes: Codes,
     target: Integers,
     table: Bits,
     columns: Codes,
     minimum: int,
-    *,
-    longest: int | None = None,
-    miner: Miner = "eclat",
-    support_of: SupportOf = "left",
-    lean: bool = False,
+    how: Mining,
 ) -> tuple[ItemMatrix, Integers]:
     """Find all frequent sets of items with their rows by class; no set is empty.
 
@@ -83,23 +102,19 @@ def mine_sets(
         table: The same as bits.
         columns: ``(items,)`` column of each item.
         minimum: Rows that make a set frequent.
-        longest: Most items of a set; by default all lengths.
-        miner: ``eclat`` (depth first on bits), ``apriori`` (level by level) or ``fp-growth`` (a tree).
-        support_of: What must be frequent: the set (``left``) or the set with its best class (``rule``).
-        lean: Spare the search for sets with a part all of whose rows have one class: the rule of that
-            part stands before theirs and is right about all they are right about, so they are never kept.
+        how: The miner and what it looks for.
 
     Guarantees:
         - All miners give the same sets and counts, by size and then by items; with ``lean`` each may leave
           out other ones, and a classifier without pruning keeps the same rules.
         - Every row counts as often as it occurs.
     """
-    by_rule = check.one_of(get_args(SupportOf), support_of=support_of) == "rule"
-    most = codes.shape[1] if longest is None else min(longest, codes.shape[1])
-    if check.one_of(get_args(Miner), miner=miner) == "fp-growth":
+    by_rule = how.support_of == "rule"
+    most = codes.shape[1] if how.longest is None else min(how.longest, codes.shape[1])
+    if how.miner == "fp-growth":
         return fp_growth_sets(codes, target, table, minimum, most, by_rule=by_rule)
-    bits: Callable[..., tuple[ItemMatrix, Integers]] = eclat_sets if miner == "eclat" else apriori_sets
-    return bits(table, columns, minimum, most, by_rule=by_rule, lean=lean)
+    bits: Callable[..., tuple[ItemMatrix, Integers]] = eclat_sets if how.miner == "eclat" else apriori_sets
+    return bits(table, columns, minimum, most, by_rule=by_rule, lean=how.lean)
 
 
 def pessimistic_error(wrong: Integers, rows: Integers) -> Floats:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mahrem.learning.synthesis._recurrent import Recurrent
     from mahrem.learning.synthesis._settings import SynthesisSettings
     from mahrem.learning.synthesis._synthesisers import FittedSynthesiser, Synthesiser, make_synthesiser
-    from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain
+    from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn
     from mahrem.learning.synthesis._synthetic_images import NetworkImages, NetworkImagesFit
     from mahrem.learning.synthesis._synthetic_quality import SyntheticQuality, synthetic_quality
     from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
@@ -40,8 +40,8 @@ __all__ = [
     "Adversarial",
     "CellLikelihood",
     "CellsAsked",
-    "DeclaredColumn",
     "DeclaredDomain",
+    "DomainColumn",
     "FittedSynthesiser",
     "Generator",
     "GeneratorExamples",

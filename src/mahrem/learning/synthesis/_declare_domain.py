@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Facts, refuse_undeclared
 from mahrem.errors import InvalidParameter
-from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain, day_number
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn, day_number
 
 __all__ = ["declare_domain"]
 
@@ -41,8 +41,8 @@ def declare_domain(
             each.
 
     Example:
-        >>> from mahrem.dp import PublicColumn
-        >>> facts = Facts(columns={"age": PublicColumn(lower=0, upper=99)})
+        >>> from mahrem.table import ColumnDeclaration
+        >>> facts = Facts(columns={"age": ColumnDeclaration(lower=0, upper=99)})
         >>> domain = declare_domain(facts, ["age", "born"], dates={"born": ("1900-01-01", "2020-12-31")})
         >>> [(column.kind, column.cells) for column in domain.columns]
         [('whole', 100), ('date', 66)]
@@ -63,15 +63,15 @@ def declare_domain(
             if not low < high:
                 raise InvalidParameter(f"dates={name!r}: the first day must lie before the last")
             edges = _edges(low, high, cells.get(name), fine, whole=True, name=name)
-            made.append(DeclaredColumn(name=name, kind="date", edges=edges, gaps=gaps))
+            made.append(DomainColumn(name=name, kind="date", edges=edges, gaps=gaps))
         elif known is not None and known.categories is not None:
-            made.append(DeclaredColumn(name=name, kind="category", categories=known.categories, gaps=gaps))
+            made.append(DomainColumn(name=name, kind="category", categories=known.categories, gaps=gaps))
         else:
             low, high = facts.bounds(name)
             usual = "whole" if low.is_integer() and high.is_integer() else "number"
             kind = _number_kind(kinds.get(name, usual))
             edges = _edges(low, high, cells.get(name), fine, whole=kind == "whole", name=name)
-            made.append(DeclaredColumn(name=name, kind=kind, edges=edges, gaps=gaps))
+            made.append(DomainColumn(name=name, kind=kind, edges=edges, gaps=gaps))
     return DeclaredDomain(columns=tuple(made), facts=facts)
 
 

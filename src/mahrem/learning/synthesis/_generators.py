@@ -15,7 +15,15 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import Descent, PrivateSteps, SecretStream, StepExamples, TrainingPlan, torch_of
+from mahrem.learning.private import (
+    Compute,
+    Descent,
+    PrivateSteps,
+    SecretStream,
+    StepExamples,
+    TrainingPlan,
+    torch_of,
+)
 from mahrem.learning.synthesis._drawings import NetworkDrawing
 from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers
@@ -133,8 +141,7 @@ class Generator(ABC):
             StepExamples(torch_of().from_numpy(examples.rows), targets, examples.units),
             stream=stream,
             descent=self.descent(),
-            device=self.device,
-            microbatch=self.microbatch,
+            compute=Compute(device=self.device, microbatch=self.microbatch),
         )
 
 

@@ -6,22 +6,23 @@ import math
 from dataclasses import dataclass, field
 
 from mahrem import check
-from mahrem.dp import (
+from mahrem.dp import Relation, Unit
+from mahrem.dp.accounting import (
     Approximate,
     Composed,
     DiscreteGaussian,
     Event,
+    Repeated,
+    epsilon_of,
+    gaussian_multiplier,
+    rho_for,
+)
+from mahrem.dp.noise import (
     GlobalSensitivity,
     IntegerNoise,
     RangedExponential,
-    Relation,
-    Repeated,
-    Unit,
     bounded_range_epsilon,
-    epsilon_of,
-    gaussian_multiplier,
     global_sensitivity,
-    rho_for,
 )
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE

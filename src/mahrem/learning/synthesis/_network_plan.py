@@ -5,17 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from mahrem.dp import (
-    Approximate,
-    Composed,
-    Event,
-    IntegerNoise,
-    Relation,
-    Unit,
-    gaussian_multiplier,
-    global_sensitivity,
-    rho_for,
-)
+from mahrem.dp import Relation, Unit
+from mahrem.dp.accounting import Approximate, Composed, Event, gaussian_multiplier, rho_for
+from mahrem.dp.noise import IntegerNoise, global_sensitivity
 from mahrem.learning.private import TrainingPlan, least_gaussian
 from mahrem.learning.synthesis._generators import Generator
 from mahrem.learning.synthesis._marginal_plan import ASSUMED_ROWS, count_event, count_noise

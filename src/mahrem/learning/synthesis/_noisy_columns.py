@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem.dp import IntegerNoise
+from mahrem.dp.noise import IntegerNoise
 from mahrem.learning.synthesis._clique_growth import marginal_counts
 from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._coarse_groups import CoarseGroups, coarse_groups

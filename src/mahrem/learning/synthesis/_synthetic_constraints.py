@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.learning.synthesis._synthetic_domain import DeclaredColumn, DeclaredDomain
+from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn
 from mahrem.types import Mask
 
 __all__ = ["AtMost", "Constraint", "SumOf", "keep_constraints", "parse_constraint"]
@@ -75,12 +75,12 @@ class SumOf:
         """Columns it speaks of."""
         return self.total, *self.parts
 
-    def filled(self, rows: pl.DataFrame, total: DeclaredColumn) -> pl.DataFrame:
+    def filled(self, rows: pl.DataFrame, total: DomainColumn) -> pl.DataFrame:
         """Add the total up."""
         summed = pl.sum_horizontal(list(self.parts), ignore_nulls=False).cast(total.dtype)
         return rows.with_columns(summed.alias(self.total))
 
-    def broken(self, total: DeclaredColumn) -> pl.Expr:
+    def broken(self, total: DomainColumn) -> pl.Expr:
         """Say in which rows the total would leave its bounds."""
         inside = pl.col(self.total).is_between(total.bound(0), total.bound(-1))
         return ~(inside.fill_null(value=total.gaps))
@@ -173,7 +173,7 @@ def _refuse_hopeless(constraints: Sequence[Constraint], domain: DeclaredDomain) 
         raise InvalidParameter(f"constraints={[str(one) for one in constraints]} cannot be kept together")
 
 
-def _anywhere(column: DeclaredColumn, rng: np.random.Generator) -> pl.Series:
+def _anywhere(column: DomainColumn, rng: np.random.Generator) -> pl.Series:
     """Give values anywhere between the bounds of a column."""
     low, high = column.edges[0], column.edges[-1]
     if column.kind == "number":
@@ -182,14 +182,14 @@ def _anywhere(column: DeclaredColumn, rng: np.random.Generator) -> pl.Series:
     return (whole.cast(pl.Int32).cast(pl.Date) if column.kind == "date" else whole).cast(column.dtype)
 
 
-def _refuse_order(one: AtMost, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
+def _refuse_order(one: AtMost, columns: Sequence[DomainColumn], totals: set[str]) -> None:
     if totals & set(one.columns):
         raise InvalidParameter(f"constraint={str(one)!r} speaks of a total; put it on its parts")
     if (columns[0].kind == "date") != (columns[1].kind == "date"):
         raise InvalidParameter(f"constraint={str(one)!r} compares a date with a number")
 
 
-def _refuse_sum(one: SumOf, columns: Sequence[DeclaredColumn], totals: set[str]) -> None:
+def _refuse_sum(one: SumOf, columns: Sequence[DomainColumn], totals: set[str]) -> None:
     total, *parts = columns
     if any(column.kind == "date" for column in columns) or totals & set(one.parts):
         raise InvalidParameter(f"constraint={str(one)!r} must add up numbers that are no totals")

@@ -18,14 +18,14 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats, Integers
 
-__all__ = ["DeclaredColumn", "DeclaredDomain", "DomainKind", "day_number"]
+__all__ = ["DeclaredDomain", "DomainColumn", "DomainKind", "day_number"]
 
 DomainKind: TypeAlias = Literal["category", "whole", "number", "date"]
 _EPOCH = dt.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeclaredColumn:
+class DomainColumn:
     """One column as it may be published.
 
     A column of words has a cell for each declared value. A number has one cell for everything at or below its
@@ -194,7 +194,7 @@ def _is_whole(text: str) -> bool:
 class DeclaredDomain:
     """All columns of a synthetic table, in the order they are published in."""
 
-    columns: tuple[DeclaredColumn, ...]
+    columns: tuple[DomainColumn, ...]
     facts: Facts = field(repr=False)
 
     @property
@@ -202,7 +202,7 @@ class DeclaredDomain:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)
 
-    def __getitem__(self, name: str) -> DeclaredColumn:
+    def __getitem__(self, name: str) -> DomainColumn:
         for column in self.columns:
             if column.name == name:
                 return column
@@ -263,7 +263,7 @@ class DeclaredDomain:
         return {column.name: column.as_dict() for column in self.columns}
 
 
-def _narrowed(column: DeclaredColumn, within: Mapping[str, tuple[float, float]]) -> DeclaredColumn:
+def _narrowed(column: DomainColumn, within: Mapping[str, tuple[float, float]]) -> DomainColumn:
     if column.name not in within:
         return column
     low, high = within[column.name]

@@ -96,9 +96,10 @@ def synthetic_quality(
 
     Example:
         >>> import polars as pl
-        >>> from mahrem.dp import Facts, PublicColumn
+        >>> from mahrem.dp import Facts
+        >>> from mahrem.table import ColumnDeclaration
         >>> from mahrem.learning.synthesis import declare_domain
-        >>> domain = declare_domain(Facts(columns={"age": PublicColumn(lower=0, upper=99)}), ["age"])
+        >>> domain = declare_domain(Facts(columns={"age": ColumnDeclaration(lower=0, upper=99)}), ["age"])
         >>> young, all_ages = pl.DataFrame({"age": range(50)}), pl.DataFrame({"age": range(100)})
         >>> synthetic_quality(all_ages, young, domain).one_way["age"]["synthetic"]
         0.5

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from mahrem import check
-from mahrem.dp import Event, Facts, IntegerNoise, Ledger
+from mahrem.dp import Facts, Ledger
+from mahrem.dp.accounting import Event
+from mahrem.dp.noise import IntegerNoise
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._drawn_tables import DrawnTable, ModelledTable
 from mahrem.learning.synthesis._marginal_plan import refuse_budget

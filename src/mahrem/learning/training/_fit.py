@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp import Event, promise_event
+from mahrem.dp.accounting import Event, promise_event
 from mahrem.learning.private import PrivateNetwork, PublicInputs, checkpoint_stream, new_stream, read_rows
 from mahrem.learning.training._canaries import Canaries
 from mahrem.learning.training._task import TrainingTask

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Composed, Event, IntegerNoise, Ledger, Repeated, global_sensitivity, laplace_integers
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Composed, Event, Repeated
+from mahrem.dp.noise import IntegerNoise, global_sensitivity, laplace_integers
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import SecretStream, limited_units
 from mahrem.types import Floats, Integers, Mask

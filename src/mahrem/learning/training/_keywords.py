@@ -10,7 +10,7 @@ __all__ = ["TrainingKeywords"]
 
 
 class TrainingKeywords(TypedDict, total=False):
-    """How to learn from a table with differential privacy.
+    """How to learn from a table privately.
 
     Attributes:
         delta: Delta of the promise; default: the ledger's, a tenth of it where noise is not on gradients.

@@ -9,17 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import (
-    Composed,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Event,
-    GlobalSensitivity,
-    IntegerNoise,
-    Relation,
-    Repeated,
-    epsilon_of,
-)
+from mahrem.dp import Relation
+from mahrem.dp.accounting import Composed, DiscreteGaussian, DiscreteLaplace, Event, Repeated, epsilon_of
+from mahrem.dp.noise import GlobalSensitivity, IntegerNoise
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers
 

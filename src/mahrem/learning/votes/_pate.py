@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Composed, Event, Ledger, Spend, composed_cost, epsilon_of
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Composed, Event, Spend, composed_cost, epsilon_of
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.votes._disjoint_teachers import count_classes, count_votes, rehearse, train_parts

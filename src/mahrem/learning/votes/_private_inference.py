@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import GlobalSensitivity, Ledger, PermuteAndFlip, Pure, Repeated, laplace_integers
+from mahrem.dp import Ledger
+from mahrem.dp.accounting import Pure, Repeated
+from mahrem.dp.noise import GlobalSensitivity, PermuteAndFlip, laplace_integers
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning.votes._disjoint_teachers import PARTS, Predicts, count_classes, count_votes, shares_of
 from mahrem.types import Floats

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mahrem import check
-from mahrem.dp import Event, Relation, SmoothLaplace, SmoothSensitivity
+from mahrem.dp import Relation
+from mahrem.dp.accounting import Event
+from mahrem.dp.noise import SmoothLaplace, SmoothSensitivity
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Integers
 

@@ -124,7 +124,7 @@ def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
         names = frame.collect_schema().names()
     except pl.exceptions.PolarsError as error:
         raise InvalidInput(f"{label}: its query cannot be planned ({type(error).__name__})") from None
-    return PolarsSource(frame, label=label, reading=reading, columns=names, at_once=True)
+    return PolarsSource.asked_once(frame, label, reading, names)
 
 
 class PolarsSource(ColumnSource):
@@ -139,7 +139,6 @@ class PolarsSource(ColumnSource):
         columns: What its columns are called.
         rows: How many there are, if that is known.
         textual: Whether every value came as text.
-        at_once: A lazy query may answer in another order when asked again: it is asked once, for all columns.
         slices: Parquet files that can be read slice by slice instead.
     """
 
@@ -152,16 +151,24 @@ class PolarsSource(ColumnSource):
         columns: Sequence[str],
         rows: int | None = None,
         textual: bool = False,
-        at_once: bool = False,
         slices: Sequence[Path] | None = None,
     ) -> None:
         super().__init__(label, reading, columns)
         self.textual = textual
         self._lazy = lazy
         self._rows = rows
-        self._at_once = at_once
+        self._at_once = False
         self._slices = slices
         self._held: dict[str, pl.Series] = {}
+
+    @classmethod
+    def asked_once(
+        cls, lazy: pl.LazyFrame, label: str, reading: Reading, names: Sequence[str]
+    ) -> PolarsSource:
+        """Take a query that may answer in another order when asked again: it is asked once."""
+        source = cls(lazy, label=label, reading=reading, columns=names)
+        source._at_once = True
+        return source
 
     @classmethod
     def held(cls, frame: pl.DataFrame, label: str, reading: Reading) -> PolarsSource:

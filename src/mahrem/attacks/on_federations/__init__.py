@@ -1,0 +1,20 @@
+"""Attacks on federations: what clients' updates tell (:class:`UpdateMembership`, :class:`GradientInversion`).
+
+And what hostile clients reach (:class:`Misled`). They look at what somebody in the middle sees, so whoever
+runs a federation or simulates one calls them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_federations._gradient_inversion import GradientInversion, rows_behind
+    from mahrem.attacks.on_federations._misled import Misled
+    from mahrem.attacks.on_federations._update_membership import UpdateMembership
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = ["GradientInversion", "Misled", "UpdateMembership", "rows_behind"]

@@ -1,0 +1,68 @@
+"""A release under attack: the published table, and what an attacker knows beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mahrem.matching import People, Published
+from mahrem.types import Mask
+
+__all__ = ["ReleaseTarget"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleaseTarget:
+    """What attacks on a release are given.
+
+    Attributes:
+        release: The published table.
+        people: The original; without it only attacks on the release alone are tried.
+        population: A table of everybody, for membership and priors.
+        members: Who of the population is in the release.
+        second: Another release of the same people, for composition.
+        second_k: The k of that release; its smallest class if None.
+        k: The k of the release; its smallest class if None.
+        l: The l of its l-diversity, for minimality.
+        trials: How many people, rows or claims an attack tries.
+        seed: Of all draws.
+    """
+
+    release: Published
+    people: People | None = None
+    population: People | None = None
+    members: Mask | None = field(default=None, repr=False)
+    second: Published | None = None
+    second_k: int | None = None
+    k: int | None = None
+    l: int = 2  # noqa: E741 - the literature's name
+    trials: int = 1000
+    seed: int = 0
+
+    @property
+    def kind(self) -> Literal["release"]:
+        """What it is."""
+        return "release"
+
+    @property
+    def smallest(self) -> int:
+        """The k that was promised, or the smallest class."""
+        return int(self.release.sizes.min(initial=1)) if self.k is None else self.k
+
+    @property
+    def known_people(self) -> People:
+        """The original, for attacks that need one."""
+        assert self.people is not None  # noqa: S101 - the entry of the attack says that it needs them
+        return self.people
+
+    def lacking(self, needs: Iterable[str]) -> tuple[str, str] | None:
+        """Give the first of some needs that is not met, and why; None if all are."""
+        reasons = {
+            "original": None if self.people is not None else "no original was given",
+            "sensitive": None if self.release.sensitive else "no sensitive column was named",
+            "population": None if self.population is not None else "no population was given",
+            "members": None if self.members is not None else "no original was given",
+            "second": None if self.second is not None else "no second release was given",
+        }
+        return next(((need, reason) for need in needs if (reason := reasons[need]) is not None), None)

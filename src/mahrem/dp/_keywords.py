@@ -1,0 +1,32 @@
+"""Keywords of settings, made by scripts/keywords.py."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, TypedDict
+
+from mahrem.table import ColumnDeclaration
+
+__all__ = ["LedgerKeywords"]
+
+
+class LedgerKeywords(TypedDict, total=False):
+    """The promise a ledger counts by, and what is public.
+
+    Attributes:
+        delta: The total delta; 0 by default, which allows only Laplace noise.
+        composition: pld, zcdp, sum; default pld; zcdp or sum if answers decide about later costs.
+        relation: Neighbours: add-remove, replace (the number of rows is public then); default add-remove.
+        subject: Says whose row it is: people are protected, not rows.
+        rows_per_person: Rows of a person used at most; default 1.
+        columns: What is public of columns: bounds, values, what an empty cell counts as.
+        rows: The number of rows, if it is public.
+    """
+
+    delta: float
+    composition: str
+    relation: str
+    subject: Hashable | None
+    rows_per_person: int
+    columns: Mapping[Any, ColumnDeclaration | Mapping[str, Any]] | None
+    rows: int | None

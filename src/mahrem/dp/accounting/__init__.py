@@ -1,0 +1,79 @@
+"""What private work costs: events, the distributions behind them, and how they add up.
+
+An event says what happened (noise of which kind and size, how often); a cost is what that may tell about a
+person. Nothing here touches data or a ledger.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.dp.accounting._accounting import Cost, Spend, composed_cost, epsilon_of, plain_sum, proves
+    from mahrem.dp.accounting._calibrate import (
+        discrete_gaussian_delta,
+        discrete_gaussian_sigma,
+        gaussian_delta,
+        gaussian_epsilon,
+        gaussian_multiplier,
+        laplace_scale,
+        rho_for,
+        zcdp_delta,
+        zcdp_epsilon,
+    )
+    from mahrem.dp.accounting._composition import total_cost
+    from mahrem.dp.accounting._events import (
+        Approximate,
+        Composed,
+        DiscreteGaussian,
+        DiscreteLaplace,
+        Event,
+        Foreign,
+        Gaussian,
+        Laplace,
+        Pure,
+        Repeated,
+        event_from_dict,
+        event_to_dict,
+        foreign,
+        promise_event,
+        pure_epsilon,
+    )
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "Approximate",
+    "Composed",
+    "Cost",
+    "DiscreteGaussian",
+    "DiscreteLaplace",
+    "Event",
+    "Foreign",
+    "Gaussian",
+    "Laplace",
+    "Pure",
+    "Repeated",
+    "Spend",
+    "composed_cost",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_sigma",
+    "epsilon_of",
+    "event_from_dict",
+    "event_to_dict",
+    "foreign",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_multiplier",
+    "laplace_scale",
+    "plain_sum",
+    "promise_event",
+    "proves",
+    "pure_epsilon",
+    "rho_for",
+    "total_cost",
+    "zcdp_delta",
+    "zcdp_epsilon",
+]

@@ -1,0 +1,48 @@
+"""Drafts: a table and a policy become what will be published, and what that loses and gives away.
+
+A table is prepared (roles, axes, values), its rows are sorted and its cells rewritten; the draft is measured
+(risk, relations between columns, learning, a quick red team) and its recipe is written down. A draft is
+never handed out: ``pipeline`` verifies what will be published first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.drafts._draft import Draft, beside, draft
+    from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
+    from mahrem.drafts._method import admission
+    from mahrem.drafts._prepare import Prepared, plain_text, prepare, subjects_of
+    from mahrem.drafts._probe import probe
+    from mahrem.drafts._recipe import recipe_of
+    from mahrem.drafts._relations import relations
+    from mahrem.drafts._release_learning import measure_learning
+    from mahrem.drafts._risk import RISK_THRESHOLD, guarded_risk, people_behind, risk_of, singling_columns
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "ORIGINAL",
+    "RISK_THRESHOLD",
+    "Draft",
+    "LearningMeasure",
+    "Prepared",
+    "admission",
+    "beside",
+    "correlations",
+    "draft",
+    "guarded_risk",
+    "measure_learning",
+    "people_behind",
+    "plain_text",
+    "prepare",
+    "probe",
+    "recipe_of",
+    "relations",
+    "risk_of",
+    "singling_columns",
+    "subjects_of",
+]

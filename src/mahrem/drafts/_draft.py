@@ -1,0 +1,219 @@
+"""From arrays to what will be published: classes, cells, columns. Not yet verified, so never handed out."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels
+from mahrem.drafts._prepare import Prepared
+from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.partition import METHODS, Levels, Partition
+from mahrem.recode import Form, Recoding, render
+from mahrem.release import Policy, in_parallel, recoding_of
+from mahrem.table import FORMATS, Cells, as_polars, pruned
+from mahrem.types import Codes, Labels, Mask, Rows, Sizes
+from mahrem.verify import SUPPRESSED, Claims
+
+__all__ = ["Draft", "beside", "draft"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A release that nobody has checked yet."""
+
+    prepared: Prepared
+    policy: Policy
+    method: str  # as asked for, or as chosen for "auto"
+    method_reason: str | None  # why, when it was chosen
+    labels: Labels = field(repr=False)  # (published rows,) -1 = suppressed
+    partition: Partition
+    recodings: Mapping[str, Recoding]
+    cells: Mapping[str, Cells] = field(repr=False)
+    beside: Mapping[str, pl.Series] = field(repr=False)  # columns rewritten by row: pseudonyms, hidden values
+    notes: tuple[str, ...] = ()  # what the report must say about how it was made
+
+    @property
+    def sizes(self) -> Sizes:
+        """Published rows in each class of the partition."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.partition.classes)
+
+    @property
+    def hidden(self) -> Mask:
+        """Rows that show nothing: they miss values, or the method suppressed them."""
+        return self.labels < 0
+
+    @property
+    def subjects(self) -> Codes | None:
+        """The person behind each published row; nobody behind a suppressed one."""
+        people = self.prepared.subjects
+        if people is None:
+            return None
+        behind = np.full(self.prepared.rows, -1, np.int32)
+        behind[~self.prepared.suppress] = people[: self.prepared.taking_part]
+        return np.where(self.hidden, -1, behind).astype(np.int32)
+
+    @property
+    def claims(self) -> Claims:
+        """What the published table will promise."""
+        return Claims(
+            quasi=self.quasi,
+            promises=self.prepared.promises,
+            sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
+            decimal=self.policy.decimal,
+        )
+
+    @property
+    def _form(self) -> Form:
+        """How cells are rendered; a centroid is a point already."""
+        return "midpoint" if self.policy.cells == "centroid" else self.policy.cells
+
+    def shown_as(self, name: str) -> list[str]:
+        """Give the published columns that stand in a quasi-identifier's place."""
+        return [series.name for series in render(self.cells[name], self.labels[:0], self._form, name)]
+
+    @property
+    def quasi(self) -> list[str]:
+        """Published columns that together make a class."""
+        return [shown for name in self.policy.quasi for shown in self.shown_as(name)]
+
+    @property
+    def columns(self) -> list[str]:
+        """All published columns in their order."""
+        kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
+        return [shown for name in kept for shown in (self.shown_as(name) if name in self.cells else [name])]
+
+    def table(self) -> Any:
+        """Put the published table together, in the kind of frame the source was, rows in their order."""
+        replaced = self._rendered(None) | {name: [series] for name, series in self.beside.items()}
+        return self.prepared.source.rebuild(replaced, self.prepared.leave_out, self.prepared.keep)
+
+    def table_for_file(self, order: Rows | None) -> pl.DataFrame:
+        """Put the published table together as polars, rows in the given order."""
+        written = (*self.cells, *self.beside)
+        rest = as_polars(
+            self.prepared.source.rebuild({}, (*self.prepared.leave_out, *written), self.prepared.keep)
+        )
+        if order is not None:
+            # A reader leaves columns in chunks; looking rows up in one piece is ten times quicker.
+            rest = pl.DataFrame(
+                in_parallel(lambda column: column.rechunk().gather(order), rest.get_columns())
+            )
+        shown = self._rendered(order)
+        shown |= {name: [s if order is None else s.gather(order)] for name, s in self.beside.items()}
+        kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
+        table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
+        if FORMATS[self.policy.format].spreadsheets:
+            return self._starred(table, order)
+        return table.with_columns(
+            pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum
+        )
+
+    def _starred(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
+        """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
+        hidden = self.hidden if order is None else self.hidden[order]
+        if not hidden.any():
+            return table
+        star = pl.lit(SUPPRESSED)
+        return table.select(
+            pl.when(pl.Series(hidden)).then(star).otherwise(column.cast(pl.String)).alias(column.name)
+            for column in table
+        )
+
+    def judged(self) -> pl.DataFrame:
+        """Put together only what promises speak of: quasi-identifiers as published, sensitive columns."""
+        shown = [series for rendered in self._rendered(None).values() for series in rendered]
+        if not self.prepared.values:  # a table without columns would have no rows to keep
+            return pl.DataFrame(shown)
+        sensitive = self.prepared.source.take(list(self.prepared.values)).filter(
+            pl.Series(self.prepared.keep)
+        )
+        return pl.DataFrame([*shown, *(self.beside.get(series.name, series) for series in sensitive)])
+
+    def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
+        labels = self.labels if order is None else self.labels[order]
+        names = list(self.cells)
+        shown = in_parallel(lambda name: render(self.cells[name], labels, self._form, name), names)
+        return dict(zip(names, shown, strict=True))
+
+
+def draft(prepared: Prepared, policy: Policy) -> Draft:
+    """Partition, recode, and render what each row shows."""
+    name, reason, options = chosen_method(prepared, policy)
+    full_domain = METHODS[name].full_domain
+    if full_domain:
+        refuse_for_levels(policy, name)
+        axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
+        from mahrem.table import with_default_hierarchy
+
+        prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
+    partition = partition_rows(prepared, policy, name, options)
+    if prepared.automatic is not None and not full_domain:
+        from mahrem.release import best_groups
+
+        axes = best_groups(
+            prepared.automatic, prepared.axes, partition.labels, partition.classes, prepared.taking_part
+        )
+        prepared = replace(prepared, axes=axes)
+    labels = np.full(prepared.rows, -1, np.int64)
+    labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
+    levels = partition.how.levels if isinstance(partition.how, Levels) else (None,) * len(prepared.axes)
+    recodings = {
+        axis.name: recoding_of(axis, policy, level) for axis, level in zip(prepared.axes, levels, strict=True)
+    }
+    cells = in_parallel(
+        lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
+    )
+    new = Draft(
+        prepared=prepared,
+        policy=policy,
+        method=name,
+        method_reason=reason,
+        labels=labels,
+        partition=partition,
+        recodings=recodings,
+        cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
+        beside=beside(prepared, policy, labels < 0),
+    )
+    double = [name for name, times in Counter(new.columns).items() if times > 1]
+    if double:
+        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
+    return new
+
+
+def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
+    """Rewrite columns row by row: keyed pseudonyms, and nothing at all where a row is suppressed."""
+    named = _pseudonyms(prepared, policy)
+    if not suppressed.any():
+        return named
+    shown = as_polars(
+        prepared.source.rebuild({}, (*prepared.leave_out, *policy.quasi, *policy.pseudonym), prepared.keep)
+    )
+    keep = pl.Series(~suppressed)
+    hidden = {}
+    for series in [*shown, *named.values()]:
+        star = pl.Series([SUPPRESSED if series.dtype == pl.String else None], dtype=series.dtype)
+        hidden[series.name] = pruned(series.zip_with(keep, star.new_from_index(0, len(series))))
+    return hidden
+
+
+def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
+    if not policy.pseudonym:
+        return {}
+    from mahrem.table import pseudonyms, read_key
+
+    named = {}
+    for name, given in policy.pseudonym.items():
+        key = given if isinstance(given, bytes) else read_key(Path(given))
+        named[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
+        if named[name].drop_nulls().is_duplicated().any():
+            message = f"pseudonym.{name}: it ties the rows of one person together; k is about single rows"
+            warnings.warn(message, PrivacyWarning, stacklevel=2)
+    return named

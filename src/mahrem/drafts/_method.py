@@ -1,0 +1,96 @@
+"""Which method partitions a table, with which settings, under which promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from mahrem import check
+from mahrem.drafts._prepare import Prepared
+from mahrem.errors import InvalidParameter
+from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.partition import (
+    METHODS,
+    Admission,
+    Partition,
+    within_patterns,
+)
+from mahrem.release import Policy, method_of, unordered
+from mahrem.table import Leaves, Values
+
+__all__ = ["admission", "chosen_method", "partition_rows", "refuse_for_levels"]
+
+_ROUNDING = 1e-9
+
+
+def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[str, Any]]:
+    """Give the method, why it was chosen if it was, and its own options."""
+    options = dict(policy.options)
+    if policy.method != "auto":
+        return check.one_of(METHODS, method=policy.method), None, options
+    from mahrem.partition import LIGHT, MethodEvidence, choose_method
+
+    evidence = MethodEvidence(
+        rows=prepared.taking_part,
+        columns=len(prepared.axes),
+        unordered=len(unordered([axis.domain for axis in prepared.axes])),
+        k=policy.k or 1,
+        apart=policy.delta_presence is not None,
+        demanding=_demanding(prepared, policy, LIGHT),
+        seconds=options.pop("seconds", None),
+    )
+    return *choose_method(evidence), options
+
+
+def refuse_for_levels(policy: Policy, method: str) -> None:
+    """Refuse what a method that lifts whole columns cannot do."""
+    for name in ("jitter", "top", "bottom"):
+        if getattr(policy, name):
+            raise InvalidParameter(
+                f"{name} is for methods that cut; method={method!r} lifts whole columns to levels: "
+                f"choose another method, or say it in a hierarchy"
+            )
+
+
+def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
+    """Sort rows into classes by a method, under what the policy promises."""
+    domains = [axis.domain for axis in prepared.axes]
+    limit = _limit(prepared, policy)
+    method = method_of(policy, name, domains, options=options, suppression_limit=limit)
+    if policy.jitter is not None:
+        from mahrem.partition import Jittered
+
+        trees = tuple(isinstance(domain, Leaves) for domain in domains)
+        method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
+    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared))
+
+
+def admission(prepared: Prepared) -> Admission:
+    """Give the judge of candidate classes for what is promised."""
+    promises: list[tuple[PrivacyModel, Values | None]] = []
+    for promise in prepared.promises:
+        if promise.model.name == "delta-presence":
+            promises.append((promise.model, prepared.membership()))
+        else:
+            promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
+    return Admission(
+        tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
+    )
+
+
+def _demanding(prepared: Prepared, policy: Policy, share: float) -> bool:
+    """Say whether many small classes will be refused; distinct l up to a share of k refuses few."""
+    light = share * (policy.k or 1)
+    beyond = [promise.model for promise in prepared.promises if not isinstance(promise.model, KAnonymity)]
+    return policy.subject is not None or not all(
+        isinstance(model, DistinctDiversity) and model.l <= light for model in beyond
+    )
+
+
+def _limit(prepared: Prepared, policy: Policy) -> float:
+    """Give the share of the rows taking part that a method may suppress, after those that miss values."""
+    if policy.suppression_limit is None:
+        return 0.0
+    left = math.floor(policy.suppression_limit * prepared.rows + _ROUNDING) - int(prepared.suppress.sum())
+    return min(1.0, max(0, left) / prepared.taking_part)

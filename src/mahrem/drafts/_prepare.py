@@ -1,0 +1,265 @@
+"""From a source and a policy to arrays: roles, kinds, missing values, codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.release import (
+    Policy,
+    column_of,
+    hierarchies_of,
+    in_parallel,
+    reading_of,
+    refuse_beyond_limit,
+    roles_of,
+)
+from mahrem.table import (
+    Axis,
+    Column,
+    Kind,
+    Missing,
+    Numbers,
+    Role,
+    Source,
+    Values,
+    apply_missing,
+    as_text,
+    encode_quasi,
+    encode_sensitive,
+    open_source,
+    read_kind,
+)
+from mahrem.types import Codes, Mask, Points
+
+if TYPE_CHECKING:
+    from mahrem.release import Automatic
+
+__all__ = [
+    "Prepared",
+    "plain_text",
+    "prepare",
+    "subjects_of",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A table ready to be partitioned.
+
+    Of the rows of the source some are dropped; of the rest some are suppressed (they will show nothing);
+    the others take part, first in the arrays, then the people of the population who are not in the table.
+    """
+
+    source: Source
+    promises: tuple[Promise, ...]
+    columns: Mapping[str, Column]  # quasi-identifiers and sensitive columns
+    leave_out: tuple[str, ...]  # columns that are not published
+    keep: Mask = field(repr=False)  # (rows of the source,) not dropped
+    suppress: Mask = field(repr=False)  # (published rows,) show nothing
+    axes: tuple[Axis, ...] = field(repr=False)  # (taking part + others of the population,)
+    values: Mapping[str, Values] = field(repr=False)  # the same; others of the population carry code -1
+    subjects: Codes | None = field(repr=False)  # the same
+    population: pl.DataFrame | None = field(repr=False)  # quasi-identifiers of everyone
+    automatic: Automatic | None = field(repr=False, default=None)  # groupings that were learnt
+
+    @property
+    def rows(self) -> int:
+        """Rows that will be published, the suppressed ones included."""
+        return len(self.suppress)
+
+    @property
+    def taking_part(self) -> int:
+        """Published rows that show something."""
+        return int(self.rows - self.suppress.sum())
+
+    @cached_property
+    def members(self) -> Mask | None:
+        """Which rows of the arrays will be published; None when there is no population beside them."""
+        stacked = len(self.axes[0].positions)
+        return None if self.population is None else np.arange(stacked) < self.taking_part
+
+    def points(self) -> Points:
+        """All quasi-identifiers, scaled so that widths compare."""
+        points = np.empty((len(self.axes[0].positions), len(self.axes)))
+
+        def place(column: int) -> None:
+            points[:, column] = self.axes[column].scaled()
+
+        in_parallel(place, range(len(self.axes)))
+        return points
+
+    def absent(self) -> Mask:
+        """Which values are missing."""
+        return np.column_stack([np.isnan(axis.positions) for axis in self.axes])
+
+    def membership(self) -> Values:
+        """Who is in the release (1) and who is only in the population (0), as a column."""
+        inside = np.ones(len(self.axes[0].positions), np.bool_) if self.members is None else self.members
+        return Values("membership", inside.astype(np.int32), 2)
+
+
+def prepare(given: object, policy: Policy) -> Prepared:
+    """Read what the policy names and turn it into arrays."""
+    # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
+    if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
+        given = open_source(given, reading_of(policy))
+    source = given
+    leave_out = roles_of(source.columns, policy)
+    quasi, sensitive = list(policy.quasi), list(policy.sensitive)
+    frame = source.take([*quasi, *sensitive])
+    others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
+    looks_beyond = policy.missing is Missing.DROP_ANY and bool(others)
+    outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
+    suppress = outcome.suppress[outcome.keep]
+    refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
+    part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
+    if part.height == 0:
+        raise InvalidInput(f"source={source.label!r} has no rows to publish")
+
+    if policy.population is not None and policy.delta_presence is None:
+        raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+    population = beside = None
+    if policy.population is not None:
+        from mahrem.release import others_of, population_of
+
+        population = population_of(policy, part.select(quasi))
+        beside = others_of(part.select(quasi), population)
+    columns, axes, values = _encoded(part, beside, policy)
+    axes = tuple(_coded_ends(axis, policy) for axis in axes)
+    prepared = Prepared(
+        source=source,
+        promises=policy.promises(),
+        columns=columns,
+        leave_out=leave_out,
+        keep=outcome.keep,
+        suppress=suppress,
+        axes=axes,
+        values=values,
+        subjects=_subjects(
+            source, policy, outcome.keep & ~outcome.suppress, 0 if beside is None else beside.height
+        ),
+        population=population,
+    )
+    if policy.automatic is not None:
+        from mahrem.release import learn_groups
+
+        taking_part = outcome.keep & ~outcome.suppress
+        prepared = replace(
+            prepared, automatic=learn_groups(source, taking_part, axes, columns, policy.automatic, policy)
+        )
+    _refuse_infeasible(prepared)
+    return prepared
+
+
+def _encoded(
+    part: pl.DataFrame, beside: pl.DataFrame | None, policy: Policy
+) -> tuple[dict[str, Column], tuple[Axis, ...], dict[str, Values]]:
+    """Turn columns into numbers, several at a time; after the table's rows come the others'."""
+    hierarchies = hierarchies_of(policy)
+
+    def encode(name: str) -> tuple[Column, Axis | Values]:
+        series = part[name]
+        if name in policy.quasi:
+            stacked = series if beside is None else pl.concat([series, beside[name]])
+            column, read = column_of(policy, stacked, Role.QUASI, hierarchies)
+            return column, encode_quasi(read, column, decimal=policy.decimal)
+        column, series = column_of(policy, series, Role.SENSITIVE, hierarchies)
+        values = encode_sensitive(series, column, decimal=policy.decimal)
+        return column, _padded(values, 0 if beside is None else beside.height)
+
+    encoded = in_parallel(encode, part.columns)
+    columns = {column.name: column for column, _ in encoded}
+    axes = tuple(axis for _, axis in encoded if isinstance(axis, Axis))
+    return columns, axes, {values.name: values for _, values in encoded if isinstance(values, Values)}
+
+
+def _coded_ends(axis: Axis, policy: Policy) -> Axis:
+    """Put values beyond a declared end on that end: no cut can tell them apart then."""
+    low, high = policy.bottom.get(axis.name), policy.top.get(axis.name)
+    if low is None and high is None:
+        return axis
+    if not isinstance(axis.domain, Numbers):
+        setting = "top" if high is not None else "bottom"
+        raise InvalidParameter(f"{setting}.{axis.name} is for columns of numbers without a hierarchy")
+    ends = -np.inf if low is None else low, np.inf if high is None else high
+    return replace(axis, positions=np.clip(axis.positions, *ends))
+
+
+def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataFrame:
+    """Read columns as text that compares with cells: dates as ISO days, numbers with a point."""
+    read = []
+    for series in source.take(list(names)):
+        values = series
+        if series.dtype == pl.String and series.name not in policy.hierarchy:
+            kind, typed = read_kind(series, decimal=policy.decimal)
+            declared = policy.kind.get(series.name, kind)
+            if declared is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
+                values = typed.alias(series.name)
+        elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
+            values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
+        read.append(as_text(values) if values.dtype == pl.Datetime else values.cast(pl.String))
+    return pl.DataFrame(read)
+
+
+def subjects_of(source: Source, policy: Policy) -> Codes | None:
+    """Number the people behind the rows of a source."""
+    if policy.subject is None:
+        return None
+    people = source.take([policy.subject]).to_series()
+    # Rows without a person count as one person: claiming more would promise too much.
+    codes = (people.rank("dense").cast(pl.Int32) - 1).fill_null(people.n_unique())
+    return codes.to_numpy().astype(np.int32)
+
+
+def _subjects(source: Source, policy: Policy, part: Mask, extra: int) -> Codes | None:
+    people = subjects_of(source, policy)
+    return None if people is None else np.concatenate([people[part], np.full(extra, -1, np.int32)])
+
+
+def _padded(values: Values, extra: int) -> Values:
+    if extra == 0:
+        return values
+    codes = np.concatenate([values.codes, np.full(extra, -1, np.int32)])
+    return Values(values.name, codes, values.size, values.ancestors)
+
+
+def _refuse_infeasible(prepared: Prepared) -> None:
+    """The whole table as one class is the best that can be done under a monotone model."""
+    for promise in prepared.promises:
+        outcome = judge(promise, _as_one_class(prepared, promise))
+        if not outcome.holds and promise.model.monotone:
+            of = f" of {promise.column!r}" if promise.column else ""
+            message = (
+                f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
+                f"the whole table as one class reaches {_figure(outcome.reached)}"
+            )
+            raise Infeasible(message, reached=outcome.reached)
+
+
+def _figure(level: float | None) -> str:
+    return "nothing" if level is None else f"{level:g}"
+
+
+def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
+    if promise.model.name == "delta-presence":
+        values = prepared.membership()
+    elif promise.column is not None:
+        values = prepared.values[promise.column]
+    else:
+        people = (
+            prepared.taking_part
+            if prepared.subjects is None
+            else len(np.unique(prepared.subjects[prepared.subjects >= 0]))
+        )
+        nobody = np.empty(0, np.int64)
+        return Counts(np.array([people]), nobody, nobody, nobody, np.empty(0))
+    labels = np.zeros(len(values.codes), np.int64)
+    return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)

@@ -1,0 +1,87 @@
+"""How numbers go together before and after: the pairs an analyst would look at first."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.drafts._draft import Draft
+from mahrem.table import Cells, Kind, Numbers, Role, read_kind
+from mahrem.types import Floats, Integers
+
+__all__ = ["relations"]
+
+_ROWS = 50_000
+_PAIRS = 12
+_FEWEST = 30  # rows that a correlation must rest on
+_COLUMNS = 12
+
+
+def relations(draft: Draft, *, floor: int) -> list[dict[str, Any]]:
+    """Give the strongest correlations between numeric columns before, and the same after.
+
+    After, a cell stands for its middle. Sensitive columns are published as they are and count on both sides.
+    Figures rest on a sample of a large table and are rounded to two places.
+    """
+    prepared = draft.prepared
+    rows = np.arange(prepared.taking_part)
+    if len(rows) > _ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(len(rows), _ROWS, replace=False))
+    before, after = {}, {}
+    labels = draft.partition.labels[rows]
+    for axis in prepared.axes:
+        if isinstance(axis.domain, Numbers):
+            before[axis.name] = axis.positions[rows]
+            after[axis.name] = _middles(draft.cells[axis.name])[labels]
+    for name, values in _sensitive_numbers(draft, rows).items():
+        before[name] = values
+        after[name] = np.where(labels >= 0, values, np.nan)
+    found: list[dict[str, Any]] = []
+    for first, second in combinations(list(before)[:_COLUMNS], 2):
+        both = [_pearson(side[first], side[second], max(floor, _FEWEST)) for side in (before, after)]
+        if both[0] is not None:
+            found.append({"columns": [first, second], "before": both[0], "after": both[1]})
+    return sorted(found, key=lambda pair: -abs(float(pair["before"])))[:_PAIRS]
+
+
+def _middles(cells: Cells) -> Floats:
+    """Give the middle of each class's cell, NaN for one that says nothing; that is also label -1's."""
+    if cells.low is None or cells.high is None:
+        return np.full(len(cells.suppressed) + 1, np.nan)
+    low, high = (ends.cast(pl.Float64).fill_null(np.nan).to_numpy() for ends in (cells.low, cells.high))
+    low, high = np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)
+    middle = np.where(cells.suppressed, np.nan, low / 2 + high / 2)
+    return np.append(middle, np.nan)
+
+
+def _sensitive_numbers(draft: Draft, rows: Integers) -> dict[str, Floats]:
+    prepared = draft.prepared
+    names = [
+        name
+        for name, column in prepared.columns.items()
+        if column.role is Role.SENSITIVE and column.kind is Kind.NUMERIC
+    ]
+    if not names:
+        return {}
+    shown = np.flatnonzero(prepared.keep)[~prepared.suppress][rows]
+    taken = prepared.source.take(names)[shown]
+    read = {name: read_kind(taken[name], decimal=draft.policy.decimal) for name in names}
+    return {
+        name: series.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        for name, (kind, series) in read.items()
+        if kind is Kind.NUMERIC
+    }
+
+
+def _pearson(first: Floats, second: Floats, fewest: int) -> float | None:
+    known = np.isfinite(first) & np.isfinite(second)
+    if int(known.sum()) < fewest:
+        return None
+    one, other = first[known], second[known]
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    found = float(np.corrcoef(one, other)[0, 1])
+    return round(found, 2) + 0.0 if np.isfinite(found) else None

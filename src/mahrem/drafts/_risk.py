@@ -1,0 +1,176 @@
+"""Every figure of risk, from the sizes of classes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidParameter
+from mahrem.matching import People, match, read_published
+from mahrem.metrics import (
+    average_risk,
+    highest_risk,
+    journalist_risk,
+    marketer_risk,
+    share_at_risk,
+    unique_columns,
+    unique_share,
+)
+from mahrem.table import Axis, Hierarchy
+from mahrem.types import Integers, Sizes
+
+__all__ = ["RISK_THRESHOLD", "guarded_risk", "people_behind", "risk_of", "singling_columns"]
+
+RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
+_UNIQUE_SHARE = 0.05  # a set of columns that singles out fewer is not named
+_MOST_ROWS = 100_000  # of a table that sets of columns are counted on
+_SECONDS = 0.5
+_NOT_PLAIN = r"[\[\]{}*]"  # cells that are more than one value
+
+
+def risk_of(
+    sizes: Sizes,
+    *,
+    threshold: float = RISK_THRESHOLD,
+    fraction: float | None = None,
+    population: Sizes | None = None,
+    everybody: int | None = None,
+) -> dict[str, Any]:
+    """Give the risk of a table whose classes have these sizes; the first five figures are the prosecutor's.
+
+    Args:
+        sizes: ``(c,)`` rows (or people, where it is known who is who) in each published class.
+        threshold: A row is at risk when its risk is above this.
+        fraction: Share of the population that is in the table.
+        population: ``(c,)`` people of the population whom each class fits; wins over ``fraction``.
+        everybody: How many people the population has.
+    """
+    rows = int(np.asarray(sizes, np.int64).sum())
+    found: dict[str, Any] = {
+        "highest": highest_risk(sizes),
+        "average": average_risk(sizes),
+        "share_at_risk": share_at_risk(sizes, threshold),
+        "unique_share": unique_share(sizes),
+        "threshold": threshold,
+    }
+    if population is not None:
+        from mahrem.metrics import k_map
+
+        journalist = journalist_risk(sizes, population=population, threshold=threshold)
+        found |= {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
+        found["marketer"] = marketer_risk(sizes, population=population)
+    elif fraction is not None:
+        journalist = journalist_risk(sizes, fraction=fraction, threshold=threshold)
+        found |= {"journalist": _as_here(journalist.as_dict())}
+        found["marketer"] = marketer_risk(sizes, fraction=fraction)
+        everybody = max(rows, round(rows / fraction))
+    else:
+        found["marketer"] = marketer_risk(sizes)
+    if everybody is not None:
+        from mahrem.metrics import population_uniques
+
+        found["population_uniques"] = population_uniques(sizes, everybody).as_dict()
+    return found
+
+
+def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
+    """Name the share above the threshold as every report does."""
+    return {
+        "highest": figures["highest"],
+        "average": figures["average"],
+        "share_at_risk": figures["at_risk"],
+        "threshold": figures["threshold"],
+    }
+
+
+def guarded_risk(risk: Mapping[str, Any], rows: int, floor: int) -> dict[str, Any]:
+    """Hide shares that stand for fewer than ``floor`` rows of the original; ``below`` says the line.
+
+    Example:
+        >>> guarded_risk({"highest": 1.0, "unique_share": 0.02}, rows=100, floor=5)
+        {'highest': 1.0, 'unique_share': None, 'below': 0.05}
+    """
+    shown = dict(risk)
+    for name in ("share_at_risk", "unique_share"):
+        share = shown.get(name)
+        if share is not None and 0 < round(share * rows) < floor:
+            shown[name] = None
+            shown["below"] = floor / rows
+    return shown
+
+
+def singling_columns(axes: Sequence[Axis], rows: int, *, floor: int) -> dict[str, Any]:
+    """Say which sets of original columns leave at least one row in twenty alone; a large table is sampled.
+
+    In a sample more rows stand alone than in the whole table, so shares are upper bounds there; ``sampled``
+    says how many rows were looked at, and ``complete`` whether there was time for all sets.
+    """
+    taken = min(rows, _MOST_ROWS)
+    chosen = np.arange(rows)
+    if taken < rows:
+        chosen = np.sort(np.random.default_rng(0).choice(rows, taken, replace=False))
+    codes = np.column_stack([_codes(axis.positions[chosen]) for axis in axes])
+    share = max(_UNIQUE_SHARE, floor / taken)
+    said: dict[str, Any] = {"share": share, "rows": taken, "sampled": taken < rows, "sets": []}
+    if share > 1.0:  # fewer rows than may be counted
+        return {**said, "complete": False}
+    found = unique_columns(codes, share=share, seconds=_SECONDS)
+    order = sorted(range(len(found.minimal)), key=lambda place: -found.shares[place])
+    said["sets"] = [
+        {
+            "columns": [axes[column].name for column in found.minimal[place]],
+            "share": round(found.shares[place], 3),
+        }
+        for place in order[:10]
+    ]
+    return {**said, "complete": found.complete}
+
+
+def _codes(positions: np.ndarray[Any, np.dtype[np.float64]]) -> Integers:
+    return pl.Series(positions).fill_nan(None).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+
+
+def people_behind(
+    shown: pl.DataFrame, everyone: pl.DataFrame, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Sizes, Sizes]:
+    """Count for each published class its rows and the people of a population whom it fits.
+
+    Args:
+        shown: The quasi-identifiers as published.
+        everyone: The same columns of the population, raw.
+        hierarchies: Trees whose labels stand in cells.
+
+    Raises:
+        InvalidParameter: If a class fits fewer people than it has rows.
+    """
+    quasi = shown.columns
+    check.columns_exist(quasi, everyone.columns)
+    if everyone.height < shown.height:
+        raise InvalidParameter(
+            f"population={everyone.height} rows must be at least as many as the table's, {shown.height}"
+        )
+    published = read_published(shown, quasi=quasi, hierarchies=hierarchies)
+    text = everyone.select(pl.col(name).cast(pl.String) for name in quasi)
+    count = "_" * (max(map(len, quasi)) + 1)
+    grouped = text.group_by(quasi).agg(pl.len().alias(count))
+    people = _exactly(published.cells, grouped, count)
+    short = np.flatnonzero(people < published.sizes)
+    if len(short):
+        rest = read_published(published.cells[short], quasi=quasi, hierarchies=hierarchies)
+        matching = match(rest, People(grouped, tuple(quasi)))
+        times = grouped[count].to_numpy()
+        fitting = np.array([times[matching.members(group)].sum() for group in range(len(rest.sizes))])
+        people[short] = fitting[rest.labels]
+    return published.sizes, people
+
+
+def _exactly(cells: pl.DataFrame, people: pl.DataFrame, count: str) -> Integers:
+    """Count the people who have the very values a class shows; 0 where a cell is more than one value."""
+    several = pl.any_horizontal(pl.all().str.contains(_NOT_PLAIN).fill_null(value=False))
+    plain = cells.select(several.not_()).to_series().to_numpy()
+    found = cells.join(people, on=cells.columns, how="left", nulls_equal=True, maintain_order="left")
+    return np.where(plain, found[count].fill_null(0).to_numpy(), 0).astype(np.int64)
