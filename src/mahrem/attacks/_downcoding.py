@@ -13,6 +13,7 @@ from mahrem.attacks._matching import Column, match
 from mahrem.attacks._release import People, Published
 from mahrem.table import Hierarchy, Prefix, read_cell
 from mahrem.types import Integers
+from mahrem.words import Note
 
 __all__ = ["Downcoding"]
 
@@ -54,7 +55,7 @@ class Downcoding:
                 made, held, chance = _claims(column, int(group), members, tree)
                 claims, true, by_chance = claims + made, true + held, by_chance + chance
         if not claims:
-            return not_done("downcoding", "no range or beginning is published", unread=matching.unread)
+            return not_done("downcoding", Note("skipped.range"), unread=matching.unread)
         return found(
             "downcoding",
             true,

@@ -9,6 +9,7 @@ import numpy as np
 from mahrem.attacks._finding import Finding, found, not_done
 from mahrem.attacks._release import Published
 from mahrem.models import Counts
+from mahrem.words import Note
 
 __all__ = ["Homogeneity", "homogeneous_rows"]
 
@@ -33,7 +34,7 @@ class Homogeneity:
         """Attack a release alone."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("homogeneity", "no sensitive column was named")
+            return not_done("homogeneity", Note("skipped.column"))
         counts = release.counts(column)
         certain = homogeneous_rows(counts)
         constant = np.count_nonzero(counts.table) <= 1

@@ -14,6 +14,7 @@ from mahrem.attacks._matching import Matching, match
 from mahrem.attacks._release import People, Published
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 __all__ = ["Linkage", "linkage_chances"]
 
@@ -53,7 +54,7 @@ class Linkage:
         if not 1 <= known <= columns:
             raise InvalidParameter(f"known={known} must lie between 1 and the quasi-identifiers, {columns}")
         if not people.count or not release.rows:
-            return not_done("linkage", "the release or the original has no rows")
+            return not_done("linkage", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         matching = match(release, people)
         chances = self._chances(matching, known, rng)

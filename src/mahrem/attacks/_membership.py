@@ -12,6 +12,7 @@ from mahrem.attacks._matching import Matching, match
 from mahrem.attacks._release import People, Published
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Integers, Mask
+from mahrem.words import Note
 
 __all__ = ["Membership", "presence_chances"]
 
@@ -49,7 +50,7 @@ class Membership:
                 f"population={population.count} must not be smaller than the release, {release.rows} rows"
             )
         if not population.count or not release.rows:
-            return not_done("membership", "the release or the population has no rows")
+            return not_done("membership", Note("skipped.population_rows"))
         rng = np.random.default_rng(self.seed)
         chosen = rng.choice(population.count, min(self.trials, population.count), replace=False)
         matching = match(release, population)

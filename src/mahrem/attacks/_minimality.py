@@ -14,6 +14,7 @@ from mahrem.attacks._matching import Matching, match
 from mahrem.attacks._release import People, Published, codes_of
 from mahrem.models import Counts
 from mahrem.types import Integers, Mask
+from mahrem.words import Note
 
 __all__ = ["Minimality", "credibility"]
 
@@ -52,7 +53,7 @@ class Minimality:
         """Attack a release with the original."""
         column = release.pick(self.column)
         if column is None or column not in people.frame.columns:
-            return not_done("minimality", "no sensitive column is in both the release and the original")
+            return not_done("minimality", Note("skipped.both"))
         values = release.values(column)[1]
         truth = codes_of(people.frame[column].cast(pl.String), values)
         matching = match(release, people)
@@ -72,7 +73,7 @@ class Minimality:
             right += int(np.count_nonzero(truth[side] == value))
             plain += share * len(side)
         if not said:
-            return not_done("minimality", "no class could have been cut further", unread=matching.unread)
+            return not_done("minimality", Note("skipped.uncut"), unread=matching.unread)
         return found(
             "minimality",
             int(right),

@@ -12,6 +12,7 @@ from mahrem.attacks._finding import Finding, found, not_done
 from mahrem.attacks._matching import Matching, match
 from mahrem.attacks._release import People, Published
 from mahrem.types import Integers
+from mahrem.words import Note
 
 __all__ = ["Order", "row_numbers"]
 
@@ -38,7 +39,7 @@ class Order:
         """Attack a release with the original in its own order."""
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
-            return not_done("order", "the release or the original has no rows")
+            return not_done("order", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)

@@ -20,6 +20,7 @@ from mahrem.attacks._similarity import Similarity
 from mahrem.attacks._singling_out import SinglingOut
 from mahrem.attacks._skewness import Skewness
 from mahrem.types import Mask
+from mahrem.words import Note
 
 __all__ = ["red_team"]
 
@@ -68,14 +69,14 @@ def red_team(
         )
     ]
     if people is None:
-        findings += [not_done(name, "no original was given") for name in _WITH_ORIGINAL]
+        findings += [not_done(name, Note("skipped.original")) for name in _WITH_ORIGINAL]
     else:
         smallest = int(release.sizes.min(initial=1)) if k is None else k
         findings += _with_original(release, people, smallest, l, trials, seed)
     if population is not None and members is not None:
         findings.append(Membership(trials=trials, seed=seed)(release, population, np.asarray(members)))
     else:
-        findings.append(not_done("membership", "no population was given"))
+        findings.append(not_done("membership", Note("skipped.population")))
     return tuple(findings)
 
 
@@ -93,8 +94,8 @@ def _with_original(
     yield Order(trials=trials, seed=seed)(release, people)
     yield Downcoding(seed=seed)(release, people)
     if not release.sensitive:
-        yield not_done("minimality", "no sensitive column was named")
-        yield not_done("inference", "no sensitive column was named")
+        yield not_done("minimality", Note("skipped.column"))
+        yield not_done("inference", Note("skipped.column"))
     for column in release.sensitive:
         yield Minimality(k=k, l=diverse, column=column, seed=seed)(release, people)
         yield Inference(column=column, trials=trials, seed=seed)(release, people)

@@ -12,6 +12,7 @@ from mahrem.attacks._finding import Finding, found, not_done
 from mahrem.attacks._matching import Matching, match
 from mahrem.attacks._release import People, Published, codes_of
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 __all__ = ["SinglingOut"]
 
@@ -44,7 +45,7 @@ class SinglingOut:
         used = [name for name in release.sensitive if self.sensitive and name in people.frame.columns]
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
-            return not_done("singling-out", "the release or the original has no rows")
+            return not_done("singling-out", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)

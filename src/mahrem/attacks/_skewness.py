@@ -11,6 +11,7 @@ from mahrem.attacks._finding import Finding, found, not_done
 from mahrem.attacks._release import Published
 from mahrem.attacks._shuffled import shuffled_rate
 from mahrem.models import Counts
+from mahrem.words import Note
 
 __all__ = ["Skewness", "skewed_rows"]
 
@@ -45,7 +46,7 @@ class Skewness:
         """Attack a release alone."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("skewness", "no sensitive column was named")
+            return not_done("skewness", Note("skipped.column"))
         counts = release.counts(column)
         rng = np.random.default_rng(self.seed)
         return found(

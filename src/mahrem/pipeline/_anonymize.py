@@ -17,7 +17,7 @@ from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_
 from mahrem.release import GivenPolicy, Policy, Settings, earlier_seconds, policy_from
 from mahrem.spark import is_spark_frame
 from mahrem.table import open_source
-from mahrem.words import LANGUAGES
+from mahrem.words import LANGUAGES, Note
 
 __all__ = ["anonymize"]
 
@@ -92,7 +92,7 @@ def anonymize(
 
         return anonymize_on_spark(source, policy, destination)
     refuse_keys_inside(policy, output)
-    destination.step("reading")
+    destination.step(Note("stage.reading"))
     opened = open_source(source, reading_of(policy))
     policy = policy.for_columns(opened.columns)
     prepared = prepare(opened, policy)
@@ -104,9 +104,9 @@ def anonymize(
     return publish(draft(prepared, policy), source, destination)
 
 
-def _stage(rows: int, policy: Policy) -> str:
+def _stage(rows: int, policy: Policy) -> Note:
     """Name the long stage, and how long runs like this one took."""
     expected = earlier_seconds(policy.method, rows, len(policy.quasi))
     if expected is None or expected < _WORTH_SAYING:
-        return "anonymising"
-    return f"anonymising {rows:,} rows, by earlier runs about {expected:.0f} s in all"
+        return Note("stage.anonymising")
+    return Note("stage.anonymising_rows", {"rows": rows, "seconds": expected})

@@ -25,6 +25,7 @@ from mahrem.recode import default_recoding
 from mahrem.release import Policy, hierarchies_of
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
+from mahrem.words import Note
 
 __all__ = ["apply"]
 
@@ -74,7 +75,7 @@ def apply(
         output=None if output is None else Path(output), force=force, html=html, progress=progress
     )
     check.unknown_keys(settings, SETTINGS, where="setting of apply")
-    destination.step("reading")
+    destination.step(Note("stage.reading"))
     known = read_recipe(recipe)
     policy = _policy(known, settings)
     refuse_keys_inside(policy, output)
@@ -84,7 +85,7 @@ def apply(
     trees = _trees(known, policy, raw)
     policy = replace(policy, hierarchy={**trees, **_sensitive_trees(known, policy)})
     prepared = prepare(opened, policy)
-    destination.step("sorting rows into the recipe's classes")
+    destination.step(Note("stage.recipe"))
     return publish(_draft(known, prepared, policy, raw, trees), batch, destination)
 
 
@@ -169,11 +170,9 @@ def _draft(
     }
     notes = []
     if unplaced:
-        notes.append(f"{unplaced} rows of the batch fit no class of the recipe and show nothing.")
+        notes.append(Note("warning.unplaced", {"rows": unplaced}))
     if refused:
-        notes.append(
-            f"{refused} rows of the batch lie in classes that would not keep the promise and show nothing."
-        )
+        notes.append(Note("warning.refused", {"rows": refused}))
     return Draft(
         prepared=prepared,
         policy=policy,

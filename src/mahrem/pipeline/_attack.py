@@ -38,6 +38,7 @@ from mahrem.release import (
     read_policy,
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
+from mahrem.words import Note
 
 __all__ = ["attack"]
 
@@ -97,7 +98,7 @@ def attack(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     check.at_least(1, trials=check.whole(trials=trials))
-    step("reading")
+    step(Note("stage.reading"))
     population = settings.pop("population", None)
     target = _target(release, policy, settings)
     published, said = target.published, target.policy
@@ -110,7 +111,7 @@ def attack(
             f"population={everyone.count} rows must not be fewer than those of the release, "
             f"{len(published.labels)}: it must hold everybody"
         )
-    step("attacking")
+    step(Note("stage.attacking"))
     seed = said.seed or 0
     findings = red_team(
         published,
@@ -124,12 +125,12 @@ def attack(
     )
     if everyone is not None and people is None:
         findings = tuple(
-            one if one.attack != "membership" else not_done("membership", "no original was given")
+            one if one.attack != "membership" else not_done("membership", Note("skipped.original"))
             for one in findings
         )
     findings += _priors(target, people, everyone, trials, seed)
     if second is not None:
-        step("laying two releases side by side")
+        step(Note("stage.side_by_side"))
         findings += (_together(target, second, people, settings, trials, seed),)
     report = _report(target, findings, open_label(release), time.perf_counter() - began)
     return RedTeam(report=report, findings=findings)
@@ -236,7 +237,7 @@ def _together(
     roles = {} if folder else {"quasi": first.quasi, "sensitive": first.sensitive}
     other = _target(second, None, {**_reading(settings), **roles})
     if people is None:
-        return not_done("composition", "no original was given")
+        return not_done("composition", Note("skipped.original"))
     check.columns_exist(other.published.quasi, people.frame.columns)
     k = min(one.policy.k or int(one.published.sizes.min()) for one in (target, other))
     return Composition(k=k, trials=trials, seed=seed)(first, other.published, people)

@@ -29,6 +29,7 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
 from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.table import Reading
+from mahrem.words import Note
 
 __all__ = ["attack_model", "beside_promise", "is_model"]
 
@@ -94,12 +95,12 @@ def attack_model(
     known = attacked_model(model, target)
     if attributes is not None:
         known = replace(known, attributes=attributes)
-    step("reading")
+    step(Note("stage.reading"))
     inside, outside = (
         known.examples(table, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
     )
     refuse_mixed(inside, outside)
-    step("attacking")
+    step(Note("stage.attacking"))
     findings: list[Finding] = [
         beside_promise(LossThreshold(classes=known.classes)(known.model, inside, outside), known.cost)
     ]
@@ -107,7 +108,7 @@ def attack_model(
         found = _with_shadows(known, inside, outside, shadows, make, seed, step)
         findings.append(beside_promise(found, known.cost))
     else:
-        findings.append(not_done("lira", f"no shadow models were asked for: {spelled('shadows', 16)}"))
+        findings.append(not_done("lira", Note("skipped.shadows", {"how": spelled("shadows", 16)})))
     some = (_some(inside, seed), _some(outside, seed))
     findings += _attributes(known, *some)
     findings.append(_inversion(known, *some, seed))
@@ -137,7 +138,7 @@ def _with_shadows(
         inside,
         outside,
         make=make or known.imitation(),
-        progress=lambda done, count: step(f"shadow {done} of {count}"),
+        progress=lambda done, count: step(Note("stage.shadow", {"done": done, "count": count})),
     )
 
 
@@ -152,7 +153,7 @@ def beside_promise(finding: ModelFinding, cost: tuple[float, float] | None) -> M
 def _attributes(known: AttackedModel, inside: Examples, outside: Examples) -> list[Finding]:
     """Guess every declared attribute of few values; keep the one that gives most away."""
     if known.attributes is None:
-        return [not_done("attribute inference", "which inputs are one attribute is known of tables only")]
+        return [not_done("attribute inference", Note("skipped.tables"))]
     found = []
     for name, (places, values) in known.attributes.items():
         attack = AttributeInference(places=places, values=values, classes=known.classes)
@@ -162,7 +163,7 @@ def _attributes(known: AttackedModel, inside: Examples, outside: Examples) -> li
             continue  # no row has one of the declared values
         found.append(replace(one, details={**one.details, "column": name}))
     if not found:
-        return [not_done("attribute inference", "no feature has declared values")]
+        return [not_done("attribute inference", Note("skipped.declared"))]
     worst = max(found, key=lambda one: (one.rate or 0.0) - (one.baseline or 0.0))
     return [replace(worst, tried=len(found))]
 
@@ -173,7 +174,7 @@ def _inversion(known: AttackedModel, inside: Examples, outside: Examples, seed: 
     if known.inputs is not None:
         low, high = known.inputs.low, 1.0
     if not low < high:
-        return not_done("model inversion", "all inputs are the same")
+        return not_done("model inversion", Note("skipped.same"))
     attack = ModelInversion(low=low, high=high, classes=known.classes, seed=seed, steps=60)
     return attack(known.model, inside, outside)
 
@@ -187,9 +188,7 @@ def _audit(known: AttackedModel, canaries: tuple[Any, Any, Any] | None) -> Findi
         asked = Examples(np.asarray(rows), np.asarray(labels))
         bound = OneRunAudit().of_model(known.model, asked, inside, delta=delta, classes=known.classes)
     return (
-        not_done(
-            "one-run audit", f"no canaries were put into its training ({spelled('audit', True)} of train)"
-        )
+        not_done("one-run audit", Note("skipped.canaries", {"how": spelled("audit", True)}))
         if bound is None
         else audit_finding(bound, claimed)
     )

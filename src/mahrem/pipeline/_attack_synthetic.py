@@ -18,6 +18,7 @@ from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source, restored_cells
 from mahrem.types import Floats
+from mahrem.words import Note
 
 __all__ = ["attack_synthetic"]
 
@@ -62,11 +63,11 @@ def attack_synthetic(
     """
     began = time.perf_counter()
     step = progress or (lambda _: None)
-    step("reading")
+    step(Note("stage.reading"))
     whole, warnings = _comparable(_frames(release, members, holdout, reference, reading))
     _refuse_mixed(whole)  # all rows, not those that are drawn: few of them would meet
     columns = list(whole["release"].columns)
-    step("attacking")
+    step(Note("stage.attacking"))
     frames, fewer = _drawn(whole, seed)
     warnings += fewer
     encoded = _encoded(frames)

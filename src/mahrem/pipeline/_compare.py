@@ -26,6 +26,7 @@ from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
+from mahrem.words import Note
 
 __all__ = [
     "Comparison",
@@ -176,7 +177,7 @@ def compare(
     sweep, rest = Sweep.of(settings)
     policy = policy_from(policy, rest, whole=True)
     target = None if sweep.target is None else check.column_name(target=sweep.target)
-    step("reading")
+    step(Note("stage.reading"))
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
     prepared = prepare(source, replace(policy, k=least, method="mondrian"))
     chosen, left_out = sweep.methods_for(prepared.taking_part)
@@ -195,11 +196,9 @@ def compare(
             row = kept.get(case.named())
             if row is None:
                 if sweep.budget is not None and time.perf_counter() - began > sweep.budget:
-                    left_out[_words(case)] = (
-                        f"budget={sweep.budget:g} seconds were over; run it again to go on"
-                    )
+                    left_out[_words(case)] = Note("left_out.budget", {"budget": sweep.budget})
                     continue
-                step(f"{number} of {len(cases)}: {_words(case)}")
+                step(Note("stage.run", {"number": number, "all": len(cases), "case": _words(case)}))
                 row = run(case)
                 kept.add(row)
             rows.append(row)
@@ -226,7 +225,7 @@ def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Map
     named = {"method": ORIGINAL, "strategy": None, "k": None, "seed": None}
     row = kept.get(named)
     if row is None:
-        step("the original")
+        step(Note("stage.original"))
         row = {**named, **learnt.original()}
         kept.add(row)
     return row

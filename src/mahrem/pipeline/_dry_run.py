@@ -21,6 +21,7 @@ from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
 from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import Source, open_source
+from mahrem.words import Note
 
 __all__ = ["DryRun", "dry_run", "fitted"]
 
@@ -94,7 +95,7 @@ def dry_run(
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or in_silence
-    step("reading")
+    step(Note("stage.reading"))
     began = time.perf_counter()
     opened = open_source(source, reading_of(policy))
     policy = policy.for_columns(opened.columns)
@@ -107,7 +108,7 @@ def dry_run(
     _try(table[order[: min(_FIRST, largest)]], policy, report=html)  # not measured
     samples = []
     for size in sizes:
-        step(f"trying {size:,} of {rows:,} rows")
+        step(Note("stage.trying", {"size": size, "rows": rows}))
         if (tried := _try(table[order[:size]], policy, report=html)) is not None:
             samples.append(tried)
     if not samples:
@@ -129,13 +130,13 @@ def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None
         verdict = checked_frame(trial, trial.table())
     except Infeasible:
         return None
-    figures = summarise(trial, verdict, seconds=0.0, pictures=report)["utility"]
+    figures = summarise(trial, verdict, seconds=0.0, pictures=report).utility
     return _Sample(
         table.height,
         time.perf_counter() - began,
-        int(figures["classes"]),
-        float(figures["gcp"]),
-        int(figures["suppressed"]),
+        int(figures["classes"] or 0),
+        float(figures["gcp"] or 0.0),
+        int(figures["suppressed"] or 0),
     )
 
 

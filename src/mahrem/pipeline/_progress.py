@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mahrem.words import Note
+
 __all__ = ["Progress", "in_silence"]
 
-Progress = Callable[[str], None]  # called with the name of each stage as it begins
+Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase
 
 
-def in_silence(stage: str) -> None:
+def in_silence(stage: Note) -> None:
     """Say nothing of a stage that begins."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mahrem.report._axes import Plot, written
 from mahrem.report._chart import AFTER, BEFORE, INK, QUIET
@@ -10,14 +10,16 @@ from mahrem.report._pictures import share_ticks
 from mahrem.report._scales import Bands, Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from mahrem.report._report import ReportRelation
     from mahrem.words import Catalogue
 
 __all__ = ["correlations", "shares"]
 
 WIDTH = 270
 RADIUS = 5.4
+SHORT = 46  # characters of a label that fit
 
 
 def shares(
@@ -44,11 +46,11 @@ def shares(
             end = across(share or 0.0)
             plot.drawing.bar((0, top), (end, top + high), colour)
             plot.drawing.text(end + 4, top + high / 2, text, colour=INK)
-    _label(plot, [label for label, _ in rows], bands)
+    _label(plot, [label if len(label) <= SHORT else f"{label[: SHORT - 1]}…" for label, _ in rows], bands)
     return plot.drawing.svg(title)
 
 
-def correlations(pairs: Sequence[Mapping[str, Any]], title: str, catalogue: Catalogue) -> str:
+def correlations(pairs: Sequence[ReportRelation], title: str, catalogue: Catalogue) -> str:
     """Draw each pair of columns as two dots from -1 to 1, joined by a line."""
     bands = Bands(len(pairs), 36, inner=0.5, outer=0.5)
     plot = Plot(WIDTH, bands.length)
@@ -56,18 +58,16 @@ def correlations(pairs: Sequence[Mapping[str, Any]], title: str, catalogue: Cata
     plot.below(written((-1, -0.5, 0, 0.5, 1), across, catalogue), grid=True)
     for place, pair in enumerate(pairs):
         middle = bands.middle(place)
-        found = [
-            (across(pair[side]), colour)
-            for side, colour in (("before", BEFORE), ("after", AFTER))
-            if pair[side] is not None
+        dots = [
+            (across(side), colour)
+            for side, colour in ((pair.before, BEFORE), (pair.after, AFTER))
+            if side is not None
         ]
-        plot.drawing.line([(at, middle) for at, _ in found], QUIET, width=1.5)
-        for at, colour in found:
+        plot.drawing.line([(at, middle) for at, _ in dots], QUIET, width=1.5)
+        for at, colour in dots:
             plot.drawing.dot(at, middle, RADIUS, colour)
-    names = [
-        catalogue["relations"]["pair"].format(first=first, second=second)
-        for first, second in (pair["columns"] for pair in pairs)
-    ]
+    columns = (pair.columns for pair in pairs)
+    names = [catalogue.say("relations.pair", first=first, second=second) for first, second in columns]
     _label(plot, names, bands)
     return plot.drawing.svg(title)
 

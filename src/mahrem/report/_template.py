@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 __all__ = ["load_template"]
 
@@ -15,10 +15,18 @@ __all__ = ["load_template"]
 @cache
 def load_template(name: str) -> Template:
     """Load a template; all text is escaped, and a name it does not get is an error."""
-    from jinja2 import Environment, StrictUndefined
+    return _environment().get_template(f"{name}.html.jinja")
 
-    text = files("mahrem.report").joinpath("templates", f"{name}.html.jinja").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(str(files("mahrem.report").joinpath("templates"))),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
     )
-    return environment.from_string(text)

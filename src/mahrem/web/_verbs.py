@@ -9,6 +9,7 @@ from mahrem.errors import InvalidInput
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
+from mahrem.words import Note
 
 __all__ = ["VERBS", "perform"]
 
@@ -24,7 +25,7 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import inspect
     from mahrem.table import Reading, open_source
 
-    progress("reading")
+    progress(Note("stage.reading"))
     opened = open_source(order.table, Reading(**order.reading))
     sizes = {"columns": len(opened.columns), "rows": opened.rows}
     most = {"columns": order.limits.columns, "rows": order.limits.rows}
@@ -33,7 +34,7 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
             raise Refused(413, f"too_many_{what}", count=f"{count:,}", most=f"{most[what]:,}")
     if opened.rows == 0:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
-    progress("looking at the columns")
+    progress(Note("stage.columns"))
     return inspect(order.table, **order.reading).as_dict()
 
 
@@ -108,7 +109,7 @@ def _estimate(order: JobOrder, progress: Progress) -> Json:
 def _hierarchy(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import check_hierarchy, make_hierarchy
 
-    progress("grouping values")
+    progress(Note("stage.grouping"))
     tree = make_hierarchy(order.table, **order.arguments, **order.settings)
     tree.write(order.beside("hierarchy").with_suffix(".csv"))
     return {"facts": asdict(check_hierarchy(tree))}
@@ -118,7 +119,7 @@ def _ledger(order: JobOrder, progress: Progress) -> Json:
     from mahrem.dp import Ledger
     from mahrem.table import Reading
 
-    progress("fingerprinting the table")
+    progress(Note("stage.budget"))
     reading = Reading(**order.reading)
     ledger = Ledger.create(order.beside("ledger"), order.table, reading=reading, **order.arguments)
     return {"sheet": ledger.data_sheet()}
@@ -127,7 +128,7 @@ def _ledger(order: JobOrder, progress: Progress) -> Json:
 def _query(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import query
 
-    progress("answering")
+    progress(Note("stage.answering"))
     arguments = {**order.arguments, **order.reading}
     ledger = order.beside("ledger", arguments.pop("ledger"))
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()

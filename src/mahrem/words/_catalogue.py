@@ -1,26 +1,15 @@
-"""Languages: one TOML file each, all with the same keys."""
+"""Texts of one language: TOML tables whose braces are filled as the language writes figures."""
 
 from __future__ import annotations
 
 import math
-import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from string import Formatter
 from typing import Any
 
-from mahrem.check import one_of
+__all__ = ["NOTHING", "Catalogue", "braces"]
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "load_catalogue"]
-
-_FOLDER = files("mahrem.words")
-# English, which others are compared with, comes first.
-LANGUAGES = tuple(
-    sorted(
-        (file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")),
-        key=lambda code: (code != "en", code),
-    )
-)
 MOST_NAMES = 10
 NOTHING = "\N{EN DASH}"  # stands where there is no figure
 
@@ -30,7 +19,7 @@ class Catalogue:
     """Texts of one language and how it writes numbers."""
 
     language: str
-    texts: dict[str, Any] = field(repr=False)
+    texts: Mapping[str, Any] = field(repr=False)
 
     def __getitem__(self, section: str) -> Any:
         return self.texts[section]
@@ -40,6 +29,29 @@ class Catalogue:
         """What the language calls itself."""
         name: str = self.texts["format"]["name"]
         return name
+
+    def find(self, code: str) -> Any:
+        """Give the text, or the list of texts, of a code such as ``page.run.start``."""
+        tables, _, key = code.rpartition(".")
+        texts: Any = self.texts
+        for table in tables.split(".") if tables else ():
+            texts = texts[table]
+        return texts[key]
+
+    def say(self, code: str, part: int | None = None, **values: object) -> str:
+        """Say what a code stands for, with its braces filled; ``part`` names one of several texts.
+
+        A brace may say how its value is written: ``{share:percent}``, ``{seconds:1}`` (places after the
+        point). Other numbers are written with three places at most, lists as names, notes in the language.
+        """
+        text = self.find(code)
+        return _Filled(self).vformat(text if part is None else text[part], (), values)
+
+    def tell(self, text: str) -> str:
+        """Say a note in the language; any other text stays as it is."""
+        from mahrem.words._notes import Note
+
+        return self.say(text.code, **text.values) if isinstance(text, Note) else text
 
     def number(self, value: float | None, digits: int = 3) -> str:
         """Write a number with ``digits`` significant places after the point at most; whole ones without."""
@@ -57,11 +69,10 @@ class Catalogue:
             return NOTHING
         amount = 100.0 * share
         small = 0 < amount < 0.1
-        written = self.number(0.1 if small else amount, 1)
-        text: str = self.texts["format"]["percent"].format(number=written)
+        text: str = self.texts["format"]["percent"].format(number=self.number(0.1 if small else amount, 1))
         return f"< {text}" if small else text
 
-    def names(self, names: list[str]) -> str:
+    def names(self, names: Sequence[str]) -> str:
         """Join names as a list in words; many are cut short."""
         if len(names) > MOST_NAMES:
             return f"{', '.join(names[:MOST_NAMES])} … ({self.number(len(names))})"
@@ -71,9 +82,28 @@ class Catalogue:
         return joined
 
 
-@cache
-def load_catalogue(language: str) -> Catalogue:
-    """Read the texts of one language."""
-    one_of(LANGUAGES, language=language)
-    text = _FOLDER.joinpath(f"{language}.toml").read_text(encoding="utf-8")
-    return Catalogue(language, tomllib.loads(text))
+class _Filled(Formatter):
+    """Fills braces as a language writes figures."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        catalogue = self._catalogue
+        if format_spec == "percent":
+            return catalogue.percent(value)
+        if isinstance(value, str):
+            return catalogue.tell(value)
+        if value is None or isinstance(value, int | float):
+            return catalogue.number(value, int(format_spec or 3))
+        return catalogue.names([str(name) for name in value])
+
+
+def braces(text: str) -> set[str]:
+    """Name the values that a text needs.
+
+    Example:
+        >>> sorted(braces("{share:percent} of {rows} rows"))
+        ['rows', 'share']
+    """
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
