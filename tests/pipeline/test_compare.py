@@ -14,6 +14,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.partition import METHODS
 from mahrem.pipeline import _compare
 from mahrem.pipeline._auto import QUADRATIC_ROWS, Evidence, choose, suits
+from mahrem.words import Note
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "sensitive": "diagnosis", "rest": "drop"}
 LIFTING = {name for name, method in METHODS.items() if method.full_domain}
@@ -114,7 +115,7 @@ def test_a_second_call_does_only_what_is_missing(patients: pl.DataFrame, tmp_pat
         patients, methods=QUICK, ks=[2, 5, 10], output=tmp_path, progress=said.append, **ROLES
     )
     assert second.rows[:2] == first.rows
-    assert said == ["reading", "3 of 3: mondrian strict k=10"]
+    assert said == [Note("stage.reading"), "run 3 of 3: mondrian strict k=10"]
 
 
 @pytest.mark.parametrize("change", ["value", "promise", "rows"])

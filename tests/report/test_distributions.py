@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from mahrem.recode import nodes
+from mahrem.recode import Nodes
 from mahrem.report import class_size_bins, distribution
 from mahrem.report._distributions import guard
 from mahrem.table import Axis, Cells, Hierarchy, Leaves, Moments, Numbers, Words
@@ -123,7 +123,7 @@ def test_a_node_is_spread_over_its_leaves_not_over_the_values_of_the_class() -> 
     tree = Hierarchy.from_rows([[f"leaf{i}", f"branch{i // 2}"] for i in range(4)])
     axis = Axis("illness", np.array([0.0, 0.0, 2.0, 3.0]), Leaves(tree))
     labels = np.array([0, 0, 1, 1])
-    found = distribution(axis, labels, nodes(axis, labels, 2, level=1), floor=1)
+    found = distribution(axis, labels, Nodes(level=1)(axis, labels, 2), floor=1)
     assert dict(zip(found["labels"], found["before"], strict=True))["leaf0"] == 2
     assert found["after"] == [1.0, 1.0, 1.0, 1.0]
 

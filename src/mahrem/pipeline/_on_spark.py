@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, Release, write_words
 from mahrem.pipeline._spark_report import described, report_of
 from mahrem.release import Policy, find_data, record_run, staged_release
@@ -109,7 +109,7 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
     return ClusterRelease(report=report.as_dict(), folder=output, _trees=draft.hierarchies)
 
 
-def explain(source: object, policy: Policy, *, progress: Callable[[str], None] | None) -> dict[str, Any]:
+def explain(source: object, policy: Policy, *, progress: Progress | None) -> dict[str, Any]:
     """Cut the table as far as the cluster does, and say what the workers would then have to do."""
     refuse_on_spark(policy)
     with open_cluster(source, policy) as engine, ExitStack() as cleanup:

@@ -105,7 +105,7 @@ def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
 
 
 def report_column(
-    column: Column | None, figures: Mapping[str, float] | None, recoding: object, *, named: bool
+    column: Column | None, figures: Mapping[str, Any] | None, recoding: object, *, named: bool
 ) -> ReportColumn:
     """Say what a column is and what became of it; one without a kind is taken out or left as it is."""
     if column is None:

@@ -32,7 +32,7 @@ class Facts:
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Self:
         """Read what :meth:`as_dict` wrote, or as much of it as there is."""
-        kinds = _kinds(cls)
+        kinds = _kinds(cls)  # type: ignore[arg-type] # mypy: a class of Self is not hashable
         return cls(**{name: _read(kinds[name], content[name]) for name in kinds if name in content})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mahrem.report._report import Report
@@ -60,10 +60,11 @@ def summary_parts(report: Report, language: str = "en") -> dict[str, Any]:
         The verdict, the warnings, and by name what every section shows that is for any page.
     """
     words = load_catalogue(language)
+    views = {section.name: section.view(report, words) for section in list_sections() if section.first}
     return {
-        "verdict": _verdict(report, words),
+        "verdict": asdict(_verdict(report, words)),
         "warnings": [words.tell(text) for text in report.caveats],
-        **{section.name: section.view(report, words) for section in list_sections() if section.first},
+        **{name: None if view is None else asdict(view) for name, view in views.items()},
     }
 
 

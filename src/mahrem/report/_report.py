@@ -158,7 +158,7 @@ class ReportMissing(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Facts):
-    """Everything that is said about a release, a synthetic table or an audited file: figures and notes only."""
+    """Everything that is said about a release, a synthetic table or an audited file: figures and notes."""
 
     mahrem: str | None = None
     created: str | None = None
@@ -201,7 +201,7 @@ class Report(Facts):
         return [Note.read(note, text) for note, text in zip(known, texts, strict=True)]
 
 
-def stamp() -> dict[str, str]:
+def stamp() -> dict[str, Any]:
     """Say what made a report, and when."""
     return {"mahrem": version("mahrem"), "created": datetime.now(UTC).date().isoformat()}
 

@@ -28,7 +28,7 @@ __all__ = ["audit_on_spark"]
 
 
 def audit_on_spark(
-    source: object, policy: Policy, *, hides: bool, progress: Callable[[str], None] | None
+    source: object, policy: Policy, *, hides: bool, progress: Callable[[Note], None] | None
 ) -> tuple[ClusterVerdict, str]:
     """Check promises on a distributed table; rows stay where they are.
 

@@ -38,7 +38,7 @@ def count_jobs(session: Any) -> Iterator[Callable[[], int | None]]:
 
 
 @contextmanager
-def watch_tasks(session: Any, progress: Callable[[str], None] | None) -> Iterator[Callable[[str], None]]:
+def watch_tasks(session: Any, progress: Callable[[Note], None] | None) -> Iterator[Callable[[Note], None]]:
     """Add a bar of the tasks that are done to the name of the stage, while the block runs.
 
     Gives what to call with the name of each stage as it begins.
@@ -47,11 +47,11 @@ def watch_tasks(session: Any, progress: Callable[[str], None] | None) -> Iterato
     if context is None or progress is None:
         yield progress or (lambda _: None)
         return
-    ended, current = threading.Event(), [""]
+    ended, current = threading.Event(), [Note("stage.starting")]
 
-    def begin(name: str) -> None:
-        current[0] = name
-        progress(name)
+    def begin(stage: Note) -> None:
+        current[0] = stage
+        progress(stage)
 
     def look() -> None:
         tracker = context.statusTracker()

@@ -42,7 +42,7 @@ def main() -> int:
 
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("default")
-            result = perform(order, lambda stage: say({"stage": stage}))
+            result = perform(order, lambda stage: say({"stage": stage.as_dict()}))
         _write(order.place, result, _privacy_warnings(heard))
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
         from mahrem.web._errors import refusal_of

@@ -55,6 +55,7 @@ class ErrorDetail(BaseModel):
     code: str
     message: str
     hint: str = ""
+    values: dict[str, Any] = Field(default_factory=dict, description="Figures and names in the message")
 
 
 class SourceFacts(BaseModel):
@@ -129,6 +130,7 @@ class Project(BaseModel):
 
     id: str
     name: str
+    demo: bool = False  # fictional patients
     created: str
     touched: float  # seconds since 1970
     source: SourceFacts | None = None
@@ -150,6 +152,7 @@ class Job(BaseModel):
     verb: Verb
     state: State
     stage: str = Field(description="What the job is doing now, in words")
+    stage_note: dict[str, Any] = Field(description="The same as a code with values")
     stages: int = Field(description="How many stages have begun")
     created: float
     started: float | None = None

@@ -13,7 +13,7 @@ from mahrem.words import Note
 
 __all__ = ["VERBS", "perform"]
 
-Progress = Callable[[str], None]
+Progress = Callable[[Note], None]
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -31,7 +31,7 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
     most = {"columns": order.limits.columns, "rows": order.limits.rows}
     for what, count in sizes.items():
         if count > most[what]:
-            raise Refused(413, f"too_many_{what}", count=f"{count:,}", most=f"{most[what]:,}")
+            raise Refused(413, f"too_many_{what}", count=count, most=most[what])
     if opened.rows == 0:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
     progress(Note("stage.columns"))
@@ -40,6 +40,7 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
 
 def _anonymize(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import anonymize
+    from mahrem.report import Report
 
     release = anonymize(
         order.table,
@@ -48,7 +49,7 @@ def _anonymize(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **order.settings,
     )
-    draw(order.place, release.report)
+    draw(order.place, Report.read(release.report))
     return {"report": release.report}
 
 
@@ -71,6 +72,7 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
 
 def _audit(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import audit
+    from mahrem.report import Report
 
     kept = {key: value for key, value in order.settings.items() if key not in _NOT_AUDITED}
     audited = audit(
@@ -80,7 +82,7 @@ def _audit(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **kept,
     )
-    draw(order.place, audited.report)
+    draw(order.place, Report.read(audited.report))
     return {"report": audited.report}
 
 
@@ -91,12 +93,13 @@ _NOT_AUDITED = frozenset(
 
 def _attack(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import attack
+    from mahrem.report import Report, ReportColumn, ReportTeam
 
     release = order.beside("job", order.arguments["release"]) / "release"
     trials = order.arguments.get("trials", 1000)
     attacked = attack(release, original=order.table, trials=trials, progress=progress)
-    columns = {name: {"role": "quasi"} for name in attacked.report["quasi"]}
-    draw(order.place, {"columns": columns, "red_team": attacked.report})
+    columns = {name: ReportColumn(role="quasi") for name in attacked.report["quasi"]}
+    draw(order.place, Report(columns=columns, red_team=ReportTeam.read(attacked.report)))
     return {"report": attacked.report}
 
 

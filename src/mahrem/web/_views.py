@@ -32,6 +32,7 @@ from mahrem.web._outcomes import result_of
 from mahrem.web._plan import settings_of
 from mahrem.web._sources import database_label, list_files
 from mahrem.web._words import PROMISES, ROLES
+from mahrem.words import Note, load_catalogue
 
 __all__ = [
     "audit_page",
@@ -80,6 +81,7 @@ def projects_page(house: House, message: ErrorDetail | None = None) -> ProjectsP
 def columns_page(house: House, project: Project, message: ErrorDetail | None = None) -> ColumnsPage:
     """Show the columns of a table."""
     profile = project.profile or {"rows": 0, "columns": []}
+    words = load_catalogue(LOOK.get().language)
     choices = project.choices or Columns(columns={})
     lines = []
     for number, facts in enumerate(profile["columns"]):
@@ -91,7 +93,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
                     key: facts[key] for key in ("name", "kind", "distinct", "missing", "rows", "unique_share")
                 },
                 suggested_role=facts["suggested_role"],
-                reason=facts["reason"],
+                reason=words.tell(Note.read(facts.get("reason_note"), facts["reason"])),
                 role="drop" if choice is None else choice.role,
                 chosen_kind=(choice.kind if choice is not None else None) or "",
                 order=", ".join((choice.order if choice is not None else None) or ()),
@@ -169,8 +171,8 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
     """Show the release."""
     parts = _parts(house, project, "anonymize")
     attacked = _parts(house, project, "attack") or {}
-    found = _result(house, project, "anonymize")
-    told = [] if found is None else found["privacy_warnings"]
+    result = _result(house, project, "anonymize")
+    own = [] if result is None else result["privacy_warnings"]
     return ResultPage(
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),
@@ -179,7 +181,7 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
         files=[] if parts is None else _files(house, project),
         report_url=f"/projects/{project.id}/report",
         attack_job=_unless_done(house.queue.last(project.id, "attack")),
-        warnings=[*(parts or {}).get("warnings", ()), *told],
+        warnings=[*(parts or {}).get("warnings", ()), *own],
     )
 
 
@@ -187,14 +189,17 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
     """Show a sweep."""
     from mahrem.partition import METHODS
 
-    found = _result(house, project, "compare")
-    points = _points([] if found is None else found["results"], project.promises or Promises())
+    sweep = _result(house, project, "compare") or {"results": [], "left_out": {}}
+    words, notes = load_catalogue(LOOK.get().language), sweep.get("left_out_notes", {})
+    points = _points(sweep["results"], project.promises or Promises())
     take = _to_take(points)
     return ComparePage(
         shell=shell_of(project, "compare", message),
         job=house.queue.last(project.id, "compare"),
         points=points,
-        left_out={} if found is None else found["left_out"],
+        left_out={
+            name: words.tell(Note.read(notes.get(name), why)) for name, why in sweep["left_out"].items()
+        },
         take=take,
         picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),

@@ -1,7 +1,8 @@
 """Words for people: one catalogue per language, and notes that are said in any of them.
 
 Code speaks in codes (:class:`Note`): what happened, with its figures. What a person reads is written in
-``en.toml``, ``tr.toml``, ``de.toml`` and nowhere else. A language is one file, here or in another distribution.
+``en.toml``, ``tr.toml``, ``de.toml`` and nowhere else. A language is one file, here or in another
+distribution.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Catalogue:
             texts = texts[table]
         return texts[key]
 
-    def say(self, code: str, part: int | None = None, **values: object) -> str:
+    def say(self, code: str, part: int | None = None, /, **values: object) -> str:
         """Say what a code stands for, with its braces filled; ``part`` names one of several texts.
 
         A brace may say how its value is written: ``{share:percent}``, ``{seconds:1}`` (places after the
@@ -96,7 +96,7 @@ class _Filled(Formatter):
             return catalogue.tell(value)
         if value is None or isinstance(value, int | float):
             return catalogue.number(value, int(format_spec or 3))
-        return catalogue.names([str(name) for name in value])
+        return catalogue.names([catalogue.tell(name) for name in value])
 
 
 def braces(text: str) -> set[str]:

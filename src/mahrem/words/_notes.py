@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from mahrem.words._languages import load_catalogue
 
@@ -33,7 +33,7 @@ class Note(str):
     code: str
     values: Mapping[str, Any]
 
-    def __new__(cls, code: str, values: Mapping[str, Any] | None = None) -> Note:
+    def __new__(cls, code: str, values: Mapping[str, Any] | None = None) -> Self:
         """Say it in English at once: an unknown code, or a brace that stays empty, fails where it is made."""
         values = dict(values or {})
         note = super().__new__(cls, load_catalogue("en").say(code, **values))
