@@ -28,11 +28,11 @@ def class_sizes(bins: Sequence[Mapping[str, Any]], catalogue: Catalogue) -> str:
     bands = Bands(len(bins), WIDTH / max(len(bins), 1), inner=0.1, outer=0.05)
     up = _upwards(plot, [entry["rows"] for entry in bins], catalogue)
     names = [Tick(bands.middle(place), _span(entry)) for place, entry in enumerate(bins)]
-    plot.below(names, title=catalogue["axis"]["class_size"], turn=True)
+    plot.below(names, title=catalogue.say("axis.class_size"), turn=True)
     half = min(bands.width, WIDEST) / 2
     for tick, entry in zip(names, bins, strict=True):
         plot.drawing.bar((tick.at - half, up(0)), (tick.at + half, up(entry["rows"])), AFTER)
-    return plot.drawing.svg(catalogue["picture"]["sizes_title"])
+    return plot.drawing.svg(catalogue.say("picture.sizes_title"))
 
 
 def loss_per_column(losses: Mapping[str, float], catalogue: Catalogue) -> str:
@@ -46,12 +46,12 @@ def loss_per_column(losses: Mapping[str, float], catalogue: Catalogue) -> str:
         end, top = across(loss), bands.begin(place)
         plot.drawing.bar((0, top), (end, top + bands.width), AFTER)
         plot.drawing.text(end + 4, bands.middle(place), catalogue.percent(loss), colour=INK)
-    return plot.drawing.svg(catalogue["picture"]["loss_title"])
+    return plot.drawing.svg(catalogue.say("picture.loss_title"))
 
 
 def before_and_after(name: str, distribution: Mapping[str, Any], catalogue: Catalogue) -> str:
     """Draw one quasi-identifier's counts: grey before, coloured line after."""
-    title = catalogue["picture"]["column_title"].format(column=name)
+    title = catalogue.say("picture.column_title", column=name)
     drawn = _word_bars if distribution["kind"] == "words" else _steps
     return drawn(distribution, catalogue).drawing.svg(title)
 
@@ -69,7 +69,7 @@ def risk(levels: Mapping[str, tuple[float, float]], catalogue: Catalogue) -> str
             top = bands.begin(place) + side * half
             plot.drawing.bar((0, top), (across(value), top + half), colour)
             plot.drawing.text(across(value) + 4, top + half / 2, catalogue.percent(value), colour=INK)
-    return plot.drawing.svg(catalogue["picture"]["risk_title"])
+    return plot.drawing.svg(catalogue.say("picture.risk_title"))
 
 
 def share_ticks(scale: Scale, catalogue: Catalogue) -> list[Tick]:
@@ -121,11 +121,11 @@ def _word_bars(distribution: Mapping[str, Any], catalogue: Catalogue) -> Plot:
     plot = Plot(210, bands.length)
     amounts = nice(0, max(finite([*sides[0], *sides[1]]), default=0.0), 4, whole=True)
     across = Scale(amounts[0], amounts[-1], 0, plot.width)
-    plot.below(written(amounts, across, catalogue), title=catalogue["axis"]["rows"], grid=True)
-    names = [catalogue["word"]["other"] if labels[place] is None else str(labels[place]) for place in shown]
+    plot.below(written(amounts, across, catalogue), title=catalogue.say("axis.rows"), grid=True)
+    names = [catalogue.say("word.other") if labels[place] is None else str(labels[place]) for place in shown]
     plot.names([Tick(bands.middle(row), name) for row, name in enumerate(names)], limit=105)
     small = distribution.get("small", ([], []))
-    mark = catalogue["picture"]["small"].format(floor=catalogue.number(distribution.get("floor")))
+    mark = catalogue.say("picture.small", floor=distribution.get("floor"))
     half = bands.width / 2
     for row, place in enumerate(shown):
         for side, (counts, hidden, colour) in enumerate(zip(sides, small, SIDES, strict=True)):
@@ -140,7 +140,7 @@ def _upwards(plot: Plot, counts: Sequence[float], catalogue: Catalogue) -> Scale
     """Draw the axis of rows on the left and give its scale."""
     amounts = nice(0, max(finite(counts), default=0.0), 4, whole=True)
     up = Scale(amounts[0], amounts[-1], plot.height, 0)
-    plot.beside(written(amounts, up, catalogue), title=catalogue["axis"]["rows"], grid=True)
+    plot.beside(written(amounts, up, catalogue), title=catalogue.say("axis.rows"), grid=True)
     return up
 
 

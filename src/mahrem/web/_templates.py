@@ -68,7 +68,7 @@ def _environment() -> Environment:
 def _plain(texts: Catalogue, value: Any) -> str:
     """Write any value for people."""
     if isinstance(value, bool):
-        return str(texts["word"]["true" if value else "false"])
+        return texts.say("word.true" if value else "word.false")
     if value is None or isinstance(value, int | float):
         return texts.number(value, 4)
     if isinstance(value, Mapping):

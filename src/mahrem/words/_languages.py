@@ -66,7 +66,8 @@ def _completed(language: str, texts: Mapping[str, Any], english: Mapping[str, An
     ours, theirs = flat(english), flat(texts)
     for code, text in theirs.items():
         known = ours.get(code)
-        if type(text) is not type(known) or not _braces(text) <= _braces(known):
+        shaped = type(text) is type(known) and (isinstance(text, str) or len(text) == len(known or ()))
+        if not shaped or not _braces(text) <= _braces(known):
             raise InvalidParameter(f"mahrem.languages: {language!r} has {code!r}, which does not fit English")
     if lacking := [code for code in ours if code.startswith("format.") and code not in theirs]:
         raise InvalidParameter(f"mahrem.languages: {language!r} must say {lacking[0]!r}")
