@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import json
 import re
-import string
-import tomllib
 from html.parser import HTMLParser
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mahrem import models
 from mahrem.errors import InvalidParameter
 from mahrem.report import Report, class_size_bins, render_html, to_json
 from mahrem.words import LANGUAGES
@@ -211,44 +207,6 @@ def test_many_columns_are_cut_short() -> None:
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(InvalidParameter, match="language"):
         draw(report(), "xx")
-
-
-def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in tree.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
-
-
-def fields(value: str | list[str]) -> set[str | None]:
-    text = value if isinstance(value, str) else " ".join(value)
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-
-
-def texts(language: str) -> dict[str, Any]:
-    source = files("mahrem.words").joinpath(f"{language}.toml")
-    read = tomllib.loads(source.read_text(encoding="utf-8"))
-    del read["page"]  # English stands there for itself: tests/web
-    return flatten(read)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_catalogue_is_complete(language: str) -> None:
-    english, other = texts("en"), texts(language)
-    assert list(other) == list(english)
-    for key, value in english.items():
-        assert fields(other[key]) == fields(value), key
-        assert type(other[key]) is type(value)
-        assert other[key]
-        if isinstance(value, list):
-            assert len(other[key]) == len(value)
-
-
-def test_every_privacy_model_is_explained() -> None:
-    known = {getattr(getattr(models, name), "name", None) for name in models.__all__}
-    named = {name for name in known if isinstance(name, str)}
-    assert len(named) >= 10
-    assert named <= {key.removeprefix("model.") for key in texts("en") if key.startswith("model.")}
 
 
 def test_json_keeps_order_and_holds_no_number_json_does_not_have() -> None:

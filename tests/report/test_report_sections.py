@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import html
+import json
 import math
 import re
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 from mahrem.attacks import not_done
-from mahrem.report import Report, render_html
-from mahrem.words import LANGUAGES, Note
+from mahrem.report import Report, ReportFinding, render_html, to_json
+from mahrem.report._section import Section
+from mahrem.report.sections import list_sections
+from mahrem.words import LANGUAGES, Note, load_catalogue
 
 FINDING = {
     "attack": "homogeneity",
@@ -213,3 +218,61 @@ def test_a_ledger_nobody_has_asked_yet_is_shown_without_a_curve() -> None:
     assert "fixed beforehand" not in page, "sums hold in any case"
     assert "one row" in page
     assert "read at other" not in page
+
+
+SYNTHESIS = {
+    "guarantee": "(1.0, 1e-07)",
+    "model": {
+        "cliques": [["age", "sex"]],
+        "groups": {"age": 8},
+        "deviation": {"columns": 3.25, "cliques": 4.5},
+    },
+    "rules": ["a <= b"],
+    "left_out": ["name"],
+}
+NUMBERS = {"kind": "numeric", "edges": [0, 10, 20], "before": [12, 12], "after": [10.0, 14.0], "floor": 5}
+
+
+def full() -> Report:
+    """A report in which every section has something to say."""
+    age = {
+        "role": "quasi",
+        "gcp": 0.2,
+        "generalised_cells": 3,
+        "suppressed_cells": 1,
+        "distribution": NUMBERS,
+    }
+    more = {"privacy_ledger": SHEET, "synthesis": SYNTHESIS, "rows": 24, "utility": {"gcp": 0.2}}
+    return Report.read(report(**more, columns={"age": age, "zip": {"role": "quasi"}}))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("section", list_sections(), ids=lambda section: section.name)
+def test_every_section_keeps_the_contract_of_sections(section: Section, language: str) -> None:
+    words = load_catalogue(language)
+    assert set(section.needs) <= {known.name for known in fields(Report)}
+    heading = section.heading(full(), words)
+    assert heading
+    assert section.view(full(), words) is not None
+    page = text_of(render_html(full(), language))
+    assert heading in html.unescape(page)
+    assert not re.search(r"\{[a-z_]+(:[a-z0-9]+)?\}", page)
+    for fact in section.needs:
+        missing = {} if fact in {"promises", "columns"} else None
+        assert section.view(replace(full(), **{fact: missing}), words) is None
+
+
+def test_sections_have_places_and_names_of_their_own() -> None:
+    for key in ("name", "place"):
+        assert len({getattr(section, key) for section in list_sections()}) == len(list_sections())
+
+
+def test_a_report_is_read_back_as_it_was_written() -> None:
+    assert Report.read(json.loads(to_json(full().as_dict()))).as_dict() == json.loads(
+        to_json(full().as_dict())
+    )
+
+
+def test_a_finding_of_the_report_has_every_key_of_an_attacks_finding() -> None:
+    finding = not_done("skewness", Note("skipped.time")).as_dict()
+    assert ReportFinding.read(finding).as_dict() == finding
