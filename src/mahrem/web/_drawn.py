@@ -41,9 +41,9 @@ def report_in(kept: Path, language: str) -> str:
         kept: The ``report.json`` of the release.
         language: The language, or nothing for the one it was made in.
     """
-    made = kept.with_name("report.html").read_text(encoding="utf-8")
-    if not language or f'<html lang="{language}">' in made[:2000]:
-        return made
+    page = kept.with_name("report.html").read_text(encoding="utf-8")
+    if not language or f'<html lang="{language}">' in page[:2000]:
+        return page
     from mahrem.report import Report, render_html
     from mahrem.web._store import replace_private
     from mahrem.words import LANGUAGES

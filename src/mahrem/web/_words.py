@@ -26,4 +26,3 @@ PROMISES: tuple[PromiseField, ...] = (
     PromiseField("delta_disclosure", 0, 10**6, 0.1),
 )
 ROLES = ("quasi", "sensitive", "identifier", "insensitive", "drop")
-# Quick ones of different kinds: a first sweep should end while somebody watches.

@@ -38,9 +38,9 @@ class Language(Entry):
 
 
 def _ours() -> Iterator[Language]:
-    found = (file.name for file in files(_HERE).iterdir() if file.name.endswith(".toml"))
+    names = (file.name for file in files(_HERE).iterdir() if file.name.endswith(".toml"))
     # English, which others are compared with, comes first.
-    for file in sorted(found, key=lambda name: (name != "en.toml", name)):
+    for file in sorted(names, key=lambda name: (name != "en.toml", name)):
         yield Language(name=file.removesuffix(".toml"), home=f"{_HERE}:{file}")
 
 

@@ -18,5 +18,5 @@ __all__ = ["list_sections"]
 @cache
 def list_sections() -> tuple[Section, ...]:
     """Give all sections in the order of the page."""
-    modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
+    modules = (import_module(f"{__name__}.{inner.name}") for inner in iter_modules(__path__))
     return tuple(sorted((module.SECTION for module in modules), key=lambda section: section.place))
