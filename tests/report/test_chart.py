@@ -20,9 +20,8 @@ from mahrem.report import (
     lines_svg,
 )
 from mahrem.report._axes import Plot, Tick, draw_legend, written
-from mahrem.report._beside import correlations, shares
 from mahrem.report._chart import AFTER, Drawing, shorten, standing_alone, text_width, tile
-from mahrem.report._pictures import before_and_after, class_sizes, loss_per_column, risk
+from mahrem.report._pictures import before_and_after, class_sizes, correlations, loss_per_column, risk, shares
 from mahrem.report._report import ReportRelation
 from mahrem.report._scales import Scale
 from mahrem.words import load_catalogue

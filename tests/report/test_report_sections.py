@@ -11,8 +11,7 @@ import pytest
 
 from mahrem.attacks import not_done
 from mahrem.report import Report, ReportFinding, render_html, to_json
-from mahrem.report._section import Section
-from mahrem.report.sections import list_sections
+from mahrem.report.sections import Section, list_sections
 from mahrem.words import LANGUAGES, Note, load_catalogue
 
 FINDING = {

@@ -34,7 +34,7 @@ def test_an_error_is_said_in_the_language_and_what_only_english_has_is_a_detail(
 
 def test_an_error_keeps_its_figures_in_every_language() -> None:
     refused = Refused(413, "too_many_rows", count=12_000, most=10_000)
-    detail = ErrorDetail(**Refused.read(413, refused.detail).detail)
+    detail = ErrorDetail(**Refused.read(413, refused.record).record)
     assert "12,000 rows" in say_error(load_catalogue("en"), detail)["message"]
     assert "12.000 Zeilen; höchstens 10.000" in say_error(load_catalogue("de"), detail)["message"]
     assert "12.000 sat" in say_error(load_catalogue("tr"), detail)["message"]

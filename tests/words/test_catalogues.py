@@ -11,7 +11,7 @@ import pytest
 from catalogue_use import Use, texts_of_code, uses, words_of_code
 from mahrem import models
 from mahrem.words import LANGUAGES, load_catalogue
-from mahrem.words._languages import flat
+from mahrem.words._catalogue import flat
 
 ENGLISH = flat(load_catalogue("en").texts)
 TABLES = {".".join(code.split(".")[:depth]) for code in ENGLISH for depth in range(1, code.count(".") + 1)}

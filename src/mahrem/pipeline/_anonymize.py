@@ -11,13 +11,12 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import prepare
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import GivenPolicy, Policy, Settings, earlier_seconds, policy_from
 from mahrem.spark import is_spark_frame
 from mahrem.table import open_source
-from mahrem.words import LANGUAGES, Note
+from mahrem.words import LANGUAGES, Note, Progress
 
 __all__ = ["anonymize"]
 

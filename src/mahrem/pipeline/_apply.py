@@ -17,7 +17,6 @@ from mahrem.pipeline._assign import assign, recipe_cells
 from mahrem.pipeline._draft import Draft, beside
 from mahrem.pipeline._method import admission
 from mahrem.pipeline._prepare import Prepared, plain_text, prepare
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import BY_RECIPE, Recipe, read_recipe
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
@@ -25,7 +24,7 @@ from mahrem.recode import default_recoding
 from mahrem.release import Policy, hierarchies_of
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
-from mahrem.words import Note
+from mahrem.words import Note, Progress
 
 __all__ = ["apply"]
 

@@ -22,7 +22,6 @@ from mahrem.attacks import (
 )
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._recipe import RECIPE, read_recipe
 from mahrem.pipeline._red_team import RedTeam, excess, open_label
@@ -38,7 +37,7 @@ from mahrem.release import (
     read_policy,
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
-from mahrem.words import Note
+from mahrem.words import Note, Progress
 
 __all__ = ["attack"]
 

@@ -29,14 +29,12 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.pipeline._attacked_model import AttackedModel, Attributes, attacked_model, is_model
 from mahrem.pipeline._red_team import RedTeam, open_label
 from mahrem.table import Reading
-from mahrem.words import Note
+from mahrem.words import Note, Progress
 
 __all__ = ["attack_model", "beside_promise", "is_model"]
 
 MANY = 16  # shadows from which on each row speaks for itself
 SOME = 2000  # rows for attacks that ask often
-
-Progress = Callable[[str], None]
 
 
 def attack_model(

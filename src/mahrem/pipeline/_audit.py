@@ -20,7 +20,6 @@ from mahrem.models import SETTINGS as MODEL_KEYS
 from mahrem.models import KAnonymity, Promise
 from mahrem.partition import METHODS
 from mahrem.pipeline._prepare import subjects_of
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._reading import reading_beside, reading_of
 from mahrem.pipeline._recipe import BY_RECIPE
 from mahrem.pipeline._risk import RISK_THRESHOLD, people_behind, risk_of
@@ -41,7 +40,7 @@ from mahrem.spark import is_spark_frame
 from mahrem.table import Column, Missing, Role, Source, open_source, restore_cells, scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
-from mahrem.words import Note
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["Audit", "audit"]
 

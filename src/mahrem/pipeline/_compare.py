@@ -22,11 +22,10 @@ from mahrem.pipeline._draft import Draft, draft
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._learning_measure import ORIGINAL, LearningMeasure
 from mahrem.pipeline._prepare import Prepared, prepare
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
-from mahrem.words import Note
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = [
     "Comparison",

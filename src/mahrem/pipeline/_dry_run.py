@@ -15,13 +15,12 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, either
 from mahrem.pipeline._draft import draft
 from mahrem.pipeline._prepare import prepare
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._reading import reading_of
 from mahrem.pipeline._summary import summarise
 from mahrem.release import GivenPolicy, Policy, Settings, policy_from
 from mahrem.table import Source, open_source
-from mahrem.words import Note
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["DryRun", "dry_run", "fitted"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, Release, write_words
 from mahrem.pipeline._spark_report import described, report_of
 from mahrem.release import Policy, find_data, record_run, staged_release
@@ -25,7 +24,7 @@ from mahrem.spark import (
     write_on_spark,
 )
 from mahrem.table import FORMATS, Hierarchy
-from mahrem.words import Note
+from mahrem.words import Note, Progress
 
 __all__ = ["ClusterRelease", "anonymize_on_spark", "explain"]
 

@@ -16,7 +16,6 @@ import tomli_w
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._draft import Draft
 from mahrem.pipeline._parallel import in_parallel
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._recipe import RECIPE, recipe_of
 from mahrem.pipeline._released_people import remember_people
@@ -25,7 +24,7 @@ from mahrem.release import Policy, record_run, staged_release
 from mahrem.report import Report, to_json
 from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
-from mahrem.words import Note
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["Destination", "LocalRelease", "Release", "publish", "refuse_keys_inside", "write_words"]
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
-    from mahrem.report._json import to_json
     from mahrem.report._quality import quality_page
     from mahrem.report._report import (
         ColumnSet,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         ReportSingling,
         ReportTeam,
         stamp,
+        to_json,
         warnings_of,
     )
     from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg

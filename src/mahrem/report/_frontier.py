@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from mahrem.report._advice import Line, best_of, frontier_advice, lines_of, percent, ranked, total
 from mahrem.report._axes import Plot, Tick, written
 from mahrem.report._chart import AFTER, INK, QUIET, standing_alone
+from mahrem.report._html import load_template
 from mahrem.report._scales import Scale, finite, ratio_ticks, ticks
-from mahrem.report._template import load_template
 from mahrem.words import load_catalogue
 
 __all__ = ["Upwards", "frontier_page", "frontier_svg", "over_k"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from mahrem.report._report import Report
-from mahrem.report._template import load_template
 from mahrem.report.sections import list_sections
 from mahrem.words import Catalogue, load_catalogue
 
-__all__ = ["render_html", "summary_parts"]
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+__all__ = ["load_template", "render_html", "summary_parts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,4 +95,24 @@ def _verdict(report: Report, words: Catalogue) -> VerdictView:
         headline=words.say(kept_or_broken if promises else "verdict.nothing"),
         lead=" ".join(sentences),
         facts=tuple(facts),
+    )
+
+
+@cache
+def load_template(name: str) -> Template:
+    """Load a template; all text is escaped, and a name it does not get is an error."""
+    return _environment().get_template(f"{name}.html.jinja")
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(str(files("mahrem.report").joinpath("templates"))),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mahrem.report._grouped import grouped_svg
-from mahrem.report._template import load_template
+from mahrem.report._html import load_template
 
 __all__ = ["quality_page"]
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
-from typing import Any
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
-from mahrem.report._facts import Facts, always
+import numpy as np
+
 from mahrem.words import Note
 
 __all__ = [
@@ -24,8 +29,39 @@ __all__ = [
     "ReportSingling",
     "ReportTeam",
     "stamp",
+    "to_json",
     "warnings_of",
 ]
+
+
+class Facts:
+    """What dataclasses of figures have in common: JSON in the order of their fields.
+
+    Guarantees:
+        - A field that may be missing is not written while it is None; one that is ``always()`` there is.
+        - What JSON has beyond the fields is not read.
+    """
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        return {
+            known.name: _written(value)
+            for known in fields(self)  # type: ignore[arg-type]
+            if (value := getattr(self, known.name)) is not None
+            or known.default is not None
+            or "always" in known.metadata
+        }
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Self:
+        """Read what :meth:`as_dict` wrote, or as much of it as there is."""
+        kinds = _kinds(cls)  # type: ignore[arg-type] # mypy: a class of Self is not hashable
+        return cls(**{name: _read(kinds[name], content[name]) for name in kinds if name in content})
+
+
+def always() -> Any:
+    """Give a field that is written even where there is no figure."""
+    return field(default=None, metadata={"always": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,3 +246,65 @@ def warnings_of(notes: Iterable[Note]) -> dict[str, Any]:
     """Give notes as a report has them: sentences for readers, and codes with values for every language."""
     kept = list(notes)
     return {"warnings": [str(note) for note in kept], "notes": [note.as_dict() for note in kept]}
+
+
+@cache
+def _kinds(facts: type) -> dict[str, Any]:
+    hints = get_type_hints(facts)
+    return {known.name: hints[known.name] for known in fields(facts)}
+
+
+def _read(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, UnionType):
+        kind = get_args(kind)[0]
+    inner = get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Facts):
+        return kind.read(value)
+    if get_origin(kind) is tuple:
+        return tuple(_read(inner[0], entry) for entry in value)
+    if get_origin(kind) is Mapping:
+        return {key: _read(inner[1], entry) for key, entry in value.items()}
+    return value
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Facts):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {key: _written(entry) for key, entry in value.items()}
+    return [_written(entry) for entry in value] if isinstance(value, tuple | list) else value
+
+
+def to_json(report: Mapping[str, Any]) -> str:
+    """Write a report as JSON text.
+
+    Guarantees:
+        - Standard JSON: a number that is not finite becomes null.
+        - Keys keep their order; equal reports give equal text.
+
+    Example:
+        >>> print(to_json({"holds": True, "reached": float("inf")}))
+        {
+          "holds": true,
+          "reached": null
+        }
+    """
+    return json.dumps(_clean(report), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case np.generic() | np.ndarray():
+            return _clean(value.tolist())
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {str(key): _clean(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [_clean(entry) for entry in value]
+        case None | bool() | int() | str():
+            return value
+        case _:
+            return str(value)

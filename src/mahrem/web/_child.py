@@ -47,7 +47,7 @@ def main() -> int:
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
         from mahrem.web._errors import refusal_of
 
-        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).detail})
+        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).record})
         return 1
     say({"done": True})
     return 0

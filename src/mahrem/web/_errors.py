@@ -57,13 +57,18 @@ class Refused(MahremError):
 
     @classmethod
     def read(cls, status: int, detail: Mapping[str, Any]) -> Refused:
-        """Read an error back from JSON."""
+        """Read back what was kept."""
         return cls(status, detail["code"], detail["message"], detail["hint"], **detail["values"])
 
     @property
-    def detail(self) -> dict[str, Any]:
-        """The error as JSON has it."""
-        return {"code": self.code, "message": self.message, "hint": self.hint, "values": self.values}
+    def detail(self) -> dict[str, str]:
+        """The error as an answer has it."""
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The error as it is kept, to be said in any language."""
+        return {**self.detail, "values": self.values}
 
 
 def not_found(what: str) -> Refused:

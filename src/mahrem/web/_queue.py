@@ -123,7 +123,7 @@ class JobQueue:
 
     def finish(self, known: str, end: JobEnd) -> bool:
         """End a job; says whether it had not ended before."""
-        error = None if end.error is None else json.dumps(end.error.detail)
+        error = None if end.error is None else json.dumps(end.error.record)
         with self._open() as database:
             done = database.execute(
                 "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?, request = '{}'"

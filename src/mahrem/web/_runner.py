@@ -158,7 +158,7 @@ class Runner:
             return
         self._clear(job)
         if job.verb == "inspect" and end.state == "failed" and end.error is not None:
-            self.store.update(job.project, problem=ErrorDetail(**end.error.detail), profile=None)
+            self.store.update(job.project, problem=ErrorDetail(**end.error.record), profile=None)
 
     def _work(self, job: Job, request: JobRequest) -> JobEnd:
         order = self._order(job, request)

@@ -9,11 +9,9 @@ from mahrem.errors import InvalidInput
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
-from mahrem.words import Note
+from mahrem.words import Note, Progress
 
 __all__ = ["VERBS", "perform"]
-
-Progress = Callable[[Note], None]
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:

@@ -152,7 +152,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
     try:
         settings = settings_of(project, house.store.folder(project.id))
     except Exception as error:  # noqa: BLE001 - the page says why
-        problem = ErrorDetail(**refusal_of(error).detail)
+        problem = ErrorDetail(**refusal_of(error).record)
     shown = {
         key: value for key, value in settings.items() if value not in (None, [], {}) and key != "hierarchy"
     }

@@ -7,8 +7,16 @@ distribution.
 
 from __future__ import annotations
 
-from mahrem.words._catalogue import NOTHING, Catalogue
-from mahrem.words._languages import LANGUAGES, Language, load_catalogue
-from mahrem.words._notes import Note
+from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, Language, load_catalogue
+from mahrem.words._notes import Note, Progress, in_silence
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Language", "Note", "load_catalogue"]
+__all__ = [
+    "LANGUAGES",
+    "NOTHING",
+    "Catalogue",
+    "Language",
+    "Note",
+    "Progress",
+    "in_silence",
+    "load_catalogue",
+]

@@ -1,13 +1,13 @@
-"""Something to tell a person, in no language yet."""
+"""Something to tell a person, in no language yet; and how a verb says what it is doing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from mahrem.words._languages import load_catalogue
+from mahrem.words._catalogue import load_catalogue
 
-__all__ = ["Note"]
+__all__ = ["Note", "Progress", "in_silence"]
 
 
 class Note(str):
@@ -56,3 +56,10 @@ class Note(str):
             return cls(content["code"], content["values"])
         except (KeyError, TypeError, ValueError):
             return text
+
+
+Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase
+
+
+def in_silence(stage: Note) -> None:
+    """Say nothing of a stage that begins."""

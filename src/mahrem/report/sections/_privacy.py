@@ -1,4 +1,4 @@
-"""Private answers about the same data: what a privacy ledger promises, what it has spent, what is public."""
+"""What a ledger promises: private answers, and rows that were made up."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mahrem.report._report import Report
-from mahrem.report._section import Section, ValueRow
+from mahrem.report.sections import FactsView, Section, ValueRow
 from mahrem.words import Catalogue
 
-__all__ = ["SECTION"]
+__all__ = ["SECTIONS"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class BudgetView:
     notes: tuple[str, ...]
 
 
-def draw(report: Report, words: Catalogue) -> BudgetView:
+def draw_budget(report: Report, words: Catalogue) -> BudgetView:
     """Lay out the data sheet of a ledger."""
     sheet = report.privacy_ledger or {}
     rule = sheet.get("composition", "pld") if sheet["total"]["delta"] else "sum"
@@ -102,6 +102,46 @@ def _small(delta: float, words: Catalogue) -> str:
     return f"{delta:g}".replace(".", words.say("format.decimal"))
 
 
-SECTION = Section(
-    name="budget", place=110, draw=draw, needs=("privacy_ledger",), part="budget", synthetic_heading=True
+def draw_synthetic(report: Report, words: Catalogue) -> FactsView:
+    """Lay out what is public about the model."""
+    return FactsView(
+        intro=words.say("synthetic.intro"),
+        rows=tuple(
+            ValueRow(name=words.say(f"synthetic.{key}"), value=value)
+            for key, value in _synthetic_facts(report.synthesis or {}, words)
+        ),
+        notes=(words.say("synthetic.not_measured"),),
+    )
+
+
+def _synthetic_facts(synthesis: Mapping[str, Any], words: Catalogue) -> Iterator[tuple[str, str]]:
+    yield "guarantee", synthesis["guarantee"]
+    model = synthesis.get("model", {})
+    together = [clique for clique in model.get("cliques", ()) if len(clique) > 1]
+    if together:
+        yield "cliques", "; ".join(" \N{MULTIPLICATION SIGN} ".join(clique) for clique in together)
+    if model.get("groups"):
+        sizes = (f"{name}: {words.number(size)}" for name, size in model["groups"].items())
+        yield "groups", ", ".join(sizes)
+    noise = model.get("deviation")
+    if noise and noise.get("cliques") is not None:
+        yield (
+            "deviation",
+            words.say("synthetic.deviation_value", columns=noise["columns"], cliques=noise["cliques"]),
+        )
+    for key in ("rules", "left_out"):
+        if synthesis.get(key):
+            yield key, ", ".join(synthesis[key])
+
+
+SECTIONS = (
+    Section(
+        name="budget",
+        place=110,
+        draw=draw_budget,
+        needs=("privacy_ledger",),
+        part="budget",
+        synthetic_heading=True,
+    ),
+    Section(name="synthetic", place=100, draw=draw_synthetic, needs=("synthesis",), part="facts"),
 )
