@@ -90,7 +90,7 @@ def build_app(
 def _begin(house: House) -> None:
     house.runner.start()
     if house.settings.demo and not house.store.list():
-        house.open_demo(house.store.create("fictional patients", demo=True).id)
+        house.open_demo(house.store.create("fictional patients").id)
     if not house.sessions.asks_password:
         house.sessions.offer()
 

@@ -54,7 +54,7 @@ async def upload(house: HouseDep, request: Request) -> Response:
 @router.post("/projects/demo")
 def demo(house: HouseDep) -> Response:
     """Open fictional patients."""
-    project = house.store.create("fictional patients", demo=True)
+    project = house.store.create("fictional patients")
     house.open_demo(project.id)
     return to(f"/projects/{project.id}/columns")
 

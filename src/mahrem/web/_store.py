@@ -59,12 +59,10 @@ class ProjectStore:
         """Let another server have the folder."""
         self._held.close()
 
-    def create(self, name: str, *, demo: bool = False) -> Project:
+    def create(self, name: str) -> Project:
         """Make an empty project."""
         project_id = secrets.token_hex(16)
-        project = Project(
-            id=project_id, name=_plain(name), demo=demo, created=now_words(), touched=time.time()
-        )
+        project = Project(id=project_id, name=_plain(name), created=now_words(), touched=time.time())
         _make_folder(self.root / "projects" / project_id)
         self._write(project)
         return project
