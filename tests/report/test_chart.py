@@ -283,7 +283,7 @@ def test_an_axis_is_written_with_the_places_it_needs() -> None:
 
 def test_drawing_needs_the_standard_library_alone() -> None:
     heavy = ("numpy", "polars", "jinja2", "vl_convert")
-    drawn = "import sys, mahrem.report._beside, mahrem.report._frontier, mahrem.report._reproduced"
+    drawn = "import sys, mahrem.report._pictures, mahrem.report._frontier, mahrem.report._reproduced"
     probe = f"{drawn}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -12,8 +12,6 @@ from importlib.metadata import version
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from mahrem.words import Note
 
 __all__ = [
@@ -296,8 +294,6 @@ def to_json(report: Mapping[str, Any]) -> str:
 
 def _clean(value: Any) -> Any:
     match value:
-        case np.generic() | np.ndarray():
-            return _clean(value.tolist())
         case float():
             return value if math.isfinite(value) else None
         case Mapping():
@@ -306,5 +302,5 @@ def _clean(value: Any) -> Any:
             return [_clean(entry) for entry in value]
         case None | bool() | int() | str():
             return value
-        case _:
-            return str(value)
+        case _:  # numbers and arrays of NumPy give plain ones; anything else is text
+            return _clean(value.tolist()) if hasattr(value, "tolist") else str(value)
