@@ -55,7 +55,7 @@ class ErrorDetail(BaseModel):
     code: str
     message: str
     hint: str = ""
-    values: dict[str, Any] = Field(default_factory=dict, description="Figures and names in the message")
+    values: dict[str, Any] = Field(default_factory=dict, exclude=True)  # what other languages fill in
 
 
 class SourceFacts(BaseModel):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem.table import FORMATS
 from mahrem.web._language import LOOK
-from mahrem.words import LANGUAGES, load_catalogue
+from mahrem.words import LANGUAGES, braces, load_catalogue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -80,9 +80,9 @@ def _plain(texts: Catalogue, value: Any) -> str:
 
 def say_error(texts: Catalogue, error: ErrorDetail) -> dict[str, str]:
     """Say what went wrong in the language; what only English has is kept as a detail."""
-    known = texts["page"]["error"].get(error.code)
-    if texts.language == "en" or known is None:
-        return {"message": error.message, "hint": error.hint, "detail": ""}
+    known = texts["page"]["error"].get(error.code, ())
     values = {"message": error.message, "hint": error.hint, **error.values}
+    if texts.language == "en" or not known or not braces(" ".join(known)) <= values.keys():
+        return {"message": error.message, "hint": error.hint, "detail": ""}
     parts = [texts.say(f"page.error.{error.code}", part, **values) for part in range(len(known))]
     return dict(zip(("message", "hint", "detail"), [*parts, ""], strict=False))

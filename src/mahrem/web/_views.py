@@ -81,7 +81,7 @@ def projects_page(house: House, message: ErrorDetail | None = None) -> ProjectsP
 def columns_page(house: House, project: Project, message: ErrorDetail | None = None) -> ColumnsPage:
     """Show the columns of a table."""
     profile = project.profile or {"rows": 0, "columns": []}
-    words = load_catalogue(LOOK.get().language)
+    words, looked = load_catalogue(LOOK.get().language), house.queue.last(project.id, "inspect")
     choices = project.choices or Columns(columns={})
     lines = []
     for number, facts in enumerate(profile["columns"]):
@@ -102,8 +102,8 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         )
     return ColumnsPage(
         shell=shell_of(project, "columns", message),
-        job=_unless_done(house.queue.last(project.id, "inspect")),
-        problem=project.problem,
+        job=_unless_done(looked),
+        problem=looked.error if project.problem and looked and looked.error else project.problem,
         reading=project.reading,
         rows=profile["rows"],
         columns=lines,

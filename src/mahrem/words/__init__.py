@@ -7,7 +7,7 @@ distribution.
 
 from __future__ import annotations
 
-from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, Language, load_catalogue
+from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, Language, braces, load_catalogue
 from mahrem.words._notes import Note, Progress, in_silence
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Language",
     "Note",
     "Progress",
+    "braces",
     "in_silence",
     "load_catalogue",
 ]
