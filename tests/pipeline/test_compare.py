@@ -13,6 +13,7 @@ import mahrem as mh
 from mahrem.errors import InvalidParameter
 from mahrem.partition import METHODS, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
 from mahrem.pipeline import _compare
+from mahrem.words import Note
 
 ROLES: dict[str, Any] = {"quasi": ["age", "sex", "zip"], "sensitive": "diagnosis", "rest": "drop"}
 LIFTING = {name for name, method in METHODS.items() if method.full_domain}
@@ -113,7 +114,7 @@ def test_a_second_call_does_only_what_is_missing(patients: pl.DataFrame, tmp_pat
         patients, methods=QUICK, ks=[2, 5, 10], output=tmp_path, progress=said.append, **ROLES
     )
     assert second.rows[:2] == first.rows
-    assert said == ["reading", "3 of 3: mondrian strict k=10"]
+    assert said == [Note("stage.reading"), "run 3 of 3: mondrian strict k=10"]
 
 
 @pytest.mark.parametrize("change", ["value", "promise", "rows"])

@@ -13,6 +13,7 @@ import mahrem as mh
 from mahrem.cli._app import _run
 from mahrem.errors import ColumnNotFound, InvalidParameter
 from mahrem.table import Hierarchy
+from mahrem.words import Note
 
 ROLES: dict[str, Any] = {"quasi": ["age", "zip"], "insensitive": ["sex"], "rest": "drop"}
 QUICK: dict[str, Any] = {"methods": ["mondrian"], "classifiers": ["gaussian_nb"], "splits": 2}
@@ -66,14 +67,14 @@ def test_a_second_call_learns_only_what_is_missing(patients: pl.DataFrame, tmp_p
     )
     assert again.rows[0] == first.rows[0]
     assert again.original == first.original
-    assert said == ["reading", "2 of 2: mondrian strict k=5"]
+    assert said == [Note("stage.reading"), "run 2 of 2: mondrian strict k=5"]
 
 
 def test_another_target_is_not_taken_for_the_same(patients: pl.DataFrame, tmp_path: Path) -> None:
     mh.compare(patients, target="old", ks=[2], output=tmp_path, **QUICK, **ROLES)
     said: list[str] = []
     mh.compare(patients, target="sex", ks=[2], output=tmp_path, progress=said.append, **QUICK, **ROLES)
-    assert said == ["reading", "the original", "1 of 1: mondrian strict k=2"]
+    assert said == [Note("stage.reading"), Note("stage.original"), "run 1 of 1: mondrian strict k=2"]
 
 
 def test_a_k_that_training_rows_cannot_reach_is_a_row_that_says_so(patients: pl.DataFrame) -> None:

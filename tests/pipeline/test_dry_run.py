@@ -8,6 +8,7 @@ import mahrem as mh
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.pipeline import dry_run
 from mahrem.pipeline._dry_run import fitted
+from mahrem.words import Note
 from releases import crowd
 
 ROLES = {"quasi": ["age", "pay"], "rest": "drop", "k": 5, "html": False}
@@ -48,9 +49,11 @@ def test_what_no_sample_can_keep_is_infeasible() -> None:
 
 
 def test_stages_are_told() -> None:
-    said: list[str] = []
-    dry_run(crowd(400), sample=200, progress=said.append, **ROLES)
-    assert said == ["reading", "trying 50 of 400 rows", "trying 100 of 400 rows", "trying 200 of 400 rows"]
+    stages: list[Note] = []
+    dry_run(crowd(400), sample=200, progress=stages.append, **ROLES)
+    assert [stage.code for stage in stages] == ["stage.reading", *["stage.trying"] * 3]
+    assert [dict(stage.values) for stage in stages[1:]] == [{"size": n, "rows": 400} for n in (50, 100, 200)]
+    assert str(stages[1]) == "trying 50 of 400 rows"
 
 
 def test_times_are_carried_on_along_the_form_that_fits() -> None:

@@ -20,9 +20,9 @@ from mahrem.report import (
     lines_svg,
 )
 from mahrem.report._axes import Plot, Tick, draw_legend, written
-from mahrem.report._beside import correlations, shares
 from mahrem.report._chart import AFTER, Drawing, shorten, standing_alone, text_width, tile
-from mahrem.report._pictures import before_and_after, class_sizes, loss_per_column, risk
+from mahrem.report._pictures import before_and_after, class_sizes, correlations, loss_per_column, risk, shares
+from mahrem.report._report import ReportRelation
 from mahrem.report._scales import Scale
 from mahrem.words import load_catalogue
 
@@ -113,7 +113,7 @@ def test_a_nasty_name_is_escaped_and_stays_inside_every_picture(name: str) -> No
         before_and_after(name, words, EN),
         risk({name: (1.0, 0.2)}, EN),
         shares([(name, [(0.4, name), (1.0, "100 %")])], name, EN),
-        correlations([{"columns": (name, name), "before": -1, "after": 1}], name, EN),
+        correlations([ReportRelation(columns=(name, name), before=-1, after=1)], name, EN),
         frontier_svg(comparison(name, [0.1, 0.2, 0.3])),
         grouped_svg([row], title=name, amount=name),
         beside_print_svg([line]),
@@ -139,7 +139,7 @@ def test_a_figure_that_is_none_is_left_out(wrong: float) -> None:
         before_and_after("x", steps, EN),
         risk({"a": (wrong, 0.2)}, EN),
         shares([("a", [(wrong, "?")])], "t", EN),
-        correlations([{"columns": ("a", "b"), "before": wrong, "after": 0.5}], "t", EN),
+        correlations([ReportRelation(columns=("a", "b"), before=wrong, after=0.5)], "t", EN),
         frontier_svg([*comparison("m", [wrong, 0.1]), *comparison("n", [0.2, wrong])]),
         grouped_svg([bar, {**bar, "name": "o", "value": 1.0}], title="t", amount="a"),
         beside_print_svg([line, {**line, "published": 1.0, "ours": 2.0}]),
@@ -206,7 +206,7 @@ def test_numbers_are_written_in_the_language() -> None:
     large = counts("numeric", edges=[0, 0.5, 1], before=[9000, 20], after=[12000, 0])
     assert {"4,000", "0.4"} <= set(texts(inside(before_and_after("x", large, EN))))
     assert {"4.000", "0,4"} <= set(texts(inside(before_and_after("x", large, DE))))
-    pair = {"columns": ("a", "b"), "before": -1, "after": 1}
+    pair = ReportRelation(columns=("a", "b"), before=-1, after=1)
     assert "\N{MINUS SIGN}0,5" in texts(inside(correlations([pair], "t", DE)))
 
 
@@ -283,7 +283,7 @@ def test_an_axis_is_written_with_the_places_it_needs() -> None:
 
 def test_drawing_needs_the_standard_library_alone() -> None:
     heavy = ("numpy", "polars", "jinja2", "vl_convert")
-    drawn = "import sys, mahrem.report._beside, mahrem.report._frontier, mahrem.report._reproduced"
+    drawn = "import sys, mahrem.report._pictures, mahrem.report._frontier, mahrem.report._reproduced"
     probe = f"{drawn}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

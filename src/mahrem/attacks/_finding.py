@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mahrem.attacks._interval import clopper_pearson
+from mahrem.words import Note
 
 __all__ = ["Finding", "counted_finding", "not_done"]
 
@@ -23,7 +24,7 @@ class Finding:
     trials: int
     meaning: str  # one plain sentence
     confidence: float = 0.95
-    skipped: str | None = None  # why it was not done
+    skipped: str | None = None  # why it was not done, a Note where catalogues have words for it
     unread: int = 0  # rows of the release with a cell nobody can read against the original
     details: Mapping[str, float | int | str] = field(default_factory=dict)
 
@@ -46,7 +47,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
-        return {**asdict(self), "details": dict(self.details), "alarming": self.alarming}
+        note = {"skipped_note": self.skipped.as_dict()} if isinstance(self.skipped, Note) else {}
+        return {**asdict(self), **note, "details": dict(self.details), "alarming": self.alarming}
 
 
 def counted_finding(
@@ -61,7 +63,7 @@ def counted_finding(
 ) -> Finding:
     """Make a finding of counts; the interval is worked out here."""
     if trials == 0:
-        return not_done(attack, "nobody was left to attack", unread=unread)
+        return not_done(attack, Note("skipped.nobody"), unread=unread)
     return Finding(
         attack=attack,
         rate=successes / trials,

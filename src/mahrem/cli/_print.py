@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from mahrem.report import ReportRisk
 
 __all__ = ["print_dry_run", "print_json", "print_report", "print_table", "stages", "while_read"]
 
@@ -36,45 +39,45 @@ def print_json(document: object) -> None:
     )
 
 
-def print_report(report: Mapping[str, Any]) -> None:
+def print_report(content: Mapping[str, Any]) -> None:
     """Print what a release or a file promises, and what it is still good for."""
-    typer.echo("holds" if report["holds"] else "DOES NOT HOLD")
+    from mahrem.report import Report
+
+    report = Report.read(content)
+    typer.echo("holds" if report.holds else "DOES NOT HOLD")
     rows: list[tuple[str, ...]] = []
-    for promise in report["promises"]:
-        name = promise["model"] + (f" ({promise['column']})" if promise.get("column") else "")
-        verdict = (
-            "yes"
-            if promise["holds"]
-            else f"no: {promise['violating_classes']} classes, {promise['violating_rows']} rows"
-        )
-        rows.append((name, _figure(promise["wanted"]), _figure(promise["reached"]), verdict))
+    for promise in report.promises:
+        name = promise.model + (f" ({promise.column})" if promise.column else "")
+        broken = f"no: {promise.violating_classes} classes, {promise.violating_rows} rows"
+        verdict = "yes" if promise.holds else broken
+        rows.append((name, _figure(promise.wanted), _figure(promise.reached), verdict))
     print_table(("promise", "wanted", "reached", "holds"), rows)
     typer.echo("")
-    rows = [("rows", _figure(report["rows"]))]
+    rows = [("rows", _figure(report.rows))]
     rows += [
-        (words, _figure(report["utility"][key]))
-        for key, words in _FIGURES.items()
-        if key in report["utility"]
+        (words, _figure(report.utility[key])) for key, words in _FIGURES.items() if key in report.utility
     ]
-    rows += _risk_rows(report["risk"])
-    rows.append(("seconds", _figure(report["seconds"])))
+    rows += _risk_rows(report.risk)
+    rows.append(("seconds", _figure(report.seconds)))
     print_table(("figure", "value"), rows)
-    for warning in report.get("warnings", ()):
+    for warning in report.warnings or ():
         typer.echo(f"note: {warning}")
 
 
-def print_dry_run(found: Mapping[str, Any]) -> None:
+def print_dry_run(expected: Mapping[str, Any]) -> None:
     """Print what to expect of a real run."""
-    how = "the whole table was tried" if found["exact"] else f"carried on from {found['sampled']:,} rows"
-    typer.echo(f"expected for {found['rows']:,} rows ({how}); nothing was written")
-    about = "" if found["exact"] else "about "
+    how = (
+        "the whole table was tried" if expected["exact"] else f"carried on from {expected['sampled']:,} rows"
+    )
+    typer.echo(f"expected for {expected['rows']:,} rows ({how}); nothing was written")
+    about = "" if expected["exact"] else "about "
     rows = [
-        ("classes", about + _figure(found["classes"])),
-        ("mean class size", about + _figure(round(found["mean_class_size"], 2))),
-        ("loss (GCP, 0 none to 1 all)", about + _figure(found["gcp"])),
-        ("suppressed rows", about + _figure(found["suppressed"])),
-        ("seconds", f"about {_figure(found['seconds'])} (as {found['seconds_follow']})"),
-        ("memory", f"about {_figure(found['memory_mb'])} MB"),
+        ("classes", about + _figure(expected["classes"])),
+        ("mean class size", about + _figure(round(expected["mean_class_size"], 2))),
+        ("loss (GCP, 0 none to 1 all)", about + _figure(expected["gcp"])),
+        ("suppressed rows", about + _figure(expected["suppressed"])),
+        ("seconds", f"about {_figure(expected['seconds'])} (as {expected['seconds_follow']})"),
+        ("memory", f"about {_figure(expected['memory_mb'])} MB"),
     ]
     print_table(("figure", "value"), rows)
 
@@ -113,27 +116,25 @@ def stages(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda stage: shown.update(job, description=stage)
 
 
-def _risk_rows(risk: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def _risk_rows(risk: ReportRisk) -> list[tuple[str, ...]]:
     """Name every figure of risk that is there."""
-    above = f"rows above risk {_figure(risk['threshold'])}"
-    rows = [
-        ("highest risk", risk["highest"]),
-        ("average risk", risk["average"]),
-        (above, risk["share_at_risk"]),
-        ("rows that stand alone", risk["unique_share"]),
-        ("marketer risk", risk.get("marketer")),
+    above = f"rows above risk {_figure(risk.threshold)}"
+    rows: list[tuple[str, object]] = [
+        ("highest risk", risk.highest),
+        ("average risk", risk.average),
+        (above, risk.share_at_risk),
+        ("rows that stand alone", risk.unique_share),
+        ("marketer risk", risk.marketer),
     ]
-    journalist = risk.get("journalist")
-    if journalist:
+    if journalist := risk.journalist:
         rows += [
             ("journalist: highest", journalist["highest"]),
             ("journalist: average", journalist["average"]),
             (f"journalist: {above}", journalist["share_at_risk"]),
         ]
-    if "k_map" in risk:
-        rows.append(("k-map", risk["k_map"]))
-    alone = risk.get("population_uniques")
-    if alone:
+    if risk.k_map is not None:
+        rows.append(("k-map", risk.k_map))
+    if alone := risk.population_uniques:
         rows += [
             ("population", alone["population"]),
             (f"alone in the population ({alone['chosen']})", alone["uniques"]),

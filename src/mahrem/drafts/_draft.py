@@ -21,6 +21,7 @@ from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Cells, as_polars, pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
+from mahrem.words import Note
 
 __all__ = ["Draft", "beside", "draft"]
 
@@ -32,13 +33,13 @@ class Draft:
     prepared: Prepared
     policy: Policy
     method: str  # as asked for, or as chosen for "auto"
-    method_reason: str | None  # why, when it was chosen
+    method_reason: Note | None  # why, when it was chosen
     labels: Labels = field(repr=False)  # (published rows,) -1 = suppressed
     partition: Partition
     recodings: Mapping[str, Recoding]
     cells: Mapping[str, Cells] = field(repr=False)
     beside: Mapping[str, pl.Series] = field(repr=False)  # columns rewritten by row: pseudonyms, hidden values
-    notes: tuple[str, ...] = ()  # what the report must say about how it was made
+    notes: tuple[Note, ...] = ()  # what the report must say about how it was made
 
     @property
     def sizes(self) -> Sizes:

@@ -18,13 +18,14 @@ from mahrem.partition import (
 )
 from mahrem.release import Policy, method_of, unordered
 from mahrem.table import Leaves, Values
+from mahrem.words import Note
 
 __all__ = ["admission", "chosen_method", "partition_rows", "refuse_for_levels"]
 
 _ROUNDING = 1e-9
 
 
-def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, str | None, dict[str, Any]]:
+def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None, dict[str, Any]]:
     """Give the method, why it was chosen if it was, and its own options."""
     options = dict(policy.options)
     if policy.method != "auto":

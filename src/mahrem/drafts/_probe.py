@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,10 @@ from mahrem.attacks import Finding, not_done
 from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
 from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
+from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words, as_text
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 __all__ = ["probe"]
 
@@ -26,7 +28,7 @@ _KEPT = ("column", "known", "noise", "promised")  # details that are no counts
 Attack = Callable[[], Finding]
 
 
-def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> dict[str, Any]:
+def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
     """Attack what a draft publishes, knowing the original.
 
     A large release is attacked on whole classes drawn at random. Somebody who has all classes finds more rows
@@ -42,7 +44,7 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> dict[str, Any]:
     """
     rows = _sample(draft)
     if not len(rows):
-        return {"rows": 0, "sampled": False, "findings": []}
+        return ReportTeam()
     names = list(draft.prepared.values)[:_SENSITIVE]
     codes = {
         name: pl.Series(name, draft.prepared.values[name].codes[rows]).cast(pl.String).replace("-1", None)
@@ -57,7 +59,7 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> dict[str, Any]:
         pl.DataFrame([*shown, *codes.values()]), quasi=quasi, sensitive=names, hierarchies=trees
     )
     if not len(release.sizes):  # every class shows nothing at all
-        return {"rows": 0, "sampled": False, "findings": []}
+        return ReportTeam()
     people = read_people(pl.DataFrame([*(_values(axis, rows) for axis in axes), *codes.values()]), release)
 
     def attacks() -> Iterator[tuple[str, Attack]]:
@@ -74,23 +76,23 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> dict[str, Any]:
 
     began = time.monotonic()
     findings = [
-        attack() if time.monotonic() - began < seconds else not_done(name, "there was no time left")
+        attack() if time.monotonic() - began < seconds else not_done(name, Note("skipped.time"))
         for name, attack in attacks()
     ]
-    return {
-        "rows": len(rows),
-        "sampled": len(rows) < int((draft.labels >= 0).sum()),
-        "findings": [_guarded(finding, floor) for finding in findings],
-    }
+    return ReportTeam(
+        rows=len(rows),
+        sampled=len(rows) < int((draft.labels >= 0).sum()),
+        findings=tuple(_guarded(finding, floor) for finding in findings),
+    )
 
 
-def _guarded(finding: Finding, floor: int) -> dict[str, Any]:
-    said = finding.as_dict()
+def _guarded(finding: Finding, floor: int) -> ReportFinding:
+    shown = ReportFinding.read(finding.as_dict())
     if not 0 < finding.successes < floor:
-        return said
+        return shown
     details = {name: value for name, value in finding.details.items() if name in _KEPT}
-    hidden = dict.fromkeys(("successes", "rate", "interval"))
-    return {**said, **hidden, "below": min(1.0, floor / finding.trials), "details": details}
+    below = min(1.0, floor / finding.trials)
+    return replace(shown, successes=None, rate=None, interval=None, below=below, details=details)
 
 
 def _sample(draft: Draft) -> Integers:

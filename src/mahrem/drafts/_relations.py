@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mahrem.drafts._draft import Draft
+from mahrem.report import ReportRelation
 from mahrem.table import Cells, Kind, Numbers, Role, read_kind
 from mahrem.types import Floats, Integers
 
@@ -20,7 +20,7 @@ _FEWEST = 30  # rows that a correlation must rest on
 _COLUMNS = 12
 
 
-def relations(draft: Draft, *, floor: int) -> list[dict[str, Any]]:
+def relations(draft: Draft, *, floor: int) -> tuple[ReportRelation, ...]:
     """Give the strongest correlations between numeric columns before, and the same after.
 
     After, a cell stands for its middle. Sensitive columns are published as they are and count on both sides.
@@ -39,12 +39,12 @@ def relations(draft: Draft, *, floor: int) -> list[dict[str, Any]]:
     for name, values in _sensitive_numbers(draft, rows).items():
         before[name] = values
         after[name] = np.where(labels >= 0, values, np.nan)
-    found: list[dict[str, Any]] = []
+    pairs = []
     for first, second in combinations(list(before)[:_COLUMNS], 2):
         both = [_pearson(side[first], side[second], max(floor, _FEWEST)) for side in (before, after)]
         if both[0] is not None:
-            found.append({"columns": [first, second], "before": both[0], "after": both[1]})
-    return sorted(found, key=lambda pair: -abs(float(pair["before"])))[:_PAIRS]
+            pairs.append(ReportRelation(columns=(first, second), before=both[0], after=both[1]))
+    return tuple(sorted(pairs, key=lambda pair: -abs(pair.before))[:_PAIRS])
 
 
 def _middles(cells: Cells) -> Floats:
@@ -83,5 +83,5 @@ def _pearson(first: Floats, second: Floats, fewest: int) -> float | None:
     one, other = first[known], second[known]
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    found = float(np.corrcoef(one, other)[0, 1])
-    return round(found, 2) + 0.0 if np.isfinite(found) else None
+    correlation = float(np.corrcoef(one, other)[0, 1])
+    return round(correlation, 2) + 0.0 if np.isfinite(correlation) else None

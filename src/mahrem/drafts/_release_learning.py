@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ import polars as pl
 from mahrem.drafts._draft import Draft
 from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
 from mahrem.drafts._prepare import prepare
+from mahrem.report import ReportLearning
 
 __all__ = ["measure_learning"]
 
@@ -19,7 +19,7 @@ _CLASSIFIERS = ("logistic_regression", "gaussian_nb")
 _SPLITS = 2
 
 
-def measure_learning(draft: Draft, target: str) -> dict[str, Any]:
+def measure_learning(draft: Draft, target: str) -> ReportLearning:
     """Measure entropy loss on the draft, and classifiers on (a sample of) its rows, before and after.
 
     Classifiers learn from rows that were anonymised by the same policy and are asked about untouched ones.
@@ -37,13 +37,13 @@ def measure_learning(draft: Draft, target: str) -> dict[str, Any]:
         whole = LearningMeasure.of(prepare(frame[chosen], small), small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()
     after = whole.anonymised()
-    return {
-        "target": target,
-        "rows": taken,
-        "sampled": taken < prepared.rows,
+    return ReportLearning(
+        target=target,
+        rows=taken,
+        sampled=taken < prepared.rows,
         **lost,
-        "scores": {
+        scores={
             name: {figure: [before[f"{figure}_{name}"], after[f"{figure}_{name}"]] for figure in SHOWN}
             for name in _CLASSIFIERS
         },
-    }
+    )

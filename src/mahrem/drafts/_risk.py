@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from mahrem.metrics import (
     unique_columns,
     unique_share,
 )
+from mahrem.report import ColumnSet, ReportRisk, ReportSingling
 from mahrem.table import Axis, Hierarchy
-from mahrem.types import Integers, Sizes
+from mahrem.types import Floats, Integers, Sizes
 
 __all__ = ["RISK_THRESHOLD", "guarded_risk", "people_behind", "risk_of", "singling_columns"]
 
@@ -39,7 +41,7 @@ def risk_of(
     fraction: float | None = None,
     population: Sizes | None = None,
     everybody: int | None = None,
-) -> dict[str, Any]:
+) -> ReportRisk:
     """Give the risk of a table whose classes have these sizes; the first five figures are the prosecutor's.
 
     Args:
@@ -50,31 +52,33 @@ def risk_of(
         everybody: How many people the population has.
     """
     rows = int(np.asarray(sizes, np.int64).sum())
-    found: dict[str, Any] = {
-        "highest": highest_risk(sizes),
-        "average": average_risk(sizes),
-        "share_at_risk": share_at_risk(sizes, threshold),
-        "unique_share": unique_share(sizes),
-        "threshold": threshold,
-    }
+    known: dict[str, Any] = {}
     if population is not None:
         from mahrem.metrics import k_map
 
         journalist = journalist_risk(sizes, population=population, threshold=threshold)
-        found |= {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
-        found["marketer"] = marketer_risk(sizes, population=population)
+        known = {"journalist": _as_here(journalist.as_dict()), "k_map": k_map(sizes, population)}
+        marketer = marketer_risk(sizes, population=population)
     elif fraction is not None:
         journalist = journalist_risk(sizes, fraction=fraction, threshold=threshold)
-        found |= {"journalist": _as_here(journalist.as_dict())}
-        found["marketer"] = marketer_risk(sizes, fraction=fraction)
+        known = {"journalist": _as_here(journalist.as_dict())}
+        marketer = marketer_risk(sizes, fraction=fraction)
         everybody = max(rows, round(rows / fraction))
     else:
-        found["marketer"] = marketer_risk(sizes)
+        marketer = marketer_risk(sizes)
     if everybody is not None:
         from mahrem.metrics import population_uniques
 
-        found["population_uniques"] = population_uniques(sizes, everybody).as_dict()
-    return found
+        known["population_uniques"] = population_uniques(sizes, everybody).as_dict()
+    return ReportRisk(
+        highest=highest_risk(sizes),
+        average=average_risk(sizes),
+        share_at_risk=share_at_risk(sizes, threshold),
+        unique_share=unique_share(sizes),
+        threshold=threshold,
+        marketer=marketer,
+        **known,
+    )
 
 
 def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
@@ -87,23 +91,21 @@ def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def guarded_risk(risk: Mapping[str, Any], rows: int, floor: int) -> dict[str, Any]:
+def guarded_risk(risk: ReportRisk, rows: int, floor: int) -> ReportRisk:
     """Hide shares that stand for fewer than ``floor`` rows of the original; ``below`` says the line.
 
     Example:
-        >>> guarded_risk({"highest": 1.0, "unique_share": 0.02}, rows=100, floor=5)
-        {'highest': 1.0, 'unique_share': None, 'below': 0.05}
+        >>> guarded_risk(ReportRisk(highest=1.0, unique_share=0.02), rows=100, floor=5).as_dict()
+        {'highest': 1.0, 'share_at_risk': None, 'unique_share': None, 'below': 0.05}
     """
-    shown = dict(risk)
-    for name in ("share_at_risk", "unique_share"):
-        share = shown.get(name)
-        if share is not None and 0 < round(share * rows) < floor:
-            shown[name] = None
-            shown["below"] = floor / rows
-    return shown
+    shares = {"share_at_risk": risk.share_at_risk, "unique_share": risk.unique_share}
+    hidden = {
+        name: None for name, share in shares.items() if share is not None and 0 < round(share * rows) < floor
+    }
+    return replace(risk, **hidden, below=floor / rows) if hidden else risk
 
 
-def singling_columns(axes: Sequence[Axis], rows: int, *, floor: int) -> dict[str, Any]:
+def singling_columns(axes: Sequence[Axis], rows: int, *, floor: int) -> ReportSingling:
     """Say which sets of original columns leave at least one row in twenty alone; a large table is sampled.
 
     In a sample more rows stand alone than in the whole table, so shares are upper bounds there; ``sampled``
@@ -115,22 +117,22 @@ def singling_columns(axes: Sequence[Axis], rows: int, *, floor: int) -> dict[str
         chosen = np.sort(np.random.default_rng(0).choice(rows, taken, replace=False))
     codes = np.column_stack([_codes(axis.positions[chosen]) for axis in axes])
     share = max(_UNIQUE_SHARE, floor / taken)
-    said: dict[str, Any] = {"share": share, "rows": taken, "sampled": taken < rows, "sets": []}
+    singling = ReportSingling(share=share, rows=taken, sampled=taken < rows, complete=False)
     if share > 1.0:  # fewer rows than may be counted
-        return {**said, "complete": False}
-    found = unique_columns(codes, share=share, seconds=_SECONDS)
-    order = sorted(range(len(found.minimal)), key=lambda place: -found.shares[place])
-    said["sets"] = [
-        {
-            "columns": [axes[column].name for column in found.minimal[place]],
-            "share": round(found.shares[place], 3),
-        }
+        return singling
+    alone = unique_columns(codes, share=share, seconds=_SECONDS)
+    order = sorted(range(len(alone.minimal)), key=lambda place: -alone.shares[place])
+    sets = tuple(
+        ColumnSet(
+            columns=tuple(axes[column].name for column in alone.minimal[place]),
+            share=round(alone.shares[place], 3),
+        )
         for place in order[:10]
-    ]
-    return {**said, "complete": found.complete}
+    )
+    return replace(singling, sets=sets, complete=alone.complete)
 
 
-def _codes(positions: np.ndarray[Any, np.dtype[np.float64]]) -> Integers:
+def _codes(positions: Floats) -> Integers:
     return pl.Series(positions).fill_nan(None).rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
@@ -172,5 +174,5 @@ def _exactly(cells: pl.DataFrame, people: pl.DataFrame, count: str) -> Integers:
     """Count the people who have the very values a class shows; 0 where a cell is more than one value."""
     several = pl.any_horizontal(pl.all().str.contains(_NOT_PLAIN).fill_null(value=False))
     plain = cells.select(several.not_()).to_series().to_numpy()
-    found = cells.join(people, on=cells.columns, how="left", nulls_equal=True, maintain_order="left")
-    return np.where(plain, found[count].fill_null(0).to_numpy(), 0).astype(np.int64)
+    joined = cells.join(people, on=cells.columns, how="left", nulls_equal=True, maintain_order="left")
+    return np.where(plain, joined[count].fill_null(0).to_numpy(), 0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which method suits a table: a small table of evidence, and the sentence that says why."""
+"""Which method suits a table: a small table of evidence, and a note that says why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mahrem import check
 from mahrem.partition._entries import METHODS
+from mahrem.words import Note
 
 __all__ = ["LIGHT", "QUADRATIC_ROWS", "MethodEvidence", "choose_method", "suits_size"]
 
@@ -27,27 +28,27 @@ class MethodEvidence:
     seconds: float | None = None  # time allowed; None: a minute
 
 
-def suits_size(method: str, rows: int) -> str | None:
+def suits_size(method: str, rows: int) -> Note | None:
     """Say why a method is left out of a sweep over so many rows by default; None when it is not.
 
     Example:
         >>> suits_size("mosaic", 1_000_000) is None
         True
-        >>> suits_size("mdav", 1_000_000)
-        'looks at all pairs of rows: left out above 20,000 rows; name it to run it'
+        >>> print(suits_size("mdav", 1_000_000))
+        looks at all pairs of rows: left out above 20,000 rows; name it to run it
     """
     known = METHODS[method]
     if known.growth == "lattice":
-        return "lifts whole columns along their hierarchies: never swept by default; name it to run it"
+        return Note("left_out.lattice")
     if known.growth == "n²" and rows > QUADRATIC_ROWS:
-        return f"looks at all pairs of rows: left out above {QUADRATIC_ROWS:,} rows; name it to run it"
+        return Note("left_out.pairs", {"most": QUADRATIC_ROWS})
     expected = known.seconds(rows)
     if known.growth == "n²" and expected > PATIENCE:
-        return f"takes about {expected:,.0f} s a run: left out above {PATIENCE:g} s; name it to run it"
+        return Note("left_out.slow", {"seconds": expected, "most": PATIENCE})
     return None
 
 
-def choose_method(evidence: MethodEvidence) -> tuple[str, str]:
+def choose_method(evidence: MethodEvidence) -> tuple[str, Note]:
     """Choose a method; gives its name and why.
 
     ================================================  ============  =======================================
@@ -80,20 +81,15 @@ def choose_method(evidence: MethodEvidence) -> tuple[str, str]:
     """
     allowed = 60.0 if evidence.seconds is None else check.at_least(0, seconds=evidence.seconds)
     if evidence.apart:
-        return "mondrian", "delta-presence needs cells that do not overlap, and only strict cuts give them"
+        return "mondrian", Note("choice.apart")
     if evidence.rows < 2 * evidence.k:
-        return "mondrian", f"{evidence.rows:,} rows are fewer than 2k: there is one class whatever is done"
+        return "mondrian", Note("choice.few", {"rows": evidence.rows})
     if evidence.demanding:
-        reason = "the promise refuses many small classes; merging them cost more than cutting with care"
-        return "mondrian", f"{reason} where we compared"
+        return "mondrian", Note("choice.demanding")
     expected = METHODS["mosaic"].seconds(evidence.rows)
     if expected > allowed:
-        reason = (
-            f"mosaic would take about {expected:,.0f} s for {evidence.rows:,} rows, {allowed:g} s are allowed"
-        )
-        return "mondrian", f"{reason}; mondrian is the quickest"
-    kinds = f"{evidence.columns - evidence.unordered} ordered and {evidence.unordered} unordered columns"
-    return (
-        "mosaic",
-        f"least loss at n log n where we compared; {evidence.rows:,} rows, {kinds}, k={evidence.k}",
-    )
+        times = {"expected": expected, "rows": evidence.rows, "allowed": allowed}
+        return "mondrian", Note("choice.slow", times)
+    ordered = evidence.columns - evidence.unordered
+    columns = {"ordered": ordered, "unordered": evidence.unordered}
+    return "mosaic", Note("choice.least", {"rows": evidence.rows, **columns, "k": evidence.k})

@@ -10,11 +10,11 @@ from typing import Unpack
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from, reading_of
 from mahrem.spark import is_spark_frame
 from mahrem.table import open_source, refuse_too_large
+from mahrem.words import Note, Progress
 
 __all__ = ["anonymize"]
 
@@ -147,7 +147,7 @@ def anonymize(
 
         return anonymize_on_spark(source, policy, destination)
     refuse_keys_inside(policy, output)
-    destination.step("reading")
+    destination.step(Note("stage.reading"))
     opened = open_source(source, reading_of(policy))
     policy = policy.for_columns(opened.columns)
     prepared = prepare(opened, policy)
@@ -157,9 +157,9 @@ def anonymize(
     return publish(draft(prepared, policy), source, destination)
 
 
-def _stage(rows: int, policy: Policy) -> str:
+def _stage(rows: int, policy: Policy) -> Note:
     """Name the long stage, and how long runs like this one took."""
     expected = earlier_seconds(policy.method, rows, len(policy.quasi))
     if expected is None or expected < _WORTH_SAYING:
-        return "anonymising"
-    return f"anonymising {rows:,} rows, by earlier runs about {expected:.0f} s in all"
+        return Note("stage.anonymising")
+    return Note("stage.anonymising_rows", {"rows": rows, "seconds": expected})

@@ -15,12 +15,12 @@ from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepar
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
 from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
+from mahrem.words import Note, Progress
 
 __all__ = ["apply"]
 
@@ -70,7 +70,7 @@ def apply(
         output=None if output is None else Path(output), force=force, html=html, progress=progress
     )
     check.unknown_keys(settings, SETTINGS, where="setting of apply")
-    destination.step("reading")
+    destination.step(Note("stage.reading"))
     known = read_recipe(recipe)
     policy = _policy(known, settings)
     refuse_keys_inside(policy, output)
@@ -80,7 +80,7 @@ def apply(
     trees = _trees(known, policy, raw)
     policy = replace(policy, hierarchy={**trees, **_sensitive_trees(known, policy)})
     prepared = prepare(opened, policy)
-    destination.step("sorting rows into the recipe's classes")
+    destination.step(Note("stage.recipe"))
     return publish(_draft(known, prepared, policy, raw, trees), batch, destination)
 
 
@@ -165,11 +165,9 @@ def _draft(
     }
     notes = []
     if unplaced:
-        notes.append(f"{unplaced} rows of the batch fit no class of the recipe and show nothing.")
+        notes.append(Note("warning.unplaced", {"rows": unplaced}))
     if refused:
-        notes.append(
-            f"{refused} rows of the batch lie in classes that would not keep the promise and show nothing."
-        )
+        notes.append(Note("warning.refused", {"rows": refused}))
     return Draft(
         prepared=prepared,
         policy=policy,

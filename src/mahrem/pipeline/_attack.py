@@ -15,7 +15,6 @@ from mahrem.attacks.on_releases import ReleaseTarget
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
-from mahrem.pipeline._progress import Progress
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
     RECIPE,
@@ -31,6 +30,7 @@ from mahrem.release import (
     reading_of,
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
+from mahrem.words import Note, Progress
 
 __all__ = ["attack"]
 
@@ -89,7 +89,7 @@ def attack(
     began = time.perf_counter()
     step = progress or (lambda _: None)
     check.at_least(1, trials=check.whole(trials=trials))
-    step("reading")
+    step(Note("stage.reading"))
     population = settings.pop("population", None)
     opened = _open(release, policy, settings)
     published, roles = opened.published, opened.policy
@@ -103,7 +103,7 @@ def attack(
             f"{len(published.labels)}: it must hold everybody"
         )
     other = None if second is None else _open_second(opened, second, settings)
-    step("attacking")
+    step(Note("stage.attacking"))
     findings = red_team(
         ReleaseTarget(
             release=published,

@@ -13,6 +13,7 @@ from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
 from mahrem.pipeline._attacked_model import attacked_model, is_model
 from mahrem.table import Reading
+from mahrem.words import Note
 
 __all__ = ["ModelAttackKeywords", "attack_model", "is_model"]
 
@@ -84,12 +85,12 @@ def attack_model(
     shadows = int(check.at_least(0, shadows=check.whole(shadows=settings.get("shadows", 0))))
     attributes, canaries = settings.get("attributes"), settings.get("canaries")
     known = attacked_model(model, settings.get("target"))
-    step("reading")
+    step(Note("stage.reading"))
     inside, outside = (
         known.examples(table, reading, name) for table, name in ((members, "members"), (holdout, "holdout"))
     )
     refuse_mixed(inside, outside)
-    step("attacking")
+    step(Note("stage.attacking"))
     findings = red_team(
         ModelTarget(
             model=known.model,

@@ -14,6 +14,7 @@ from mahrem.attacks.on_models import SyntheticTables
 from mahrem.errors import InvalidInput
 from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source, restored_cells
+from mahrem.words import Note
 
 __all__ = ["attack_synthetic"]
 
@@ -53,10 +54,10 @@ def attack_synthetic(
     """
     began = time.perf_counter()
     step = progress or (lambda _: None)
-    step("reading")
+    step(Note("stage.reading"))
     whole = SyntheticTables.comparable(_frames(release, members, holdout, reference, reading))
     whole.refuse_mixed()  # all rows, not those that are drawn: few of them would meet
-    step("attacking")
+    step(Note("stage.attacking"))
     tables, cost = whole.drawn(seed), _cost(release)
     target = tables.target(cost)
     about = {

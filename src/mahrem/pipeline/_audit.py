@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -19,8 +19,6 @@ from mahrem.errors import InvalidParameter, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise, model_settings
 from mahrem.partition import METHODS
-from mahrem.pipeline._progress import Progress, in_silence
-from mahrem.pipeline._summary import promises_of
 from mahrem.release import (
     BY_RECIPE,
     GivenPolicy,
@@ -36,11 +34,12 @@ from mahrem.release import (
     reading_beside,
     reading_of,
 )
-from mahrem.report import class_size_bins
+from mahrem.report import ReportRisk, class_size_bins, warnings_of
 from mahrem.spark import is_spark_frame
 from mahrem.table import Column, Missing, Role, Source, open_source, restore_cells, scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["Audit", "audit"]
 
@@ -112,7 +111,7 @@ def audit(
     opened = open_source(given, reading_of(policy))
     quasi = list(policy.quasi)
     check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
-    step("verifying")
+    step(Note("stage.verifying"))
     table = opened.scan([*quasi, *policy.sensitive])
     subjects = subjects_of(opened, policy) if policy.subject in opened.columns else None
     passes = 0 if subjects is not None or policy.population is not None else _passes(table, policy, memory)
@@ -134,13 +133,11 @@ def audit(
         population=None if everyone is None else everyone.take(quasi),
         passes=passes,
     )
-    step("measuring")
+    step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
     if policy.subject is not None and subjects is None:
-        report["warnings"] = [
-            "subject: a published file shows rows, not people; k is counted over rows here."
-        ]
-    report["risk"] = _risk(verdict, policy, table, everyone, threshold)
+        report |= warnings_of([Note("warning.published")])
+    report["risk"] = _risk(verdict, policy, table, everyone, threshold).as_dict()
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
 
@@ -154,7 +151,7 @@ def _on_spark(
     hidden = pl.DataFrame({"cell": [SUPPRESSED], "rows": [verdict.suppressed]})
     tallies = {name: pl.concat([tally, hidden]) for name, tally in verdict.tallies.items()}
     risk = risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
-    return {**_report(verdict, policy, label, tallies), "risk": risk, "engine": {"name": "spark"}}
+    return {**_report(verdict, policy, label, tallies), "risk": risk.as_dict(), "engine": {"name": "spark"}}
 
 
 def _release_or_file(
@@ -254,7 +251,7 @@ def _report(
     )
     return {
         "holds": verdict.holds,
-        "promises": promises_of(verdict.outcomes),
+        "promises": [outcome.as_dict() for outcome in verdict.outcomes],
         "utility": utility,
         "columns": columns,
         "risk": {},
@@ -263,20 +260,27 @@ def _report(
         "source": label,
         "method": None,
         "seconds": 0.0,
-        "warnings": [],
+        **warnings_of([]),
     }
 
 
 def _risk(
     verdict: Verdict, policy: Policy, table: pl.LazyFrame, everyone: Source | None, threshold: float
-) -> dict[str, Any]:
+) -> ReportRisk:
     if everyone is None:
         return risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
     quasi = list(policy.quasi)
     population = everyone.take(quasi)
     sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies_of(policy))
     risk = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
-    return {**risk, **risk_of(verdict.people, threshold=threshold), "marketer": risk["marketer"]}
+    alone = risk_of(verdict.people, threshold=threshold)
+    return replace(
+        alone,
+        journalist=risk.journalist,
+        k_map=risk.k_map,
+        marketer=risk.marketer,
+        population_uniques=risk.population_uniques,
+    )
 
 
 def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:

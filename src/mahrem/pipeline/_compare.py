@@ -17,12 +17,12 @@ from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._kept import Kept
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
 from mahrem.pipeline._sweep_keywords import SweepKeywords
 from mahrem.release import GivenPolicy, Policy, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = [
     "Comparison",
@@ -67,7 +67,7 @@ def compare(
     sweep, rest = Sweep.of(settings)
     policy = policy_from(policy, rest, whole=True)
     target = sweep.target
-    step("reading")
+    step(Note("stage.reading"))
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
     prepared = prepare(source, replace(policy, k=least, method="mondrian"))
     chosen, left_out = sweep.methods_for(prepared.taking_part)
@@ -86,11 +86,9 @@ def compare(
             row = kept.get(case.named())
             if row is None:
                 if sweep.budget is not None and time.perf_counter() - began > sweep.budget:
-                    left_out[_words(case)] = (
-                        f"budget={sweep.budget:g} seconds were over; run it again to go on"
-                    )
+                    left_out[_words(case)] = Note("left_out.budget", {"budget": sweep.budget})
                     continue
-                step(f"{number} of {len(cases)}: {_words(case)}")
+                step(Note("stage.run", {"number": number, "all": len(cases), "case": _words(case)}))
                 row = run(case)
                 kept.add(row)
             rows.append(row)
@@ -117,7 +115,7 @@ def _original(learnt: LearningMeasure | None, kept: Kept, step: Progress) -> Map
     named = {"method": ORIGINAL, "strategy": None, "k": None, "seed": None}
     row = kept.get(named)
     if row is None:
-        step("the original")
+        step(Note("stage.original"))
         row = {**named, **learnt.original()}
         kept.add(row)
     return row

@@ -9,6 +9,7 @@ from typing import Any
 
 from mahrem.drafts import correlations
 from mahrem.pipeline._kept import write_comparison
+from mahrem.words import Note
 
 __all__ = ["Comparison"]
 
@@ -42,17 +43,20 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
         ks = sorted({row["k"] for row in self.rows})
-        said = {
+        comparison = {
             "source": self.source,
             "rows": self.size,
             "quasi": list(self.quasi),
             "results": [dict(row) for row in self.rows],
             "best": {str(k): self.best(k) for k in ks},
             "left_out": dict(self.left_out),
+            "left_out_notes": {
+                name: why.as_dict() for name, why in self.left_out.items() if isinstance(why, Note)
+            },
         }
         if self.target is None:
-            return said
-        return said | {
+            return comparison
+        return comparison | {
             "target": self.target,
             "classifiers": list(self.classifiers),
             "original": dict(self.original or {}),

@@ -14,11 +14,11 @@ import polars as pl
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
 from mahrem.table import Source, open_source
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["DryRun", "dry_run", "fitted"]
 
@@ -92,7 +92,7 @@ def dry_run(
     if not policy.promises():
         raise InvalidParameter("k=None: no promise was asked for; say at least k")
     step = progress or in_silence
-    step("reading")
+    step(Note("stage.reading"))
     began = time.perf_counter()
     opened = open_source(source, reading_of(policy))
     policy = policy.for_columns(opened.columns)
@@ -105,7 +105,7 @@ def dry_run(
     _try(table[order[: min(_FIRST, largest)]], policy, report=html)  # not measured
     samples = []
     for size in sizes:
-        step(f"trying {size:,} of {rows:,} rows")
+        step(Note("stage.trying", {"size": size, "rows": rows}))
         if (tried := _try(table[order[:size]], policy, report=html)) is not None:
             samples.append(tried)
     if not samples:
@@ -127,13 +127,13 @@ def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None
         verdict = checked_frame(trial, trial.table())
     except Infeasible:
         return None
-    figures = summarise(trial, verdict, seconds=0.0, pictures=report)["utility"]
+    figures = summarise(trial, verdict, seconds=0.0, pictures=report).utility
     return _Sample(
         table.height,
         time.perf_counter() - began,
-        int(figures["classes"]),
-        float(figures["gcp"]),
-        int(figures["suppressed"]),
+        int(figures["classes"] or 0),
+        float(figures["gcp"] or 0.0),
+        int(figures["suppressed"] or 0),
     )
 
 

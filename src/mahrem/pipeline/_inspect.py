@@ -12,6 +12,7 @@ import polars as pl
 
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
 from mahrem.table import Kind, Role, infer_kind, open_source
+from mahrem.words import Note
 
 __all__ = ["ColumnFacts", "Inspection", "inspect"]
 
@@ -38,11 +39,6 @@ _HINTS: Mapping[Role, frozenset[str]] = {
     Role.SENSITIVE: frozenset(_SENSITIVE.split()),
     Role.QUASI: frozenset(_QUASI.split()),
 }
-_REASONS = {
-    Role.IDENTIFIER: "the name sounds like something that names a person",
-    Role.SENSITIVE: "the name sounds like something a person would not want known",
-    Role.QUASI: "the name sounds like something others may know about a person",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +52,11 @@ class ColumnFacts:
     distinct: int
     unique_share: float  # share of rows whose value nobody else has
     suggested_role: Role
-    reason: str
+    reason: Note
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the facts as plain data."""
+        return {**asdict(self), "reason_note": self.reason.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Inspection:
         return {
             "source": self.source,
             "rows": self.rows,
-            "columns": [asdict(facts) for facts in self.columns],
+            "columns": [facts.as_dict() for facts in self.columns],
         }
 
 
@@ -117,18 +117,18 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def _suggest(name: str, kind: Kind, present: int, distinct: int, unique: float) -> tuple[Role, str]:
+def _suggest(name: str, kind: Kind, present: int, distinct: int, unique: float) -> tuple[Role, Note]:
     words = set(re.findall(r"[a-z]+", _plain(re.sub(r"([a-z])([A-Z])", r"\1 \2", name))))
     measured = kind in {Kind.NUMERIC, Kind.DATE}
     if present > 1 and unique == 1.0 and not measured:
-        return Role.IDENTIFIER, "no two rows share a value"
+        return Role.IDENTIFIER, Note("reason.unique")
     for role, hints in _HINTS.items():
         if words & hints:
-            return role, _REASONS[role]
+            return role, Note(f"reason.{role}")
     if present > 20 and unique > 0.9 and kind is Kind.NUMERIC:
-        return Role.QUASI, "nearly every row has a value of its own: it singles people out"
+        return Role.QUASI, Note("reason.own_values")
     if present and unique > 0.05:
-        return Role.QUASI, f"{unique:.0%} of the rows have a value nobody else has"
+        return Role.QUASI, Note("reason.share", {"share": round(unique, 2)})
     if distinct <= 1:
-        return Role.INSENSITIVE, "one value for everybody"
-    return Role.INSENSITIVE, "nothing in its name or counts points to a person; look at it yourself"
+        return Role.INSENSITIVE, Note("reason.one_value")
+    return Role.INSENSITIVE, Note("reason.nothing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from mahrem.spark import (
     write_on_spark,
 )
 from mahrem.table import FORMATS, Hierarchy
+from mahrem.words import Note, Progress
 
 __all__ = ["ClusterRelease", "anonymize_on_spark", "explain"]
 
@@ -69,7 +69,7 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
     """
     refuse_on_spark(policy)
     output = destination.output
-    destination.step("starting Spark")
+    destination.step(Note("stage.spark"))
     # Outermost: what failed is removed when no task runs any more that could write once again.
     stage: AbstractContextManager[Path | None]
     stage = nullcontext() if output is None else staged_release(output, force=destination.force)
@@ -79,44 +79,44 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
         ExitStack() as cleanup,
     ):
         step = cleanup.enter_context(watch_tasks(engine.session, destination.progress))
-        step("reading")
+        step(Note("stage.reading"))
         count = cleanup.enter_context(count_jobs(engine.session))
         draft = prepare_on_spark(engine, source, policy, cleanup)
-        step("cutting")
+        step(Note("stage.cutting"))
         labelled = engine.partition(draft.encoded.frame, draft.task)
         cleanup.callback(labelled.let_go)
         draft = replace(draft, plans=labelled.plans)
         table = draft.table(labelled, text=folder is not None and FORMATS[policy.format].spreadsheets)
         if folder is None:
             table = table.persist()
-            step("verifying")
+            step(Note("stage.verifying"))
             try:
                 verdict = check_on_spark(draft, table)
             except BaseException:
                 table.unpersist()
                 raise
             report = report_of(replace(draft, jobs=count()), verdict, seconds=destination.seconds)
-            return ClusterRelease(report=report, _verified=table, _trees=draft.hierarchies)
-        step("writing")
+            return ClusterRelease(report=report.as_dict(), _verified=table, _trees=draft.hierarchies)
+        step(Note("stage.files"))
         files = write_on_spark(table, folder, policy.format)
         labelled.let_go()  # the check reads the files, and needs the room
-        step("verifying")
+        step(Note("stage.verifying"))
         verdict = check_on_spark(draft, files)
         report = report_of(replace(draft, jobs=count()), verdict, seconds=destination.seconds)
         write_words(folder, draft.policy, report, html=destination.html)
     _record(draft, output or Path(), verdict.classes)
-    return ClusterRelease(report=report, folder=output, _trees=draft.hierarchies)
+    return ClusterRelease(report=report.as_dict(), folder=output, _trees=draft.hierarchies)
 
 
-def explain(source: object, policy: Policy, *, progress: Callable[[str], None] | None) -> dict[str, Any]:
+def explain(source: object, policy: Policy, *, progress: Progress | None) -> dict[str, Any]:
     """Cut the table as far as the cluster does, and say what the workers would then have to do."""
     refuse_on_spark(policy)
     with open_cluster(source, policy) as engine, ExitStack() as cleanup:
         step = cleanup.enter_context(watch_tasks(engine.session, progress))
-        step("reading")
+        step(Note("stage.reading"))
         count = cleanup.enter_context(count_jobs(engine.session))
         draft = prepare_on_spark(engine, source, policy, cleanup)
-        step("cutting")
+        step(Note("stage.cutting"))
         points = engine.packed(draft.encoded.frame, draft.task)
         cleanup.callback(points.let_go)
         judge, sizes, roots = engine.strata(points, draft.task)

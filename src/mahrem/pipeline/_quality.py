@@ -73,14 +73,14 @@ def comparable_table(source: object, reading: Reading, domain: DeclaredDomain) -
     )
 
 
-def write_quality(found: SyntheticQuality, folder: Path) -> None:
+def write_quality(quality: SyntheticQuality, folder: Path) -> None:
     """Write the figures and a page into a folder that only its owner may read."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
         for name, text in (
-            ("quality.json", to_json(found.as_dict())),
-            ("quality.html", quality_page(found.as_dict())),
+            ("quality.json", to_json(quality.as_dict())),
+            ("quality.html", quality_page(quality.as_dict())),
         ):
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:

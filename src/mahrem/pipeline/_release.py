@@ -15,13 +15,13 @@ import tomli_w
 
 from mahrem.drafts import Draft, recipe_of
 from mahrem.errors import InvalidParameter
-from mahrem.pipeline._progress import Progress, in_silence
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import RECIPE, Policy, in_parallel, record_run, remember_people, staged_release
-from mahrem.report import to_json
+from mahrem.report import Report, to_json
 from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
+from mahrem.words import Note, Progress, in_silence
 
 __all__ = ["Destination", "LocalRelease", "Release", "publish", "refuse_keys_inside", "write_words"]
 
@@ -122,25 +122,29 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     """Verify a draft, in memory or as a release folder, and only then hand it out."""
     output, database, step = destination.output, destination.database, destination.step
     if output is None:
-        step("verifying")
+        step(Note("stage.verifying"))
         table = draft.table()
         report = _report(draft, checked_frame(draft, table), destination)
         if database is not None:
             checked_database(draft, *database, replace=destination.force)
         return LocalRelease(
-            report=report, _draft=draft, _source=source, _verified=table, _target=destination.target
+            report=report.as_dict(),
+            _draft=draft,
+            _source=source,
+            _verified=table,
+            _target=destination.target,
         )
     with staged_release(output, force=destination.force) as folder:
-        step("writing and verifying")
+        step(Note("stage.writing"))
         verdict = checked_file(draft, folder)
-        step("reporting")
+        step(Note("stage.reporting"))
         report = _report(draft, verdict, destination)
         write_words(folder, draft.policy, report, html=destination.html)
         recipe = recipe_of(draft)
         if recipe is not None:
             (folder / RECIPE).write_text(recipe.text(), encoding="utf-8")
         if database is not None:
-            step("writing to the database")
+            step(Note("stage.database"))
             checked_database(draft, *database, replace=destination.force)
     about = {
         "input": draft.prepared.source.label,
@@ -156,22 +160,22 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     ]
     in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
     return LocalRelease(
-        report=report, folder=output, _draft=draft, _source=source, _target=destination.target
+        report=report.as_dict(), folder=output, _draft=draft, _source=source, _target=destination.target
     )
 
 
-def _report(draft: Draft, verdict: Verdict, destination: Destination) -> dict[str, Any]:
+def _report(draft: Draft, verdict: Verdict, destination: Destination) -> Report:
     seconds, target = destination.seconds, destination.target
     return summarise(draft, verdict, seconds=seconds, pictures=destination.html, target=target)
 
 
-def write_words(folder: Path, policy: Policy, report: Mapping[str, Any], *, html: bool) -> None:
+def write_words(folder: Path, policy: Policy, report: Report, *, html: bool) -> None:
     """Write the policy and the report beside the data."""
     private = {name: sorted(getattr(policy, name)) for name in ("hierarchy", "pseudonym")}
     about = {"version": version("mahrem"), **{name: columns for name, columns in private.items() if columns}}
     text = tomli_w.dumps({"mahrem": about, **policy.public()})
     (folder / "policy.toml").write_text(text, encoding="utf-8")
-    (folder / "report.json").write_text(to_json(report), encoding="utf-8")
+    (folder / "report.json").write_text(to_json(report.as_dict()), encoding="utf-8")
     if html:
         from mahrem.report import render_html
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidInput, OutputFailed
 from mahrem.release import check_hashes, replace_page
-from mahrem.report import render_html
+from mahrem.report import Report, render_html
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -54,12 +55,12 @@ def redraw(
         check.one_of(LANGUAGES, language=language)
     check_hashes(folder)
     try:
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        report = Report.read(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
         raise InvalidInput(f"release={folder.name!r} has no report.json that can be read") from error
     if ledger is not None:
-        report = {**report, "privacy_ledger": data_sheet(ledger)}
-    own = report.get("settings", {}).get("language", "en")
+        report = replace(report, privacy_ledger=data_sheet(ledger))
+    own = report.settings.get("language", "en")
     page = render_html(report, language or own)
     if output is None:
         return replace_page(folder, "report.html", page)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,8 @@ import polars as pl
 
 from mahrem.drafts import risk_of
 from mahrem.metrics import MetricFacts, published_loss, take_figures
-from mahrem.pipeline._summary import promises_of
-from mahrem.report import class_size_bins
+from mahrem.pipeline._summary import ReleaseFacts, build_report, general_caveats, report_column
+from mahrem.report import Report
 from mahrem.spark import ClusterDraft, ClusterVerdict, CutPlan, PlacedColumn
 from mahrem.table import (
     Leaves,
@@ -21,55 +19,56 @@ from mahrem.table import (
     Moments,
     Numbers,
     Prefix,
-    Role,
     Words,
-    exported_names,
     read_cell,
     read_ranges,
 )
 from mahrem.types import Floats, Integers, Mask
+from mahrem.words import Note
 
 __all__ = ["described", "report_of"]
 
 _DAY = 86_400e6  # microseconds
 
 
-def report_of(made: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -> dict[str, Any]:
-    """Gather the report of a release; its keys are those of a local one, as far as they can be known."""
-    policy = made.policy
-    utility, per_column = _utility(made, verdict)
-    return {
-        "mahrem": version("mahrem"),
-        "created": datetime.now(UTC).date().isoformat(),
-        "holds": all(outcome.holds for outcome in verdict.outcomes),
-        "promises": promises_of(verdict.outcomes),
-        "utility": utility,
-        "columns": {
-            name: _column(made, name, per_column)
-            for name in made.source_columns
-            if name not in made.leave_out or name in policy.identifier
+def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -> Report:
+    """Build the report of what a cluster made, as far as its facts can be known without rows."""
+    policy = draft.policy
+    utility, per_column = _utility(draft, verdict)
+    recodings = dict(zip(policy.quasi, draft.recodings, strict=True))
+    facts = ReleaseFacts(
+        policy=policy,
+        outcomes=verdict.outcomes,
+        utility=utility,
+        columns={
+            name: report_column(
+                draft.columns.get(name),
+                per_column.get(name),
+                recodings.get(name),
+                named=name in policy.identifier,
+            )
+            for name in draft.source_columns
+            if name not in draft.leave_out or name in policy.identifier
         },
-        "published": {
-            "quasi": exported_names(list(policy.quasi), policy.format),
-            "sensitive": exported_names(list(policy.sensitive), policy.format),
-        },
-        "risk": risk_of(verdict.people, fraction=policy.fraction),
-        "class_sizes": class_size_bins(verdict.sizes),
-        "rows": verdict.rows,
-        "rows_in": made.rows_in,
-        "dropped": made.dropped,
-        "missing": {
-            "policy": str(policy.missing),
-            "dropped": made.dropped,
-            "suppressed": made.suppressed,
-        },
-        "method": made.method,
-        **({} if made.reason is None else {"method_reason": made.reason}),
-        "engine": described(made.plans, made.jobs),
-        "settings": policy.public(),
-        "seconds": round(seconds, 3),
-        "warnings": _caveats(made),
-    }
+        quasi=policy.quasi,
+        sensitive=list(policy.sensitive),
+        risk=risk_of(verdict.people, fraction=policy.fraction),
+        sizes=verdict.sizes,
+        rows=verdict.rows,
+        rows_in=draft.rows_in,
+        dropped=draft.dropped,
+        suppressed=draft.suppressed,
+        method=draft.method,
+        reason=draft.reason,
+        engine=described(draft.plans, draft.jobs),
+        caveats=[
+            Note("warning.cluster"),
+            *general_caveats(
+                policy, numbers=any(isinstance(column.domain, Numbers | Moments) for column in draft.quasi)
+            ),
+        ],
+    )
+    return build_report(facts, seconds=seconds)
 
 
 def described(plans: Sequence[CutPlan], jobs: int | None) -> dict[str, Any]:
@@ -88,35 +87,25 @@ def described(plans: Sequence[CutPlan], jobs: int | None) -> dict[str, Any]:
     }
 
 
-def _column(made: ClusterDraft, name: str, figures: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    if name not in made.columns:
-        named = name in made.policy.identifier
-        return {"role": str(Role.IDENTIFIER if named else Role.INSENSITIVE)}
-    column = made.columns[name]
-    said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
-    if name in figures:
-        recoding = made.recodings[made.policy.quasi.index(name)]
-        said |= {"recoding": type(recoding).__name__.lower(), **figures[name]}
-    return said
-
-
 def _utility(
-    made: ClusterDraft, verdict: ClusterVerdict
+    draft: ClusterDraft, verdict: ClusterVerdict
 ) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
     """Measure classes as published, and the cells of each column on the column's own axis."""
-    policy, hidden, rows = made.policy, verdict.suppressed, verdict.rows
+    policy, hidden, rows = draft.policy, verdict.suppressed, verdict.rows
     columns = {
-        one.name: _loss(one, verdict.tallies[one.name], verdict, missing=one.name in made.incomplete)
-        for one in made.quasi
+        column.name: _loss(
+            column, verdict.tallies[column.name], verdict, missing=column.name in draft.incomplete
+        )
+        for column in draft.quasi
     }
     weigh = {name: policy.weights.get(name, 1.0) for name in columns}
-    total = sum(weigh[name] * (found.pop("ncp_sum") + hidden) for name, found in columns.items())
-    for found in columns.values():
-        found["gcp"] = (found["gcp"] * (rows - hidden) + hidden) / max(rows, 1)
-        found["iloss"] += hidden
-        found["suppressed_cells"] += hidden
+    total = sum(weigh[name] * (figures.pop("ncp_sum") + hidden) for name, figures in columns.items())
+    for figures in columns.values():
+        figures["gcp"] = (figures["gcp"] * (rows - hidden) + hidden) / max(rows, 1)
+        figures["iloss"] += hidden
+        figures["suppressed_cells"] += hidden
     possible = sum(weigh.values()) * rows
-    changed = sum(found["generalised_cells"] + found["suppressed_cells"] for found in columns.values())
+    changed = sum(figures["generalised_cells"] + figures["suppressed_cells"] for figures in columns.values())
     facts = MetricFacts(
         sizes=verdict.sizes,
         people=verdict.people,
@@ -128,7 +117,7 @@ def _utility(
     lost: dict[str, float] = {
         "gcp": total / possible if possible else 0.0,
         "gcp_sum": total,
-        "iloss": sum(weigh[name] * found["iloss"] for name, found in columns.items()),
+        "iloss": sum(weigh[name] * figures["iloss"] for name, figures in columns.items()),
         "distortion": int(changed),
     }
     return take_figures(facts, lost), columns
@@ -140,7 +129,7 @@ def _loss(
     """Measure one column from how often each of its cells is shown."""
     domain, shown = quasi.domain, verdict.rows - verdict.suppressed
     if isinstance(domain, Leaves):
-        utility, found = published_loss(
+        utility, figures = published_loss(
             {quasi.name: tally},
             sizes=verdict.sizes,
             rows=shown,
@@ -148,7 +137,7 @@ def _loss(
             k=1,
             hierarchies={quasi.name: domain.hierarchy},
         )
-        return {**found[quasi.name], "ncp_sum": utility["gcp_sum"]}
+        return {**figures[quasi.name], "ncp_sum": utility["gcp_sum"]}
     whole = 1.0
     if isinstance(domain, Words):
         # A missing value is one of the values that a set may name, and none of the codes with a beginning.
@@ -198,12 +187,3 @@ def _covered(cells: pl.Series, domain: Words) -> Integers:
         elif isinstance(cell, Prefix):
             covered[place] = int(labels.str.starts_with(cell.beginning).sum())
     return covered
-
-
-def _caveats(made: ClusterDraft) -> list[str]:
-    said = ["Made on a cluster: figures are those of classes as published."]
-    if made.policy.bounds == "exact" and any(isinstance(one.domain, Numbers | Moments) for one in made.quasi):
-        said.append("Bounds are exact: the smallest and largest values of classes are real values of people.")
-    if made.policy.k is None:
-        said.append("No k was asked for: rows may be singled out.")
-    return said

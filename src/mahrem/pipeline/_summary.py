@@ -1,11 +1,9 @@
-"""What is said about a release: figures only, no value of the data."""
+"""The report of a release, built from facts that one machine or a cluster gives: figures only, no value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,29 +14,125 @@ from mahrem.metrics import measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.recode import Nodes
-from mahrem.report import class_size_bins, distribution
-from mahrem.table import Role, exported_names
+from mahrem.release import Policy
+from mahrem.report import (
+    Report,
+    ReportColumn,
+    ReportLearning,
+    ReportMissing,
+    ReportPromise,
+    ReportRelation,
+    ReportRisk,
+    ReportTeam,
+    class_size_bins,
+    distribution,
+    stamp,
+    warnings_of,
+)
+from mahrem.table import Column, Role, exported_names
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
+from mahrem.words import Note
 
-__all__ = ["promises_of", "summarise"]
+__all__ = ["ReleaseFacts", "build_report", "general_caveats", "report_column", "summarise"]
 
 SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
 
 
-def promises_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """Give the outcomes as the contract spells them."""
-    return [outcome.as_dict() for outcome in outcomes]
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts:
+    """What is known about a release where it was made.
+
+    Attributes:
+        quasi: Quasi-identifiers as they are published; ``sensitive`` likewise.
+        sizes: ``(c,)`` rows in each published class.
+        suppressed: Rows that show nothing for they miss values.
+        reason: Why the method was chosen, if it was.
+    """
+
+    policy: Policy
+    outcomes: Sequence[Outcome]
+    utility: Mapping[str, float]
+    columns: Mapping[str, ReportColumn]
+    quasi: Sequence[str]
+    sensitive: Sequence[str]
+    risk: ReportRisk
+    sizes: Sizes
+    rows: int
+    rows_in: int
+    dropped: int
+    suppressed: int
+    method: str
+    reason: Note | None
+    caveats: Sequence[Note]
+    learning: ReportLearning | None = None
+    relations: tuple[ReportRelation, ...] | None = None
+    red_team: ReportTeam | None = None
+    engine: Mapping[str, Any] | None = None
+
+
+def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
+    """Put the report of a release together, whoever made it."""
+    policy, reason = facts.policy, facts.reason
+    return Report(
+        **stamp(),
+        holds=all(outcome.holds for outcome in facts.outcomes),
+        promises=tuple(ReportPromise.read(outcome.as_dict()) for outcome in facts.outcomes),
+        utility=facts.utility,
+        columns=facts.columns,
+        published={
+            "quasi": exported_names(list(facts.quasi), policy.format),
+            "sensitive": exported_names(list(facts.sensitive), policy.format),
+        },
+        risk=facts.risk,
+        learning=facts.learning,
+        relations=facts.relations,
+        red_team=facts.red_team,
+        class_sizes=class_size_bins(facts.sizes),
+        rows=facts.rows,
+        rows_in=facts.rows_in,
+        dropped=facts.dropped,
+        missing=ReportMissing(policy=str(policy.missing), dropped=facts.dropped, suppressed=facts.suppressed),
+        method=facts.method,
+        method_reason=None if reason is None else str(reason),
+        method_note=None if reason is None else reason.as_dict(),
+        engine=facts.engine,
+        settings=policy.public(),
+        seconds=round(seconds, 3),
+        **warnings_of(facts.caveats),
+    )
+
+
+def report_column(
+    column: Column | None, figures: Mapping[str, Any] | None, recoding: object, *, named: bool
+) -> ReportColumn:
+    """Say what a column is and what became of it; one without a kind is taken out or left as it is."""
+    if column is None:
+        return ReportColumn(role=str(Role.IDENTIFIER if named else Role.INSENSITIVE))
+    known = ReportColumn(role=str(column.role), kind=str(column.kind))
+    if figures is None:
+        return known
+    level = recoding.level if isinstance(recoding, Nodes) else None
+    return replace(known, recoding=type(recoding).__name__.lower(), level=level, **figures)
+
+
+def general_caveats(policy: Policy, *, numbers: bool) -> Iterator[Note]:
+    """Give what every report must say; ``numbers``: classes have ends that are values."""
+    if policy.bounds == "exact" and numbers:
+        yield Note("warning.exact")
+    if policy.pseudonym:
+        yield Note("warning.pseudonym")
+    if policy.k is None:
+        yield Note("warning.no_k")
 
 
 def summarise(
     draft: Draft, verdict: Verdict, *, seconds: float, pictures: bool, target: str | None = None
-) -> dict[str, Any]:
-    """Gather the report of a release; ``pictures`` adds what came before, the red team and relations."""
+) -> Report:
+    """Build the report of a draft; ``pictures`` adds what came before, the red team and relations."""
     policy, prepared = draft.policy, draft.prepared
-    sizes = draft.sizes
     utility, per_column = measure(
-        sizes,
+        draft.sizes,
         draft.cells,
         k=policy.k or 1,
         rows=prepared.rows,
@@ -48,93 +142,70 @@ def summarise(
         weights=policy.weights or None,
     )
     floor = max(policy.k or 1, SMALLEST_SHOWN)
-    more: dict[str, Any] = {}
-    if target is not None:
-        from mahrem.drafts import measure_learning
-
-        more["learning"] = measure_learning(draft, target)
-    if pictures:
-        from mahrem.drafts import probe, relations
-
-        more |= {"relations": relations(draft, floor=floor), "red_team": probe(draft, floor=floor)}
-    return {
-        "mahrem": version("mahrem"),
-        "created": datetime.now(UTC).date().isoformat(),
-        "holds": verdict.holds,
-        "promises": promises_of(verdict.outcomes),
-        "utility": utility,
-        "columns": {
-            name: _column(draft, name, per_column, pictures=pictures)
+    facts = ReleaseFacts(
+        policy=policy,
+        outcomes=verdict.outcomes,
+        utility=utility,
+        columns={
+            name: _column(draft, name, per_column.get(name), floor if pictures else None)
             for name in prepared.source.columns
             if name not in prepared.leave_out or name in policy.identifier
         },
-        "published": {
-            "quasi": exported_names(draft.quasi, policy.format),
-            "sensitive": exported_names(list(prepared.values), policy.format),
-        },
-        "risk": _risk(draft, verdict, floor, before=pictures),
-        **more,
-        "class_sizes": class_size_bins(verdict.sizes),
-        "rows": prepared.rows,
-        "rows_in": len(prepared.keep),
-        "dropped": int((~prepared.keep).sum()),
-        "missing": {
-            "policy": str(policy.missing),
-            "dropped": int((~prepared.keep).sum()),
-            "suppressed": int(prepared.suppress.sum()),
-        },
-        "method": draft.method,
-        **({} if draft.method_reason is None else {"method_reason": draft.method_reason}),
-        "settings": policy.public(),
-        "seconds": round(seconds, 3),
-        "warnings": list(_caveats(draft)),
-    }
+        quasi=draft.quasi,
+        sensitive=list(prepared.values),
+        risk=_risk(draft, verdict, floor, before=pictures),
+        sizes=verdict.sizes,
+        rows=prepared.rows,
+        rows_in=len(prepared.keep),
+        dropped=int((~prepared.keep).sum()),
+        suppressed=int(prepared.suppress.sum()),
+        method=draft.method,
+        reason=draft.method_reason,
+        caveats=list(_caveats(draft)),
+    )
+    if target is not None:
+        from mahrem.drafts import measure_learning
+
+        facts = replace(facts, learning=measure_learning(draft, target))
+    if pictures:
+        from mahrem.drafts import probe, relations
+
+        facts = replace(facts, relations=relations(draft, floor=floor), red_team=probe(draft, floor=floor))
+    return build_report(facts, seconds=seconds)
 
 
-def _column(
-    draft: Draft, name: str, figures: Mapping[str, Mapping[str, float]], *, pictures: bool
-) -> dict[str, Any]:
-    prepared = draft.prepared
-    if name not in prepared.columns:
-        named = name in draft.policy.identifier or name in draft.policy.pseudonym
-        return {"role": str(Role.IDENTIFIER if named else Role.INSENSITIVE)}
-    column = prepared.columns[name]
-    said: dict[str, Any] = {"role": str(column.role), "kind": str(column.kind)}
-    if name in figures:
-        recoding = draft.recodings[name]
-        said |= {"recoding": type(recoding).__name__.lower(), **figures[name]}
-        if isinstance(recoding, Nodes) and recoding.level is not None:
-            said["level"] = recoding.level
-    if name in figures and pictures:
-        axis = next(axis for axis in prepared.axes if axis.name == name)
-        rows = prepared.taking_part  # without the others of a population
-        said["distribution"] = distribution(
-            replace(axis, positions=axis.positions[:rows]),
-            draft.partition.labels[:rows],
-            draft.cells[name],
-            floor=max(draft.policy.k or 1, SMALLEST_SHOWN),
-        )
-    return said
+def _column(draft: Draft, name: str, figures: Mapping[str, float] | None, floor: int | None) -> ReportColumn:
+    prepared, policy = draft.prepared, draft.policy
+    named = name in policy.identifier or name in policy.pseudonym
+    column = report_column(prepared.columns.get(name), figures, draft.recodings.get(name), named=named)
+    if figures is None or floor is None:
+        return column
+    axis = next(axis for axis in prepared.axes if axis.name == name)
+    rows = prepared.taking_part  # without the others of a population
+    shown = replace(axis, positions=axis.positions[:rows])
+    counts = distribution(shown, draft.partition.labels[:rows], draft.cells[name], floor=floor)
+    return replace(column, distribution=counts)
 
 
-def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> dict[str, Any]:
+def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> ReportRisk:
     """Give the risk of what is published and, on demand, of the original."""
     prepared = draft.prepared
-    if prepared.population is None:
+    everybody = None if prepared.population is None else prepared.population.height
+    if everybody is None:
         risk = risk_of(verdict.people, fraction=draft.policy.fraction)
     else:
-        everyone = prepared.population.height
         labels = draft.partition.labels
         fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
-        risk = risk_of(draft.sizes, population=fitting, everybody=everyone)
+        risk = risk_of(draft.sizes, population=fitting, everybody=everybody)
     if not before:
         return risk
     sizes = _sizes_before(draft)
-    everybody = None if prepared.population is None else prepared.population.height
     original = risk_of(sizes, fraction=draft.policy.fraction, everybody=everybody)
-    risk["before"] = guarded_risk(original, int(sizes.sum()), floor)
-    risk["unique_columns"] = singling_columns(prepared.axes, prepared.taking_part, floor=floor)
-    return risk
+    return replace(
+        risk,
+        before=guarded_risk(original, int(sizes.sum()), floor),
+        unique_columns=singling_columns(prepared.axes, prepared.taking_part, floor=floor),
+    )
 
 
 def _sizes_before(draft: Draft) -> Sizes:
@@ -147,24 +218,15 @@ def _sizes_before(draft: Draft) -> Sizes:
     return people_per_class(labels, draft.prepared.subjects[:rows], len(sizes))
 
 
-def _caveats(draft: Draft) -> list[str]:
-    policy = draft.policy
-    said = list(draft.notes)
+def _caveats(draft: Draft) -> Iterator[Note]:
+    policy, how = draft.policy, draft.partition.how
+    yield from draft.notes
     if policy.subject is not None:
-        said.append(
-            "k counts people, verified before the subject column was left out; the file alone shows rows."
-        )
-    if policy.bounds == "exact" and any(np.isfinite(axis.span).all() for axis in draft.prepared.axes):
-        said.append("Bounds are exact: the smallest and largest values of classes are real values of people.")
-    if policy.pseudonym:
-        said.append(
-            "Pseudonyms tie the rows of one person together: whoever finds one row finds all of them."
-        )
-    how = draft.partition.how
+        yield Note("warning.people")
     if isinstance(how, Levels) and not how.finished:
-        said.append("The search ran out of time: there may be levels that lose less than these.")
+        yield Note("warning.search")
     if policy.automatic is not None and policy.learn_from is None:
-        said.append("Groups were learnt from the table itself: which values share one tells of the target.")
-    if policy.k is None:
-        said.append("No k was asked for: rows may be singled out.")
-    return said
+        yield Note("warning.learnt")
+    yield from general_caveats(
+        policy, numbers=any(np.isfinite(axis.span).all() for axis in draft.prepared.axes)
+    )

@@ -24,6 +24,7 @@ from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
 from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large
+from mahrem.words import Note
 
 __all__ = ["SyntheticRelease", "synthesize"]
 
@@ -88,7 +89,7 @@ def synthesize(
         **chosen.options,
     )
     step = progress or (lambda _: None)
-    step("reading")
+    step(Note("stage.reading"))
     source = hold(source)
     opened = open_source(source, reading)
     columns = [name for name in opened.columns if name != book.unit.subject]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import tomli_w
 from mahrem.dp import Ledger
 from mahrem.errors import GuaranteeBroken
 from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, SynthesisSettings, SyntheticSchema
-from mahrem.report import render_html, to_json
+from mahrem.report import Report, ReportColumn, ReportPromise, render_html, stamp, to_json
 from mahrem.verify import SchemaVerdict, verify_schema
 
 __all__ = ["SyntheticWork", "write_words"]
@@ -68,32 +66,28 @@ class SyntheticWork:
             **({"given": given} if given else {}),
         }
 
-    def report(self, fitted: FittedSynthesiser, verdict: SchemaVerdict, file: str | None) -> dict[str, Any]:
+    def report(self, fitted: FittedSynthesiser, verdict: SchemaVerdict, file: str | None) -> Report:
         """Put the report together; every figure in it is public or paid for."""
         epsilon, delta = fitted.cost_
         cost = f"ε = {epsilon:g}, δ = {delta:g}"
-        cells = verdict.rows * len(verdict.outside)
-        promises = [
-            {"model": "differential-privacy", "wanted": cost, "reached": cost, "holds": True},
-            {"model": "declared-schema", "wanted": cells, "reached": cells, "holds": verdict.holds},
-        ]
-        promises += [
-            {"model": "rule", "column": rule, "wanted": verdict.rows, "reached": verdict.rows, "holds": True}
-            for rule in verdict.broken
-        ]
-        return {
-            "mahrem": version("mahrem"),
-            "created": datetime.now(UTC).date().isoformat(),
-            "holds": verdict.holds,
-            "promises": promises,
-            "utility": {},
-            "risk": {},
-            "columns": {
-                column.name: {"role": "synthetic", "recoding": "synthetic", "kind": column.kind}
+        cells, rows = verdict.rows * len(verdict.outside), verdict.rows
+        return Report(
+            **stamp(),
+            holds=verdict.holds,
+            promises=(
+                ReportPromise(model="differential-privacy", wanted=cost, reached=cost, holds=True),
+                ReportPromise(model="declared-schema", wanted=cells, reached=cells, holds=verdict.holds),
+                *(
+                    ReportPromise(model="rule", column=rule, wanted=rows, reached=rows, holds=True)
+                    for rule in verdict.broken
+                ),
+            ),
+            columns={
+                column.name: ReportColumn(role="synthetic", recoding="synthetic", kind=column.kind)
                 for column in self.domain.columns
             },
-            "published": {"file": file},
-            "synthesis": {
+            published={"file": file},
+            synthesis={
                 "guarantee": fitted.guarantee_,
                 "epsilon": epsilon,
                 "delta": delta,
@@ -102,23 +96,24 @@ class SyntheticWork:
                 "rules": [str(rule) for rule in self.schema.rules],
                 "left_out": list(self.left_out),
             },
-            "privacy_ledger": self.ledger.data_sheet(),
-            "rows": verdict.rows,
-            "method": self.chosen.method,
-            "settings": self.settings(),
-        }
+            privacy_ledger=self.ledger.data_sheet(),
+            rows=rows,
+            method=self.chosen.method,
+            settings=self.settings(),
+        )
 
 
-def write_words(folder: Path, report: Mapping[str, Any], work: SyntheticWork) -> None:
+def write_words(folder: Path, report: Report, work: SyntheticWork) -> None:
     """Write the settings and the report beside the data."""
+    synthesis = report.synthesis or {}
     settings = {
-        "mahrem": {"version": report["mahrem"]},
-        "epsilon": report["synthesis"]["epsilon"],
-        "delta": report["synthesis"]["delta"],
+        "mahrem": {"version": report.mahrem},
+        "epsilon": synthesis["epsilon"],
+        "delta": synthesis["delta"],
         **work.settings(),
-        "declared": report["synthesis"]["declared"],
+        "declared": synthesis["declared"],
     }
     (folder / SETTINGS).write_text(tomli_w.dumps(settings), encoding="utf-8")
-    (folder / "report.json").write_text(to_json(report), encoding="utf-8")
+    (folder / "report.json").write_text(to_json(report.as_dict()), encoding="utf-8")
     if work.chosen.html:
         (folder / "report.html").write_text(render_html(report, work.chosen.language), encoding="utf-8")

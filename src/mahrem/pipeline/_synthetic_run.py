@@ -22,6 +22,7 @@ from mahrem.pipeline._quality import QualityRequest, comparable_table, write_qua
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import record_run, staged_release
 from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
+from mahrem.words import Note
 
 __all__ = ["SyntheticRelease", "SyntheticRun"]
 
@@ -73,11 +74,11 @@ class SyntheticRun:
     def in_memory(self, began: float) -> SyntheticRelease:
         """Hand out a table that was checked in memory."""
         fitted = self._fitted()
-        self.step("sampling and checking")
+        self.step(Note("stage.sampling"))
         drawn = fitted.sample(self._count(fitted), given=self.work.chosen.given)
         verdict = self.work.checked(drawn.lazy(), drawn.height)
         return SyntheticRelease(
-            report=self.work.report(fitted, verdict, None),
+            report=self.work.report(fitted, verdict, None).as_dict(),
             fitted=fitted,
             quality=self._measured(drawn) if self.request.wanted else None,
             seconds=time.perf_counter() - began,
@@ -88,7 +89,7 @@ class SyntheticRun:
         """Write a release folder; it gets its name only after what lies in it was read back and checked."""
         with staged_release(output, force=force) as folder:
             fitted = self._fitted()
-            self.step("sampling, writing and checking")
+            self.step(Note("stage.sampling_file"))
             form, given = self.work.chosen.format, self.work.chosen.given
             path = folder / f"data.{form}"
             count = write_parts(fitted.batches(self._count(fitted), given=given), path, form)
@@ -99,13 +100,14 @@ class SyntheticRun:
             write_words(folder, report, self.work)
         measured = self._measured(published_table(output / path.name)) if self.request.wanted else None
         seconds = time.perf_counter() - began
-        _keep_record(self.source, output, report, seconds)
+        content = report.as_dict()
+        _keep_record(self.source, output, content, seconds)
         return SyntheticRelease(
-            report=report, fitted=fitted, folder=output, quality=measured, seconds=seconds
+            report=content, fitted=fitted, folder=output, quality=measured, seconds=seconds
         )
 
     def _fitted(self) -> FittedSynthesiser:
-        self.step("fitting")
+        self.step(Note("stage.fitting"))
         return self.synthesiser.fit(self.source, ledger=self.work.ledger, reading=self.reading)
 
     def _count(self, fitted: FittedSynthesiser) -> int | None:
@@ -115,7 +117,7 @@ class SyntheticRun:
         return self.work.chosen.rows
 
     def _measured(self, drawn: pl.DataFrame) -> SyntheticQuality:
-        self.step("measuring against the real table")
+        self.step(Note("stage.quality"))
         domain, target = self.work.domain, self.request.target
         predicts = target is not None and domain[target].kind == "category"
         quality = synthetic_quality(

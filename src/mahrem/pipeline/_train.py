@@ -24,6 +24,7 @@ from mahrem.pipeline._trained import TrainedModel
 from mahrem.release import ReadingSettings, is_release, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import Reading, hold, open_source
+from mahrem.words import Note
 
 __all__ = ["train"]
 
@@ -136,6 +137,6 @@ def _refuse_occupied(folder: Path, *, force: bool) -> None:
 
 def _reports(progress: Callable[[str], None]) -> Callable[[int, int, float], None]:
     def report(done: int, steps: int, epsilon: float) -> None:
-        progress(f"step {done:,} of {steps:,}, epsilon so far {epsilon:.3g}")
+        progress(Note("stage.step", {"done": done, "steps": steps, "epsilon": epsilon}))
 
     return report

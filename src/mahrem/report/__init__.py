@@ -17,13 +17,39 @@ if TYPE_CHECKING:
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
-    from mahrem.report._json import to_json
     from mahrem.report._quality import quality_page
+    from mahrem.report._report import (
+        ColumnSet,
+        Report,
+        ReportColumn,
+        ReportFinding,
+        ReportLearning,
+        ReportMissing,
+        ReportPromise,
+        ReportRelation,
+        ReportRisk,
+        ReportSingling,
+        ReportTeam,
+        stamp,
+        to_json,
+        warnings_of,
+    )
     from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "ColumnSet",
+    "Report",
+    "ReportColumn",
+    "ReportFinding",
+    "ReportLearning",
+    "ReportMissing",
+    "ReportPromise",
+    "ReportRelation",
+    "ReportRisk",
+    "ReportSingling",
+    "ReportTeam",
     "accuracy_svg",
     "bars_svg",
     "beside_print_svg",
@@ -37,6 +63,8 @@ __all__ = [
     "lines_svg",
     "quality_page",
     "render_html",
+    "stamp",
     "summary_parts",
     "to_json",
+    "warnings_of",
 ]

@@ -20,23 +20,23 @@ _RULERS = {
 }
 
 
-def accuracy_svg(found: Mapping[str, Any]) -> str:
+def accuracy_svg(comparison: Mapping[str, Any]) -> str:
     """Draw accuracy over k, one line per method, as an SVG file that stands alone.
 
     Args:
-        found: The content of ``comparison.json``, of a comparison with a target.
+        comparison: The content of ``comparison.json``, of a comparison with a target.
     """
-    drawn = accuracy_picture(found)
+    drawn = accuracy_picture(comparison)
     return standing_alone(drawn or "<svg></svg>")
 
 
-def accuracy_picture(found: Mapping[str, Any]) -> str:
+def accuracy_picture(comparison: Mapping[str, Any]) -> str:
     """Draw the classifier that is best on the untouched table; empty without figures."""
-    name = best_classifier(found)
-    lines = _lines(found, name)
+    name = best_classifier(comparison)
+    lines = _lines(comparison, name)
     if not lines:
         return ""
-    whole = found["original"][f"accuracy_{name}"]
+    whole = comparison["original"][f"accuracy_{name}"]
     reached = [whole, *(value for line in lines for value in line.loss.values())]
     room = 0.06 * (max(reached) - min(reached)) or 0.01
     scale = Scale(min(reached) - room, max(reached) + room, HEIGHT, 0)
@@ -49,26 +49,26 @@ def accuracy_picture(found: Mapping[str, Any]) -> str:
     return over_k(lines, best, up, title, (whole, "untouched table"))
 
 
-def best_classifier(found: Mapping[str, Any]) -> str:
+def best_classifier(comparison: Mapping[str, Any]) -> str:
     """Name the classifier with the highest accuracy on the untouched table."""
-    names: Sequence[str] = found["classifiers"]
-    return max(names, key=lambda name: float(found["original"][f"accuracy_{name}"]))
+    names: Sequence[str] = comparison["classifiers"]
+    return max(names, key=lambda name: float(comparison["original"][f"accuracy_{name}"]))
 
 
-def accuracy_table(found: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
+def accuracy_table(comparison: Mapping[str, Any]) -> list[tuple[str, list[str]]]:
     """Give for each classifier and method the accuracy at each k, the untouched table first."""
-    ks = sorted({row["k"] for row in found["results"]})
+    ks = sorted({row["k"] for row in comparison["results"]})
     table = []
-    for name in found["classifiers"]:
-        whole = found["original"][f"accuracy_{name}"]
+    for name in comparison["classifiers"]:
+        whole = comparison["original"][f"accuracy_{name}"]
         table.append((f"{_plain(name)}: untouched", [f"{whole:.1%}" for _ in ks]))
-        for line in _lines(found, name):
+        for line in _lines(comparison, name):
             reached = [f"{line.loss[k]:.1%}" if k in line.loss else "" for k in ks]
             table.append((f"{_plain(name)}: {line.name}", reached))
     return table
 
 
-def correlation_sentences(found: Mapping[str, Any]) -> list[str]:
+def correlation_sentences(comparison: Mapping[str, Any]) -> list[str]:
     """Say how accuracy goes with each loss over the runs; nothing below three runs.
 
     Example:
@@ -79,14 +79,14 @@ def correlation_sentences(found: Mapping[str, Any]) -> list[str]:
     return [
         f"{_plain(name)}: accuracy against {_RULERS[loss]}: Spearman {_figure(both['spearman'])}, "
         f"Pearson {_figure(both['pearson'])}, {both['points']} runs."
-        for name, by_loss in found["correlations"].items()
+        for name, by_loss in comparison["correlations"].items()
         for loss, both in by_loss.items()
     ]
 
 
-def _lines(found: Mapping[str, Any], classifier: str) -> list[Line]:
+def _lines(comparison: Mapping[str, Any], classifier: str) -> list[Line]:
     key = f"accuracy_{classifier}"
-    return lines_of([{**row, "gcp": row[key]} for row in found["results"] if row.get(key) is not None])
+    return lines_of([{**row, "gcp": row[key]} for row in comparison["results"] if row.get(key) is not None])
 
 
 def _plain(name: str) -> str:

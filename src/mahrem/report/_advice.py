@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mahrem.report._scales import finite
+from mahrem.words import Note
 
 __all__ = ["Line", "best_of", "frontier_advice", "lines_of", "percent", "ranked", "total"]
 
@@ -25,46 +26,46 @@ class Line:
     seconds: Mapping[int, float]
 
 
-def frontier_advice(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say in sentences which method to take.
+def frontier_advice(rows: Sequence[Mapping[str, Any]]) -> list[Note]:
+    """Say which method to take.
 
     Example:
         >>> row = {"strategy": "strict", "k": 5, "seed": None, "holds": True}
         >>> slow = {**row, "method": "mosaic", "gcp": 0.02, "seconds": 2.0}
         >>> quick = {**row, "method": "mondrian", "gcp": 0.04, "seconds": 0.1}
-        >>> frontier_advice([slow, quick])[0]
-        'Take mosaic: it loses least.'
+        >>> print(frontier_advice([slow, quick])[0])
+        Take mosaic: it loses least.
     """
     lines = ranked(lines_of(rows))
     if not lines:
-        return ["Nothing was found: no run kept its promise."]
-    best = best_of(lines)
+        return [Note("advice.nothing")]
+    best, first = best_of(lines), lines[0]
     ks = sorted(best.loss)
-    if best is lines[0]:
-        said = [f"Take {best.name}: it loses least."]
+    if best is first:
+        advice = [Note("advice.least", {"best": best.name})]
     else:
-        less = 1 - level(lines[0]) / level(best)
-        slower = total(lines[0]) / max(total(best), 1e-9)
-        said = [
-            f"Take {best.name}: {lines[0].name} loses {less:.1%} less but takes {slower:,.0f} times as long."
-        ]
+        less, times = 1 - level(first) / level(best), total(first) / max(total(best), 1e-9)
+        both = {"best": best.name, "least": first.name, "less": less, "times": times}
+        advice = [Note("advice.quick", both)]
     middle = ks[len(ks) // 2]
     quick = min(lines, key=total)
     if quick is not best and middle in quick.loss and best.loss[middle] > 0:
-        factor = quick.loss[middle] / best.loss[middle]
-        said.append(
-            f"At k={middle} it gives up {percent(best.loss[middle])} of the detail in "
-            f"{seconds_text(best.seconds[middle])}; the quickest, {quick.name}, gives up "
-            f"{percent(quick.loss[middle])} ({factor:.2f} times as much) in "
-            f"{seconds_text(quick.seconds[middle])}."
-        )
-    others = {k: min((line for line in lines if k in line.loss), key=lambda line: line.loss[k]) for k in ks}
-    elsewhere = {k: line.name for k, line in others.items() if line is not best and line is not lines[0]}
+        figures = {
+            "k": middle,
+            "loss": _figure(100 * best.loss[middle]),
+            "seconds": _figure(best.seconds[middle]),
+            "quick": quick.name,
+            "more": _figure(100 * quick.loss[middle]),
+            "times": quick.loss[middle] / best.loss[middle],
+            "less": _figure(quick.seconds[middle]),
+        }
+        advice.append(Note("advice.middle", figures))
+    winners = {k: min((line for line in lines if k in line.loss), key=lambda line: line.loss[k]) for k in ks}
+    elsewhere = {k: line.name for k, line in winners.items() if line is not best and line is not first}
     if elsewhere:
-        said.append(
-            "Least loss elsewhere: " + ", ".join(f"{name} at k={k}" for k, name in elsewhere.items()) + "."
-        )
-    return said
+        runs = [Note("advice.run", {"method": name, "k": k}) for k, name in elsewhere.items()]
+        advice.append(Note("advice.elsewhere", {"runs": runs}))
+    return advice
 
 
 def lines_of(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
@@ -80,8 +81,8 @@ def lines_of(rows: Sequence[Mapping[str, Any]]) -> list[Line]:
     return [
         Line(
             name,
-            {k: sum(loss for loss, _ in found) / len(found) for k, found in sorted(by_k.items())},
-            {k: sum(seconds for _, seconds in found) / len(found) for k, found in sorted(by_k.items())},
+            {k: sum(loss for loss, _ in runs) / len(runs) for k, runs in sorted(by_k.items())},
+            {k: sum(seconds for _, seconds in runs) / len(runs) for k, runs in sorted(by_k.items())},
         )
         for name, by_k in losses.items()
     ]
@@ -118,5 +119,6 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.3g} %"
 
 
-def seconds_text(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 100 else f"{seconds:,.0f} s"
+def _figure(amount: float) -> float:
+    """Keep three figures of an amount, as many as anybody reads."""
+    return float(f"{amount:.3g}")

@@ -42,8 +42,8 @@ def written(
         write: How to write one; by default with as many places as tell neighbours apart.
     """
     places = decimals(values)
-    told = write or (lambda value: catalogue.number(value, places))
-    return [Tick(scale(value), told(value).replace("-", _MINUS)) for value in values]
+    text_of = write or (lambda value: catalogue.number(value, places))
+    return [Tick(scale(value), text_of(value).replace("-", _MINUS)) for value in values]
 
 
 @dataclass

@@ -229,7 +229,7 @@ def tile(panels: Sequence[Drawing], *, columns: int = 3, gap: float = 28) -> Dra
 def standing_alone(svg: str) -> str:
     """Make an inline picture a file of its own: name space, fixed colours, white ground."""
     # Only attributes: a quote in a text is escaped, so that no text can look like one.
-    fixed = re.sub(r'="var\(--[a-z]+, ([^)"]+)\)"', lambda found: f'="{found[1]}"', svg)
+    fixed = re.sub(r'="var\(--[a-z]+, ([^)"]+)\)"', lambda match: f'="{match[1]}"', svg)
     fixed = fixed.replace('="currentColor"', '="#26241f"').replace('="transparent"', '="none"')
     opening, _, body = fixed.partition(">")
     return (

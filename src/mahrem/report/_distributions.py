@@ -199,7 +199,7 @@ def _words(axis: Axis, labels: Labels, shown: _Shown, floor: int, ncp: Floats) -
     group, names = _groups(axis)
     known = ~np.isnan(axis.positions)
     leaf_before = np.bincount(axis.positions[known].astype(np.int64), minlength=len(group)).astype(np.float64)
-    leaf_after, told = _leaves_after(axis, labels, shown, len(group), ncp)
+    leaf_after, placed = _leaves_after(axis, labels, shown, len(group), ncp)
     before = np.bincount(group, weights=leaf_before, minlength=len(names))
     after = np.bincount(group, weights=leaf_after, minlength=len(names))
     order = np.argsort(-before, kind="stable")[:WORDS]
@@ -213,7 +213,7 @@ def _words(axis: Axis, labels: Labels, shown: _Shown, floor: int, ncp: Floats) -
     counts = _counts(
         np.append(before[kept], rest[0]),
         np.append(after[kept], rest[1]),
-        (unknown, len(labels) - told),
+        (unknown, len(labels) - placed),
         floor,
     )
     return {"kind": "words", "labels": [*(names[place] for place in kept), None], **counts}

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from mahrem.report._advice import Line, best_of, frontier_advice, lines_of, percent, ranked, total
 from mahrem.report._axes import Plot, Tick, written
 from mahrem.report._chart import AFTER, INK, QUIET, standing_alone
+from mahrem.report._html import load_template
 from mahrem.report._scales import Scale, finite, ratio_ticks, ticks
-from mahrem.report._template import load_template
 from mahrem.words import load_catalogue
 
 __all__ = ["Upwards", "frontier_page", "frontier_svg", "over_k"]
@@ -36,40 +36,40 @@ def frontier_svg(rows: Sequence[Mapping[str, Any]]) -> str:
     return standing_alone(_over_k(lines_of(rows)))
 
 
-def frontier_page(found: Mapping[str, Any]) -> str:
+def frontier_page(comparison: Mapping[str, Any]) -> str:
     """Draw a comparison as a self-contained page: what to take, two pictures, the figures.
 
     Args:
-        found: The content of ``comparison.json``.
+        comparison: The content of ``comparison.json``.
 
     Guarantees:
         - The page holds no script and no address, and loads nothing.
         - Every text is escaped.
     """
-    lines = lines_of(found["results"])
+    lines = lines_of(comparison["results"])
     ks = sorted({k for line in lines for k in line.loss})
     middle = ks[len(ks) // 2] if ks else 0
     return load_template("comparison").render(
-        found=found,
-        advice=frontier_advice(found["results"]),
+        comparison=comparison,
+        advice=frontier_advice(comparison["results"]),
         over_k=_over_k(lines) if lines else "",
         over_time=_over_time(lines, middle) if lines else "",
         middle=middle,
-        learnt=_learnt(found) if found.get("target") else None,
+        learnt=_learnt(comparison) if comparison.get("target") else None,
         ks=ks,
         lines=[(line.name, [percent(line.loss.get(k)) for k in ks], total(line)) for line in ranked(lines)],
-        notes=[row for row in found["results"] if row.get("note")],
+        notes=[row for row in comparison["results"] if row.get("note")],
     )
 
 
-def _learnt(found: Mapping[str, Any]) -> dict[str, Any]:
+def _learnt(comparison: Mapping[str, Any]) -> dict[str, Any]:
     """Say what classifiers reach, for the page."""
     from mahrem.report._accuracy import accuracy_picture, accuracy_table, correlation_sentences
 
     return {
-        "picture": accuracy_picture(found),
-        "table": accuracy_table(found),
-        "sentences": correlation_sentences(found),
+        "picture": accuracy_picture(comparison),
+        "table": accuracy_table(comparison),
+        "sentences": correlation_sentences(comparison),
     }
 
 

@@ -139,14 +139,14 @@ def nice(low: float, high: float, about: int = 5, *, whole: bool = False) -> lis
         low, high = (low - room, low + room) if room else (0.0, 1.0)
     step = _step(low, high, about, whole=whole)
     places = range(math.floor(low / step + NEARLY), math.ceil(high / step - NEARLY) + 1) if step else ()
-    found = _figures(places, step)
-    return found if len(found) > 1 else [low, high]
+    figures = _figures(places, step)
+    return figures if len(figures) > 1 else [low, high]
 
 
 def _figures(places: Iterable[int], step: float) -> list[float]:
     # Fifteen digits tell round figures apart and drop what floats add to them: 3 * 0.1 is 0.3.
-    found = dict.fromkeys(float(f"{place * step:.15g}") + 0.0 for place in places)
-    return [value for value in found if math.isfinite(value)]
+    distinct = dict.fromkeys(float(f"{place * step:.15g}") + 0.0 for place in places)
+    return [value for value in distinct if math.isfinite(value)]
 
 
 def _step(low: float, high: float, about: int, *, whole: bool) -> float:
@@ -177,9 +177,9 @@ def ratio_ticks(low: float, high: float, *, least: int = 4, most: int = 8) -> li
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for digits in _DIGITS:
         every = [float(f"{digit}e{power}") for power in powers for digit in digits]
-        found = [value for value in every if low <= value <= high]
-        if len(found) >= least:
-            return found[:: math.ceil(len(found) / most)]
+        inside = [value for value in every if low <= value <= high]
+        if len(inside) >= least:
+            return inside[:: math.ceil(len(inside) / most)]
     return ticks(low, high)
 
 
@@ -222,10 +222,10 @@ def as_moment(text: str) -> Moment | None:
         >>> as_moment("1970-01-02T12:00").days
         1.5
     """
-    found = _EDGE.match(text)
-    if not found:
+    match = _EDGE.match(text)
+    if not match:
         return None
-    year, month, day, hour, minute = (int(part or 0) for part in found.groups())
+    year, month, day, hour, minute = (int(part or 0) for part in match.groups())
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     return Moment(year, month, day, 60 * hour + minute)
@@ -245,13 +245,13 @@ def moment_ticks(moments: Sequence[Moment], *, most: int = 6) -> list[tuple[floa
     by_year = ([one for one in firsts if one.month == 1 and one.year % step == 0] for step in _YEARS)
     by_month = ([one for one in firsts if (one.month - 1) % step == 0] for step in (6, 3, 1))
     choices = (
-        *((found, "{0:04d}") for found in by_year),
-        *((found, "{0:04d}-{1:02d}") for found in by_month),
+        *((chosen, "{0:04d}") for chosen in by_year),
+        *((chosen, "{0:04d}-{1:02d}") for chosen in by_month),
         (days, "{0:04d}-{1:02d}-{2:02d}"),
         (moments, "{1:02d}-{2:02d} {3:02d}:{4:02d}"),
     )
-    found, pattern = next(choice for choice in choices if len(choice[0]) >= needed)
+    chosen, pattern = next(choice for choice in choices if len(choice[0]) >= needed)
     return [
         (one.days, pattern.format(one.year, one.month, one.day, *divmod(one.minute, 60)))
-        for one in found[:: math.ceil(len(found) / most) or 1]
+        for one in chosen[:: math.ceil(len(chosen) / most) or 1]
     ]

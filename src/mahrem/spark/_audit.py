@@ -22,12 +22,13 @@ from mahrem.spark._verify import ClusterVerdict, verify_on_spark
 from mahrem.spark._watch import watch_tasks
 from mahrem.table import Column, Role
 from mahrem.verify import SUPPRESSED, Claims
+from mahrem.words import Note
 
 __all__ = ["audit_on_spark"]
 
 
 def audit_on_spark(
-    source: object, policy: Policy, *, hides: bool, progress: Callable[[str], None] | None
+    source: object, policy: Policy, *, hides: bool, progress: Callable[[Note], None] | None
 ) -> tuple[ClusterVerdict, str]:
     """Check promises on a distributed table; rows stay where they are.
 
@@ -45,7 +46,7 @@ def audit_on_spark(
             raise InvalidParameter(f"{name} is not for engine='spark'; engine='local' does it")
     with open_cluster(source, policy) as engine, ExitStack() as cleanup:
         step = cleanup.enter_context(watch_tasks(engine.session, progress))
-        step("reading")
+        step(Note("stage.reading"))
         # A release's folder of parts goes by its path.
         place = os.fspath(source) if isinstance(source, os.PathLike) else source
         opened = open_on_spark(engine.session, place, policy)
@@ -64,7 +65,7 @@ def audit_on_spark(
             sensitive={name: _column(table, name, policy) for name in policy.sensitive if name in judged},
             decimal=policy.decimal,
         )
-        step("verifying")
+        step(Note("stage.verifying"))
         hides_all = hides or bool(policy.sensitive)  # without one, all stars may be a class as well
         return verify_on_spark(table, claims, hides=hides_all, nulls_hide=hides), opened.label
 

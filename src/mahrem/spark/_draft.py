@@ -20,6 +20,7 @@ from mahrem.spark._task import LabelledTable, Task
 from mahrem.spark._verify import ClusterVerdict, verify_on_spark
 from mahrem.table import Column, Hierarchy, Leaves
 from mahrem.verify import Claims
+from mahrem.words import Note
 
 __all__ = ["ClusterDraft", "check_on_spark"]
 
@@ -31,7 +32,7 @@ class ClusterDraft:
     policy: Policy
     promises: tuple[Promise, ...]
     method: str
-    reason: str | None  # why, when it was chosen
+    reason: Note | None  # why, when it was chosen
     label: str  # of the source, for messages
     source_columns: tuple[str, ...]
     leave_out: tuple[str, ...]  # columns that are not published

@@ -22,6 +22,7 @@ from mahrem.spark._rows import rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
 from mahrem.table import FORMATS
+from mahrem.words import Note
 
 __all__ = ["prepare_on_spark", "refuse_on_spark"]
 
@@ -44,7 +45,7 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
         encoded = replace(encoded, frame=kept)
     method, reason = policy.method, None
     if method == "auto":
-        method, reason = "mondrian", "strict cuts are exact on a cluster"
+        method, reason = "mondrian", Note("choice.cluster")
     task = Task(
         quasi=encoded.quasi,
         promises=tuple(

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from mahrem.spark._session import is_connected
+from mahrem.words import Note
 
 __all__ = ["count_jobs", "watch_tasks"]
 
@@ -37,7 +38,7 @@ def count_jobs(session: Any) -> Iterator[Callable[[], int | None]]:
 
 
 @contextmanager
-def watch_tasks(session: Any, progress: Callable[[str], None] | None) -> Iterator[Callable[[str], None]]:
+def watch_tasks(session: Any, progress: Callable[[Note], None] | None) -> Iterator[Callable[[Note], None]]:
     """Add a bar of the tasks that are done to the name of the stage, while the block runs.
 
     Gives what to call with the name of each stage as it begins.
@@ -46,11 +47,11 @@ def watch_tasks(session: Any, progress: Callable[[str], None] | None) -> Iterato
     if context is None or progress is None:
         yield progress or (lambda _: None)
         return
-    ended, current = threading.Event(), [""]
+    ended, current = threading.Event(), [Note("stage.starting")]
 
-    def begin(name: str) -> None:
-        current[0] = name
-        progress(name)
+    def begin(stage: Note) -> None:
+        current[0] = stage
+        progress(stage)
 
     def look() -> None:
         tracker = context.statusTracker()
@@ -60,7 +61,8 @@ def watch_tasks(session: Any, progress: Callable[[str], None] | None) -> Iterato
                 every = sum(stage.numTasks for stage in stages if stage)
                 done = sum(stage.numCompletedTasks for stage in stages if stage)
                 if every and not ended.is_set():
-                    progress(f"{current[0]} {bar(done, every)}")
+                    shown = {"stage": current[0], "bar": bar(done, every), "done": done, "every": every}
+                    progress(Note("stage.tasks", shown))
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -76,10 +78,10 @@ def bar(done: int, every: int) -> str:
 
     Example:
         >>> bar(1, 4)
-        '▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks'
+        '▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱'
     """
     full = _BAR * done // every
-    return f"{'▰' * full}{'▱' * (_BAR - full)} {done} of {every} tasks"
+    return f"{'▰' * full}{'▱' * (_BAR - full)}"
 
 
 def _context(session: Any) -> Any:

@@ -37,7 +37,7 @@ def to(address: str) -> RedirectResponse:
 def again(page: Callable[..., object], error: MahremError, *known: object) -> HTMLResponse:
     """Show a page once more, with what was wrong."""
     refused = refusal_of(error)
-    message = ErrorDetail(**refused.detail)
+    message = ErrorDetail(**refused.record)
     return HTMLResponse(render(page(*known, message=message)), status_code=refused.status)
 
 

@@ -124,7 +124,7 @@ def _message(refused: Refused, *, asks: bool) -> str:
         MessagePage(
             shell=Shell(title="refused" if signed_in else "door", signed_in=signed_in),
             status=refused.status,
-            error=ErrorDetail(**refused.detail),
+            error=ErrorDetail(**refused.record),
             asks_password=asks and refused.status == 401,
         )
     )

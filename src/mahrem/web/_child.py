@@ -42,12 +42,12 @@ def main() -> int:
 
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("default")
-            result = perform(order, lambda stage: say({"stage": stage}))
+            result = perform(order, lambda stage: say({"stage": stage.as_dict()}))
         _write(order.place, result, _privacy_warnings(heard))
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
         from mahrem.web._errors import refusal_of
 
-        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).detail})
+        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).record})
         return 1
     say({"done": True})
     return 0

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.check import one_of
+
+if TYPE_CHECKING:
+    from mahrem.report import Report
 
 __all__ = ["draw", "drawn", "report_in"]
 
 
-def draw(folder: Path, report: Mapping[str, Any]) -> None:
+def draw(folder: Path, report: Report) -> None:
     """Write the words and pictures of a report into the folder of a job."""
     from mahrem.report import summary_parts, to_json
     from mahrem.web._store import make_private, replace_private
@@ -26,10 +28,10 @@ def draw(folder: Path, report: Mapping[str, Any]) -> None:
 def drawn(folder: Path, language: str) -> dict[str, Any] | None:
     """Read the words and pictures of a job's report, if there are any."""
     try:
-        found: dict[str, Any] = json.loads((folder / _name(language)).read_bytes())
+        parts: dict[str, Any] = json.loads((folder / _name(language)).read_bytes())
     except (OSError, json.JSONDecodeError):
         return None
-    return found
+    return parts
 
 
 def report_in(kept: Path, language: str) -> str:
@@ -39,17 +41,17 @@ def report_in(kept: Path, language: str) -> str:
         kept: The ``report.json`` of the release.
         language: The language, or nothing for the one it was made in.
     """
-    made = kept.with_name("report.html").read_text(encoding="utf-8")
-    if not language or f'<html lang="{language}">' in made[:2000]:
-        return made
-    from mahrem.report import render_html
+    page = kept.with_name("report.html").read_text(encoding="utf-8")
+    if not language or f'<html lang="{language}">' in page[:2000]:
+        return page
+    from mahrem.report import Report, render_html
     from mahrem.web._store import replace_private
     from mahrem.words import LANGUAGES
 
     one_of(LANGUAGES, language=language)  # it becomes part of a name
     other = kept.parent.with_name(f"report-{language}.html")
     if not other.is_file():
-        replace_private(other, render_html(json.loads(kept.read_bytes()), language).encode())
+        replace_private(other, render_html(Report.read(json.loads(kept.read_bytes())), language).encode())
     return other.read_text(encoding="utf-8")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from mahrem.errors import (
     BudgetExceeded,
     ColumnNotFound,
@@ -47,15 +50,25 @@ class Refused(MahremError):
         self, status: int, code: str, message: str | None = None, hint: str = "", **values: object
     ) -> None:
         if message is None:
-            words = load_catalogue("en")["page"]["error"][code]
-            message, hint = (text.format(**values) for text in words)
-        self.status, self.code, self.message, self.hint = status, code, message, hint
+            english = load_catalogue("en")
+            message, hint = (english.say(f"page.error.{code}", part, **values) for part in (0, 1))
+        self.status, self.code, self.message, self.hint, self.values = status, code, message, hint, values
         super().__init__(message)
+
+    @classmethod
+    def read(cls, status: int, detail: Mapping[str, Any]) -> Refused:
+        """Read back what was kept."""
+        return cls(status, detail["code"], detail["message"], detail["hint"], **detail["values"])
 
     @property
     def detail(self) -> dict[str, str]:
-        """The error as JSON has it."""
+        """The error as an answer has it."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The error as it is kept, to be said in any language."""
+        return {**self.detail, "values": self.values}
 
 
 def not_found(what: str) -> Refused:

@@ -55,6 +55,7 @@ class House:
             project,
             source=source,
             name=source.label,
+            demo=source.kind == "demo",
             removed=None,
             profile=None,
             problem=None,

@@ -46,11 +46,11 @@ LOOK: ContextVar[PageLook] = ContextVar("look", default=PageLook())  # noqa: B03
 
 def look_of(method: str, path: str, headers: Mapping[str, str]) -> PageLook:
     """Read the look of a request off its headers."""
-    said = cookies_of(headers)
-    language = said.get(LANGUAGE_COOKIE, "")
+    cookies = cookies_of(headers)
+    language = cookies.get(LANGUAGE_COOKIE, "")
     if language not in LANGUAGES:
         language = _asked_for(headers.get("accept-language", ""))
-    theme = said.get(THEME_COOKIE, "auto")
+    theme = cookies.get(THEME_COOKIE, "auto")
     # After a form there is nothing to go back to at its address.
     here = path if method == "GET" else urlsplit(headers.get("referer", "")).path
     return PageLook(language, theme if theme in THEMES else "auto", own_page(here))

@@ -22,6 +22,7 @@ class ErrorDetail(BaseModel):
     code: str
     message: str
     hint: str = ""
+    values: dict[str, Any] = Field(default_factory=dict, exclude=True)  # what other languages fill in
 
 
 class SourceFacts(BaseModel):
@@ -43,6 +44,7 @@ class Project(BaseModel):
 
     id: str
     name: str
+    demo: bool = False  # fictional patients
     created: str
     touched: float  # seconds since 1970
     source: SourceFacts | None = None
@@ -64,6 +66,7 @@ class Job(BaseModel):
     verb: Verb
     state: State
     stage: str = Field(description="What the job is doing now, in words")
+    stage_note: dict[str, Any] = Field(description="The same as a code with values")
     stages: int = Field(description="How many stages have begun")
     created: float
     started: float | None = None

@@ -28,8 +28,7 @@ from mahrem.web._forms import read_ledger_wish, read_question, read_seen, read_w
 from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Project
-from mahrem.web._templates import say_in
-from mahrem.words import load_catalogue
+from mahrem.words import Note, load_catalogue
 
 __all__ = ["router"]
 
@@ -114,6 +113,6 @@ def follow(house: HouseDep, project: ProjectId, job: JobId) -> JSONResponse:
     if running.project != project:
         raise not_found("job")
     texts = load_catalogue(LOOK.get().language)
-    stage = say_in(texts, "stage", running.stage)
+    stage = texts.tell(Note.read(running.stage_note, running.stage))
     seconds = texts.number(round(running.seconds or 0.0, 1), 1)
     return JSONResponse({"state": running.state, "stage": stage, "seconds": seconds})

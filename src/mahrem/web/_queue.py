@@ -7,14 +7,16 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from mahrem.web._errors import Refused, not_found
 from mahrem.web._models import ErrorDetail, Job
 from mahrem.web._orders import JobRequest
+from mahrem.words import Note
 
 __all__ = ["JobEnd", "JobQueue", "interruption"]
 
@@ -76,8 +78,8 @@ class JobQueue:
         with self._open() as database:
             database.execute(
                 "INSERT INTO jobs (id, project, verb, request, state, stage, created)"
-                " VALUES (?, ?, ?, ?, 'queued', 'waiting', ?)",
-                (known, project, verb, json.dumps(asdict(request)), time.time()),
+                " VALUES (?, ?, ?, ?, 'queued', ?, ?)",
+                (known, project, verb, json.dumps(asdict(request)), _stage("queued"), time.time()),
             )
         return self.get(known)
 
@@ -105,28 +107,28 @@ class JobQueue:
         """Hand out the oldest waiting job, as running."""
         with self._open() as database:
             row = database.execute(
-                "UPDATE jobs SET state = 'running', stage = 'starting', started = ? WHERE id ="
+                "UPDATE jobs SET state = 'running', stage = ?, started = ? WHERE id ="
                 " (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created LIMIT 1) RETURNING *",
-                (time.time(),),
+                (_stage("starting"), time.time()),
             ).fetchone()
         return None if row is None else (_job(row), JobRequest(**json.loads(row["request"])))
 
-    def step(self, known: str, stage: str) -> None:
+    def step(self, known: str, stage: Mapping[str, Any]) -> None:
         """Note what a running job is doing."""
         with self._open() as database:
             database.execute(
                 "UPDATE jobs SET stage = ?, stages = stages + 1 WHERE id = ? AND state = 'running'",
-                (stage[:200], known),
+                (json.dumps(stage), known),
             )
 
     def finish(self, known: str, end: JobEnd) -> bool:
         """End a job; says whether it had not ended before."""
-        error = None if end.error is None else json.dumps(end.error.detail)
+        error = None if end.error is None else json.dumps(end.error.record)
         with self._open() as database:
             done = database.execute(
                 "UPDATE jobs SET state = ?, stage = ?, finished = ?, error = ?, request = '{}'"
                 " WHERE id = ? AND state IN ('queued', 'running')",
-                (end.state, end.state, time.time(), error, known),
+                (end.state, _stage(end.state), time.time(), error, known),
             )
             return done.rowcount == 1
 
@@ -156,4 +158,16 @@ def _job(row: sqlite3.Row) -> Job:
     error = columns.pop("error")
     end = columns["finished"] or time.time()
     seconds = None if columns["started"] is None else round(end - columns["started"], 3)
-    return Job(**columns, seconds=seconds, error=None if error is None else ErrorDetail(**json.loads(error)))
+    note = json.loads(columns.pop("stage"))
+    return Job(
+        **columns,
+        stage=Note.read(note, ""),
+        stage_note=note,
+        seconds=seconds,
+        error=None if error is None else ErrorDetail(**json.loads(error)),
+    )
+
+
+def _stage(key: str) -> str:
+    """Write a stage as the queue keeps it."""
+    return json.dumps(Note(f"stage.{key}").as_dict())

@@ -158,7 +158,7 @@ class Runner:
             return
         self._clear(job)
         if job.verb == "inspect" and end.state == "failed" and end.error is not None:
-            self.store.update(job.project, problem=ErrorDetail(**end.error.detail), profile=None)
+            self.store.update(job.project, problem=ErrorDetail(**end.error.record), profile=None)
 
     def _work(self, job: Job, request: JobRequest) -> JobEnd:
         order = self._order(job, request)
@@ -200,7 +200,7 @@ class Runner:
             news = json.loads(line)
             done = done or bool(news.get("done"))
             if "error" in news:
-                error = Refused(500, **news["error"])
+                error = Refused.read(500, news["error"])
             if "stage" in news:
                 self.queue.step(job.id, news["stage"])
         _end_rest(child)
@@ -227,7 +227,7 @@ class Runner:
         )
 
     def _end_late(self, job_id: str) -> None:
-        minutes = f"{self.settings.job_minutes:g}"
+        minutes = self.settings.job_minutes
         with self._wake:
             self._end(job_id, JobEnd("failed", Refused(500, "took_too_long", minutes=minutes)))
 

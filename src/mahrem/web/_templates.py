@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem.table import FORMATS
 from mahrem.web._language import LOOK
-from mahrem.words import LANGUAGES, load_catalogue
+from mahrem.words import LANGUAGES, braces, load_catalogue
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mahrem.web._models import ErrorDetail
     from mahrem.words import Catalogue
 
-__all__ = ["render", "say_in"]
+__all__ = ["render", "say_error"]
 
 
 def render(page: object) -> str:
@@ -34,10 +34,9 @@ def render(page: object) -> str:
             look=look,
             t=texts,
             w=texts["page"],
-            say=lambda section, key: say_in(texts, section, key),
             plain=lambda value, setting="": _plain(texts, value, setting),
-            called=lambda project: say_in(texts, "called", project.name),
-            told=lambda error: _told(texts, error),
+            name_of=lambda project: texts.say("page.projects.demo_name") if project.demo else project.name,
+            say_error=lambda error: say_error(texts, error),
         )
     )
 
@@ -66,29 +65,10 @@ def _environment() -> Environment:
     return environment
 
 
-def say_in(texts: Catalogue, section: str, english: str) -> str:
-    """Say a word or sentence of ours in the language; one that is not listed stays as it is."""
-    known: dict[str, str] = texts["page"][section]
-    if english in known:
-        return known[english]
-    for pattern, said in known.items():
-        if "{" in pattern:
-            shape = re.escape(pattern).replace(r"\{", "(?P<").replace(r"\}", ">.+?)")
-            if found := re.fullmatch(shape, english):
-                filled = {name: _share(texts, text) for name, text in found.groupdict().items()}
-                return said.format(**filled)
-    return english
-
-
-def _share(texts: Catalogue, text: str) -> str:
-    """Write a percentage as the language does; any other text stays as it is."""
-    return texts.percent(int(text[:-1]) / 100) if re.fullmatch(r"\d{1,3}%", text) else text
-
-
 def _plain(texts: Catalogue, value: Any, setting: str = "") -> str:
     """Write any value for people; a choice of a setting in words."""
     if isinstance(value, bool):
-        return str(texts["word"]["true" if value else "false"])
+        return texts.say("word.true" if value else "word.false")
     if value is None or isinstance(value, int | float):
         return texts.number(value, 4)
     if isinstance(value, Mapping):
@@ -100,10 +80,11 @@ def _plain(texts: Catalogue, value: Any, setting: str = "") -> str:
     return str(texts["page"]["choice"].get(setting, {}).get(str(value), value))
 
 
-def _told(texts: Catalogue, error: ErrorDetail) -> dict[str, str]:
+def say_error(texts: Catalogue, error: ErrorDetail) -> dict[str, str]:
     """Say what went wrong in the language; what only English has is kept as a detail."""
-    known = texts["page"]["error"].get(error.code)
-    if texts.language == "en" or known is None:
+    known = texts["page"]["error"].get(error.code, ())
+    values = {"message": error.message, "hint": error.hint, **error.values}
+    if texts.language == "en" or not known or not braces(" ".join(known)) <= values.keys():
         return {"message": error.message, "hint": error.hint, "detail": ""}
-    message, hint, *exact = known
-    return {"message": message, "hint": hint, "detail": error.message if exact else ""}
+    parts = [texts.say(f"page.error.{error.code}", part, **values) for part in range(len(known))]
+    return dict(zip(("message", "hint", "detail"), [*parts, ""], strict=False))

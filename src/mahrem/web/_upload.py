@@ -46,7 +46,7 @@ class _Sink:
 
 def too_large(most: int) -> Refused:
     """Make the error for a file that is too large."""
-    return Refused(413, "file_too_large", most=f"{most / 1e6:,.0f}")
+    return Refused(413, "file_too_large", most=round(most / 1e6))
 
 
 async def receive_body(

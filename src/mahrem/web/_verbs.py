@@ -9,10 +9,9 @@ from mahrem.errors import InvalidInput
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
+from mahrem.words import Note, Progress
 
 __all__ = ["VERBS", "perform"]
-
-Progress = Callable[[str], None]
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -24,21 +23,22 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import inspect
     from mahrem.table import Reading, open_source
 
-    progress("reading")
+    progress(Note("stage.reading"))
     opened = open_source(order.table, Reading(**order.reading))
     sizes = {"columns": len(opened.columns), "rows": opened.rows}
     most = {"columns": order.limits.columns, "rows": order.limits.rows}
     for what, count in sizes.items():
         if count > most[what]:
-            raise Refused(413, f"too_many_{what}", count=f"{count:,}", most=f"{most[what]:,}")
+            raise Refused(413, f"too_many_{what}", count=count, most=most[what])
     if opened.rows == 0:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
-    progress("looking at the columns")
+    progress(Note("stage.columns"))
     return inspect(order.table, **order.reading).as_dict()
 
 
 def _anonymize(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import anonymize
+    from mahrem.report import Report
 
     release = anonymize(
         order.table,
@@ -47,7 +47,7 @@ def _anonymize(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **order.settings,
     )
-    draw(order.place, release.report)
+    draw(order.place, Report.read(release.report))
     return {"report": release.report}
 
 
@@ -71,6 +71,7 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
 def _audit(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import audit
     from mahrem.release import release_settings
+    from mahrem.report import Report
 
     known = release_settings()
     kept = {
@@ -85,7 +86,7 @@ def _audit(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **kept,
     )
-    draw(order.place, audited.report)
+    draw(order.place, Report.read(audited.report))
     return {"report": audited.report}
 
 
@@ -101,12 +102,13 @@ _AUDITED = (
 
 def _attack(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import attack
+    from mahrem.report import Report, ReportColumn, ReportTeam
 
     release = order.beside("job", order.arguments["release"]) / "release"
     trials = order.arguments.get("trials", 1000)
     attacked = attack(release, original=order.table, trials=trials, progress=progress)
-    columns = {name: {"role": "quasi"} for name in attacked.report["quasi"]}
-    draw(order.place, {"columns": columns, "red_team": attacked.report})
+    columns = {name: ReportColumn(role="quasi") for name in attacked.report["quasi"]}
+    draw(order.place, Report(columns=columns, red_team=ReportTeam.read(attacked.report)))
     return {"report": attacked.report}
 
 
@@ -119,7 +121,7 @@ def _estimate(order: JobOrder, progress: Progress) -> Json:
 def _hierarchy(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import check_hierarchy, make_hierarchy
 
-    progress("grouping values")
+    progress(Note("stage.grouping"))
     tree = make_hierarchy(order.table, **order.arguments, **order.settings)
     tree.write(order.beside("hierarchy").with_suffix(".csv"))
     return {"facts": asdict(check_hierarchy(tree))}
@@ -129,7 +131,7 @@ def _ledger(order: JobOrder, progress: Progress) -> Json:
     from mahrem.dp import Ledger
     from mahrem.table import Reading
 
-    progress("fingerprinting the table")
+    progress(Note("stage.budget"))
     reading = Reading(**order.reading)
     ledger = Ledger.create(order.beside("ledger"), order.table, reading=reading, **order.arguments)
     return {"sheet": ledger.data_sheet()}
@@ -138,7 +140,7 @@ def _ledger(order: JobOrder, progress: Progress) -> Json:
 def _query(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import query
 
-    progress("answering")
+    progress(Note("stage.answering"))
     arguments = {**order.arguments, **order.reading}
     ledger = order.beside("ledger", arguments.pop("ledger"))
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()

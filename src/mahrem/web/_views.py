@@ -43,7 +43,7 @@ from mahrem.web._release_bodies import (
     settings_of_step,
 )
 from mahrem.web._sources import database_label, list_files
-from mahrem.words import load_catalogue
+from mahrem.words import Note, load_catalogue
 
 __all__ = [
     "audit_page",
@@ -92,6 +92,7 @@ def projects_page(house: House, message: ErrorDetail | None = None) -> ProjectsP
 def columns_page(house: House, project: Project, message: ErrorDetail | None = None) -> ColumnsPage:
     """Show the columns of a table."""
     profile = project.profile or {"rows": 0, "columns": []}
+    words, looked = load_catalogue(LOOK.get().language), house.queue.last(project.id, "inspect")
     choices = project.choices or Columns(columns={})
     texts, settings = load_catalogue(LOOK.get().language), settings_of_column().values()
     lines = []
@@ -106,7 +107,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
                     key: facts[key] for key in ("name", "kind", "distinct", "missing", "rows", "unique_share")
                 },
                 suggested_role=facts["suggested_role"],
-                reason=facts["reason"],
+                reason=words.tell(Note.read(facts.get("reason_note"), facts["reason"])),
                 role="drop" if choice is None else choice.role,
                 fields=[replace(field, name=f"{field.name}-{number}") for field in fields],
                 has_hierarchy=facts["name"] in project.hierarchies,
@@ -114,8 +115,8 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         )
     return ColumnsPage(
         shell=shell_of(project, "columns", message),
-        job=_unless_done(house.queue.last(project.id, "inspect")),
-        problem=project.problem,
+        job=_unless_done(looked),
+        problem=looked.error if project.problem and looked and looked.error else project.problem,
         rows=profile["rows"],
         columns=lines,
         subject=choices.subject or "",
@@ -179,7 +180,7 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
     try:
         settings = settings_of(project, house.store.folder(project.id), house.settings)
     except Exception as error:  # noqa: BLE001 - the page says why
-        problem = ErrorDetail(**refusal_of(error).detail)
+        problem = ErrorDetail(**refusal_of(error).record)
     shown = {
         key: value for key, value in settings.items() if value not in (None, [], {}) and key != "hierarchy"
     }
@@ -198,8 +199,8 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
     """Show the release."""
     parts = _parts(house, project, "anonymize")
     attacked = _parts(house, project, "attack") or {}
-    found = _result(house, project, "anonymize")
-    told = [] if found is None else found["privacy_warnings"]
+    result = _result(house, project, "anonymize")
+    own = [] if result is None else result["privacy_warnings"]
     return ResultPage(
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),
@@ -208,7 +209,7 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
         files=[] if parts is None else _files(house, project),
         report_url=f"/projects/{project.id}/report",
         attack_job=_unless_done(house.queue.last(project.id, "attack")),
-        warnings=[*(parts or {}).get("warnings", ()), *told],
+        warnings=[*(parts or {}).get("warnings", ()), *own],
     )
 
 
@@ -216,14 +217,17 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
     """Show a sweep."""
     from mahrem.partition import METHODS
 
-    found = _result(house, project, "compare")
-    points = _points([] if found is None else found["results"], project.promises or Promises())
+    sweep = _result(house, project, "compare") or {"results": [], "left_out": {}}
+    words, notes = load_catalogue(LOOK.get().language), sweep.get("left_out_notes", {})
+    points = _points(sweep["results"], project.promises or Promises())
     take = _to_take(points)
     return ComparePage(
         shell=shell_of(project, "compare", message),
         job=house.queue.last(project.id, "compare"),
         points=points,
-        left_out={} if found is None else found["left_out"],
+        left_out={
+            name: words.tell(Note.read(notes.get(name), why)) for name, why in sweep["left_out"].items()
+        },
         take=take,
         picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),

@@ -1,13 +1,25 @@
 """Words for people: one catalogue per language, and notes that are said in any of them.
 
 Code speaks in codes (:class:`Note`): what happened, with its figures. What a person reads is written in
-``en.toml``, ``tr.toml``, ``de.toml`` and nowhere else. A language is one file here.
+``en.toml``, ``tr.toml``, ``de.toml`` and nowhere else. A language is one file, here or in another
+distribution.
 """
 
 from __future__ import annotations
 
-from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, load_catalogue
-from mahrem.words._notes import Note
+from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, Language, braces, load_catalogue
+from mahrem.words._notes import Note, Progress, in_silence
 from mahrem.words._settings import explain_setting
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Note", "explain_setting", "load_catalogue"]
+__all__ = [
+    "LANGUAGES",
+    "NOTHING",
+    "Catalogue",
+    "Language",
+    "Note",
+    "Progress",
+    "braces",
+    "explain_setting",
+    "in_silence",
+    "load_catalogue",
+]

@@ -1,26 +1,23 @@
-"""Languages: one TOML file each, all with the same keys."""
+"""Languages: one TOML file each, whose braces are filled as the language writes figures."""
 
 from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from string import Formatter
 from typing import Any
 
 from mahrem.check import one_of
+from mahrem.entries import Entries, Entry
+from mahrem.errors import InvalidParameter
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "load_catalogue"]
+__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Language", "braces", "flat", "load_catalogue"]
 
-_FOLDER = files("mahrem.words")
-# English, which others are compared with, comes first.
-LANGUAGES = tuple(
-    sorted(
-        (file.name.removesuffix(".toml") for file in _FOLDER.iterdir() if file.name.endswith(".toml")),
-        key=lambda code: (code != "en", code),
-    )
-)
+_HERE = "mahrem.words"
 MOST_NAMES = 10
 NOTHING = "\N{EN DASH}"  # stands where there is no figure
 
@@ -30,7 +27,7 @@ class Catalogue:
     """Texts of one language and how it writes numbers."""
 
     language: str
-    texts: dict[str, Any] = field(repr=False)
+    texts: Mapping[str, Any] = field(repr=False)
 
     def __getitem__(self, section: str) -> Any:
         return self.texts[section]
@@ -40,6 +37,29 @@ class Catalogue:
         """What the language calls itself."""
         name: str = self.texts["format"]["name"]
         return name
+
+    def find(self, code: str) -> Any:
+        """Give the text, or the list of texts, of a code such as ``page.run.start``."""
+        tables, _, key = code.rpartition(".")
+        texts: Any = self.texts
+        for table in tables.split(".") if tables else ():
+            texts = texts[table]
+        return texts[key]
+
+    def say(self, code: str, part: int | None = None, /, **values: object) -> str:
+        """Say what a code stands for, with its braces filled; ``part`` names one of several texts.
+
+        A brace may say how its value is written: ``{share:percent}``, ``{seconds:1}`` (places after the
+        point). Other numbers are written with three places at most, lists as names, notes in the language.
+        """
+        text = self.find(code)
+        return _Filled(self).vformat(text if part is None else text[part], (), values)
+
+    def tell(self, text: str) -> str:
+        """Say a note in the language; any other text stays as it is."""
+        from mahrem.words._notes import Note
+
+        return self.say(text.code, **text.values) if isinstance(text, Note) else text
 
     def number(self, value: float | None, digits: int = 3) -> str:
         """Write a number with ``digits`` significant places after the point at most; whole ones without."""
@@ -57,11 +77,10 @@ class Catalogue:
             return NOTHING
         amount = 100.0 * share
         small = 0 < amount < 0.1
-        written = self.number(0.1 if small else amount, 1)
-        text: str = self.texts["format"]["percent"].format(number=written)
+        text: str = self.texts["format"]["percent"].format(number=self.number(0.1 if small else amount, 1))
         return f"< {text}" if small else text
 
-    def names(self, names: list[str]) -> str:
+    def names(self, names: Sequence[str]) -> str:
         """Join names as a list in words; many are cut short."""
         if len(names) > MOST_NAMES:
             return f"{', '.join(names[:MOST_NAMES])} … ({self.number(len(names))})"
@@ -71,9 +90,102 @@ class Catalogue:
         return joined
 
 
+class _Filled(Formatter):
+    """Fills braces as a language writes figures."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        catalogue = self._catalogue
+        if format_spec == "percent":
+            return catalogue.percent(value)
+        if isinstance(value, str):
+            return catalogue.tell(value)
+        if value is None or isinstance(value, int | float):
+            return catalogue.number(value, int(format_spec or 3))
+        return catalogue.names([catalogue.tell(name) for name in value])
+
+
+def braces(text: str) -> set[str]:
+    """Name the values that a text needs.
+
+    Example:
+        >>> sorted(braces("{share:percent} of {rows} rows"))
+        ['rows', 'share']
+    """
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Language(Entry):
+    """A language by its code; ``home`` names a package and a TOML file in it: ``"their_words:fr.toml"``.
+
+    Guarantees:
+        - A catalogue of others has every key of ours: what it lacks is English, and marked ``[en]``.
+        - One that has a key that we do not know, or other braces than ours, is refused with its name.
+    """
+
+    def load(self) -> Catalogue:
+        """Read the texts."""
+        package, _, file = self.home.partition(":")
+        texts = tomllib.loads(files(package).joinpath(file).read_text(encoding="utf-8"))
+        if package != _HERE:
+            texts = _completed(self.name, texts, load_catalogue("en").texts)
+        return Catalogue(self.name, texts)
+
+
+def _ours() -> Iterator[Language]:
+    names = (file.name for file in files(_HERE).iterdir() if file.name.endswith(".toml"))
+    # English, which others are compared with, comes first.
+    for file in sorted(names, key=lambda name: (name != "en.toml", name)):
+        yield Language(name=file.removesuffix(".toml"), home=f"{_HERE}:{file}")
+
+
+LANGUAGES: Entries[Language] = Entries("mahrem.languages", Language, _ours())
+
+
 @cache
 def load_catalogue(language: str) -> Catalogue:
     """Read the texts of one language."""
-    one_of(LANGUAGES, language=language)
-    text = _FOLDER.joinpath(f"{language}.toml").read_text(encoding="utf-8")
-    return Catalogue(language, tomllib.loads(text))
+    return LANGUAGES[one_of(LANGUAGES, language=language)].load()
+
+
+def flat(texts: Mapping[str, Any], tables: str = "") -> dict[str, str | list[str]]:
+    """Give all texts by their code."""
+    codes: dict[str, str | list[str]] = {}
+    for key, text in texts.items():
+        codes |= flat(text, f"{tables}{key}.") if isinstance(text, Mapping) else {f"{tables}{key}": text}
+    return codes
+
+
+def _completed(language: str, texts: Mapping[str, Any], english: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay the texts of another distribution over English ones."""
+    ours, theirs = flat(english), flat(texts)
+    for code, text in theirs.items():
+        known = ours.get(code)
+        shaped = type(text) is type(known) and (isinstance(text, str) or len(text) == len(known or ()))
+        if not shaped or not _braces(text) <= _braces(known):
+            raise InvalidParameter(f"mahrem.languages: {language!r} has {code!r}, which does not fit English")
+    if lacking := [code for code in ours if code.startswith("format.") and code not in theirs]:
+        raise InvalidParameter(f"mahrem.languages: {language!r} must say {lacking[0]!r}")
+    return _laid_over(texts, english)
+
+
+def _braces(text: str | list[str] | None) -> set[str]:
+    return braces(text if isinstance(text, str) else " ".join(text or ()))
+
+
+def _laid_over(texts: Mapping[str, Any], english: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _laid_over(texts.get(key, {}), text)
+        if isinstance(text, Mapping)
+        else texts.get(key, _marked(text))
+        for key, text in english.items()
+    }
+
+
+def _marked(text: str | list[str]) -> str | list[str]:
+    if isinstance(text, list):
+        return [_marked(line) for line in text]  # type: ignore[misc]
+    return f"{text} [en]" if text else text

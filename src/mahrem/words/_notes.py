@@ -1,20 +1,65 @@
-"""Something to tell a person, before it has a language."""
+"""Something to tell a person, in no language yet; and how a verb says what it is doing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
-__all__ = ["Note"]
+from mahrem.words._catalogue import load_catalogue
+
+__all__ = ["Note", "Progress", "in_silence"]
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(str):
     """What happened, by a code that every catalogue has words for: ``Note("warning.no_k")``.
 
-    ``values`` fill the braces of these words. They are figures and names of columns, never
-    values of the data.
+    Programs look at ``code`` and ``values``; as text a note is its English sentence, so that it can be
+    printed, logged and written wherever a sentence can. Catalogues tell it in their language.
+
+    Args:
+        code: Tables and key of the catalogues.
+        values: What fills the braces of these words: figures and names of columns, never values of the data.
+
+    Example:
+        >>> stage = Note("stage.trying", {"size": 5000, "rows": 20000})
+        >>> print(stage)
+        trying 5,000 of 20,000 rows
+        >>> load_catalogue("de").tell(stage)
+        'probiert es mit 5.000 von 20.000 Zeilen'
     """
 
-    code: str  # section.key of the catalogues
-    values: Mapping[str, object] = field(default_factory=dict)
+    __slots__ = ("code", "values")
+
+    code: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, code: str, values: Mapping[str, Any] | None = None) -> Self:
+        """Say it in English at once: an unknown code, or a brace that stays empty, fails where it is made."""
+        values = dict(values or {})
+        note = super().__new__(cls, load_catalogue("en").say(code, **values))
+        note.code, note.values = code, values
+        return note
+
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Mapping[str, Any]]]:
+        return Note, (self.code, self.values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        return {"code": self.code, "values": dict(self.values)}
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any] | None, text: str) -> str:
+        """Read a note back; ``text`` stands for one that is not there or that this version does not know."""
+        if not content:
+            return text
+        try:
+            return cls(content["code"], content["values"])
+        except (KeyError, TypeError, ValueError):
+            return text
+
+
+Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase
+
+
+def in_silence(stage: Note) -> None:
+    """Say nothing of a stage that begins."""

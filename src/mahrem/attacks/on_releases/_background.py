@@ -15,6 +15,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.matching import Matching, People, Published, codes_of, match
 from mahrem.models import Counts
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -57,7 +58,7 @@ class RuledOut:
         """Attack a release alone."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("ruled-out", "no sensitive column was named")
+            return not_done("ruled-out", Note("skipped.column"))
         counts = release.counts(column)
         everywhere = int(np.count_nonzero(counts.table)) <= self.values + 1
         return counted_finding(
@@ -127,9 +128,7 @@ class PopulationPriors:
         """Attack a release of some people with a table of the population that has both columns."""
         column = release.pick(self.column)
         if column is None or column not in people.frame.columns:
-            return not_done(
-                "population-priors", "no sensitive column is in both the release and the original"
-            )
+            return not_done("population-priors", Note("skipped.both"))
         if self.given not in release.quasi:
             raise InvalidParameter(f"given={self.given!r} must be a quasi-identifier of the release")
         check.columns_exist([self.given, column], population.columns)
@@ -139,7 +138,7 @@ class PopulationPriors:
         askable = np.flatnonzero(truth >= 0)
         chosen = rng.choice(askable, min(self.trials, len(askable)), replace=False)
         if not len(chosen) or not len(values):
-            return not_done("population-priors", "nobody's sensitive value is among those published")
+            return not_done("population-priors", Note("skipped.unpublished"))
         prior, overall = _priors(population, self.given, column, people, values)
         prior = prior[chosen]
         matching = match(release, people)

@@ -15,6 +15,7 @@ from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.attacks.on_releases._background import rows_shown
 from mahrem.matching import Matching, People, Published, codes_of, match
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -63,7 +64,7 @@ class Composition:
         """Attack two releases with the people who are in both."""
         rng = np.random.default_rng(self.seed)
         if not people.count:
-            return not_done("composition", "nobody is in both releases")
+            return not_done("composition", Note("skipped.apart"))
         chosen = rng.choice(people.count, min(self.trials, people.count), replace=False)
         both = match(first, people), match(second, People(people.frame, second.quasi))
         column = first.pick(self.column)
@@ -75,7 +76,7 @@ class Composition:
             certain = float(np.mean(left <= 1))
         there = (alone.min(axis=0) > 0) & (left > 0)
         if not there.any():
-            return not_done("composition", "nobody fits a class of both releases")
+            return not_done("composition", Note("skipped.no_class"))
         alone, left = alone[:, there], left[there]
         return counted_finding(
             "composition",

@@ -14,6 +14,7 @@ from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import ColumnMatch, People, Published, match
 from mahrem.table import Hierarchy, Prefix, read_cell
 from mahrem.types import Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -63,7 +64,7 @@ class Downcoding:
                 tried, held, chance = _claims(column, int(group), members, tree)
                 claims, true, by_chance = claims + tried, true + held, by_chance + chance
         if not claims:
-            return not_done("downcoding", "no range or beginning is published", unread=matching.unread)
+            return not_done("downcoding", Note("skipped.range"), unread=matching.unread)
         return counted_finding(
             "downcoding",
             true,

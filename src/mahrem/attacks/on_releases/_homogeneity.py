@@ -11,6 +11,7 @@ import numpy as np
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Published
 from mahrem.models import Counts
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -44,7 +45,7 @@ class Homogeneity:
         """Attack a release alone."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("homogeneity", "no sensitive column was named")
+            return not_done("homogeneity", Note("skipped.column"))
         counts = release.counts(column)
         certain = homogeneous_rows(counts)
         constant = np.count_nonzero(counts.table) <= 1

@@ -14,6 +14,7 @@ from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import ColumnMatch, Matching, People, Published, codes_of, match
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -63,21 +64,21 @@ class Inference:
         """Attack a release with the original, where scikit-learn is installed."""
         column = release.pick(self.column)
         if column is None or column not in people.frame.columns:
-            return not_done("inference", "no sensitive column is in both the release and the original")
+            return not_done("inference", Note("skipped.both"))
         if not people.count:
-            return not_done("inference", "the original has no rows")
+            return not_done("inference", Note("skipped.empty"))
         try:
             forest = importlib.import_module("sklearn.ensemble")
         except ImportError:
-            return not_done("inference", "scikit-learn is not installed: pip install 'mahrem[learning]'")
+            return not_done("inference", Note("skipped.learning"))
         rng = np.random.default_rng(self.seed)
         codes, values = release.values(column)
         rows = np.flatnonzero((release.labels >= 0) & (codes >= 0))
         if len(np.unique(codes[rows])) < 2:
-            return not_done("inference", "the release shows fewer than two sensitive values")
+            return not_done("inference", Note("skipped.one_value"))
         rows = rng.permutation(rows)[:_ROWS]
         if 2 * len(np.unique(codes[rows])) > len(rows):  # a price to the cent: nobody says it exactly
-            return not_done("inference", "the sensitive column has a value of its own for most rows")
+            return not_done("inference", Note("skipped.own_values"))
         matching = match(release, people)
         model = forest.RandomForestClassifier(
             n_estimators=self.trees, min_samples_leaf=3, random_state=self.seed, n_jobs=1

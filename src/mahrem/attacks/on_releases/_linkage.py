@@ -15,6 +15,7 @@ from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.errors import InvalidParameter
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -68,7 +69,7 @@ class Linkage:
         if not 1 <= known <= columns:
             raise InvalidParameter(f"known={known} must lie between 1 and the quasi-identifiers, {columns}")
         if not people.count or not release.rows:
-            return not_done("linkage", "the release or the original has no rows")
+            return not_done("linkage", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         matching = match(release, people)
         chances = self._chances(matching, known, rng)

@@ -13,6 +13,7 @@ from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.errors import InvalidParameter
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Floats, Integers, Mask
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -60,7 +61,7 @@ class Membership:
                 f"population={population.count} must not be smaller than the release, {release.rows} rows"
             )
         if not population.count or not release.rows:
-            return not_done("membership", "the release or the population has no rows")
+            return not_done("membership", Note("skipped.population_rows"))
         rng = np.random.default_rng(self.seed)
         chosen = rng.choice(population.count, min(self.trials, population.count), replace=False)
         matching = match(release, population)

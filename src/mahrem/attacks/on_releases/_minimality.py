@@ -15,6 +15,7 @@ from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Matching, People, Published, codes_of, match
 from mahrem.models import Counts
 from mahrem.types import Integers, Mask
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -63,7 +64,7 @@ class Minimality:
         """Attack a release with the original."""
         column = release.pick(self.column)
         if column is None or column not in people.frame.columns:
-            return not_done("minimality", "no sensitive column is in both the release and the original")
+            return not_done("minimality", Note("skipped.both"))
         values = release.values(column)[1]
         truth = codes_of(people.frame[column].cast(pl.String), values)
         matching = match(release, people)
@@ -83,7 +84,7 @@ class Minimality:
             right += int(np.count_nonzero(truth[side] == value))
             plain += share * len(side)
         if not claimed:
-            return not_done("minimality", "no class could have been cut further", unread=matching.unread)
+            return not_done("minimality", Note("skipped.uncut"), unread=matching.unread)
         return counted_finding(
             "minimality",
             int(right),

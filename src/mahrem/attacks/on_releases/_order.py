@@ -13,6 +13,7 @@ from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -47,7 +48,7 @@ class Order:
         """Attack a release with the original in its own order."""
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
-            return not_done("order", "the release or the original has no rows")
+            return not_done("order", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)

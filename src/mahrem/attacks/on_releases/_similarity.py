@@ -16,6 +16,7 @@ from mahrem.matching import Published
 from mahrem.models import Counts
 from mahrem.table import Hierarchy, read_ranges
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -58,13 +59,13 @@ class Similarity:
         """Attack a release alone; words need a hierarchy to be similar."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("similarity", "no sensitive column was named")
+            return not_done("similarity", Note("skipped.column"))
         values = release.values(column)[1]
         tree = release.hierarchies.get(column)
         at = read_ranges(values)[0]
         nodes = None if tree is None else _nodes(values, tree, self.level)
         if nodes is None and not np.isfinite(at).all():
-            return not_done("similarity", "the sensitive column is neither numbers nor has a hierarchy")
+            return not_done("similarity", Note("skipped.similar"))
 
         def rows(counts: Counts) -> int:
             if nodes is not None:

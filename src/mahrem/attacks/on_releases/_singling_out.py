@@ -13,6 +13,7 @@ from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Matching, People, Published, codes_of, match
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -53,7 +54,7 @@ class SinglingOut:
         used = [name for name in release.sensitive if self.sensitive and name in people.frame.columns]
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
-            return not_done("singling-out", "the release or the original has no rows")
+            return not_done("singling-out", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)

@@ -12,6 +12,7 @@ from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Published
 from mahrem.models import Counts, counts_of
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
@@ -55,7 +56,7 @@ class Skewness:
         """Attack a release alone."""
         column = release.pick(self.column)
         if column is None:
-            return not_done("skewness", "no sensitive column was named")
+            return not_done("skewness", Note("skipped.column"))
         counts = release.counts(column)
         rng = np.random.default_rng(self.seed)
         return counted_finding(

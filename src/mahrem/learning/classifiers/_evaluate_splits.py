@@ -18,6 +18,7 @@ from mahrem.learning.classifiers._features import EncodedFeatures, fit_encoder
 from mahrem.learning.classifiers._scores import answer_figures
 from mahrem.table import Hierarchy, Kind, write_labels
 from mahrem.types import Floats, Integers
+from mahrem.words import Note
 
 __all__ = ["Anonymise", "EvaluatedTable", "PublishedRows", "SplitScore", "Splits"]
 
@@ -147,7 +148,7 @@ class Splits:
         calls = (delayed(self._split)(number, pool, learnt, asked, None) for number, (learnt, asked) in parts)
         for number, scores in enumerate(Parallel(n_jobs=chosen.jobs, return_as="generator")(calls)):
             if progress is not None:
-                progress(f"split {number + 1} of {chosen.splits}")
+                progress(Note("stage.split", {"number": number + 1, "splits": chosen.splits}))
             yield scores
 
     def _split(
@@ -162,7 +163,8 @@ class Splits:
         scores = {}
         for name in self.settings.names:
             if progress is not None:
-                progress(f"{name}: split {number + 1} of {self.settings.splits}")
+                split_of = {"name": name, "number": number + 1, "splits": self.settings.splits}
+                progress(Note("stage.split_of", split_of))
             scores[name] = self._score(name, split, number)
         return SplitScores(scores, len(split.test) / len(split.train))
 

@@ -1,0 +1,306 @@
+"""The report as data: what ``report.json`` says, one dataclass for each part of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+from mahrem.words import Note
+
+__all__ = [
+    "ColumnSet",
+    "Report",
+    "ReportColumn",
+    "ReportFinding",
+    "ReportLearning",
+    "ReportMissing",
+    "ReportPromise",
+    "ReportRelation",
+    "ReportRisk",
+    "ReportSingling",
+    "ReportTeam",
+    "stamp",
+    "to_json",
+    "warnings_of",
+]
+
+
+class Facts:
+    """What dataclasses of figures have in common: JSON in the order of their fields.
+
+    Guarantees:
+        - A field that may be missing is not written while it is None; one that is ``always()`` there is.
+        - What JSON has beyond the fields is not read.
+    """
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON."""
+        return {
+            known.name: _written(value)
+            for known in fields(self)  # type: ignore[arg-type]
+            if (value := getattr(self, known.name)) is not None
+            or known.default is not None
+            or "always" in known.metadata
+        }
+
+    @classmethod
+    def read(cls, content: Mapping[str, Any]) -> Self:
+        """Read what :meth:`as_dict` wrote, or as much of it as there is."""
+        kinds = _kinds(cls)  # type: ignore[arg-type] # mypy: a class of Self is not hashable
+        return cls(**{name: _read(kinds[name], content[name]) for name in kinds if name in content})
+
+
+def always() -> Any:
+    """Give a field that is written even where there is no figure."""
+    return field(default=None, metadata={"always": True})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPromise(Facts):
+    """What was asked for, and what the published table makes of it."""
+
+    model: str
+    wanted: float | str | None = always()
+    reached: float | str | None = always()
+    holds: bool = False
+    column: str | None = always()
+    violating_classes: int | None = None
+    violating_rows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportColumn(Facts):
+    """What a column is and what became of it."""
+
+    role: str | None = None
+    kind: str | None = None
+    recoding: str | None = None
+    gcp: float | None = None
+    iloss: float | None = None
+    generalised_cells: int | None = None
+    suppressed_cells: int | None = None
+    level: int | None = None
+    distribution: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSet(Facts):
+    """Columns that together leave a share of the rows alone."""
+
+    columns: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportSingling(Facts):
+    """Which sets of columns single people out in the source."""
+
+    share: float
+    rows: int = 0
+    sampled: bool = False
+    sets: tuple[ColumnSet, ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRisk(Facts):
+    """Figures of risk; a share that would show too few rows is None, and ``below`` says the line."""
+
+    highest: float | None = None
+    average: float | None = None
+    share_at_risk: float | None = always()
+    unique_share: float | None = always()
+    threshold: float | None = None
+    journalist: Mapping[str, float] | None = None
+    k_map: float | None = None
+    marketer: float | None = None
+    population_uniques: Mapping[str, Any] | None = None
+    before: ReportRisk | None = None
+    below: float | None = None
+    unique_columns: ReportSingling | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give what goes into JSON; nothing where nothing was measured."""
+        return super().as_dict() if self.highest is not None else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRelation(Facts):
+    """How two columns go together."""
+
+    columns: tuple[str, ...]
+    before: float
+    after: float | None = always()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportLearning(Facts):
+    """What a model still learns: before and after by classifier and figure."""
+
+    target: str
+    rows: int = 0
+    sampled: bool = False
+    entropy_loss: float | None = None
+    entropy_loss_cells: float | None = None
+    scores: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFinding(Facts):
+    """What one attack found; a rate of too few people is None, and ``below`` says the line."""
+
+    attack: str
+    rate: float | None = always()
+    baseline: float | None = always()
+    interval: tuple[float, ...] | None = always()
+    successes: int | None = always()
+    trials: int = 0
+    meaning: str = ""
+    confidence: float = 0.95
+    skipped: str | None = always()
+    unread: int = 0
+    skipped_note: Mapping[str, Any] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    alarming: bool = False
+    below: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportTeam(Facts):
+    """What the red team found on so many rows."""
+
+    rows: int = 0
+    sampled: bool = False
+    findings: tuple[ReportFinding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportMissing(Facts):
+    """What was done with missing values."""
+
+    policy: str | None = None
+    dropped: int = 0
+    suppressed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Facts):
+    """Everything that is said about a release, a synthetic table or an audited file: figures and notes."""
+
+    mahrem: str | None = None
+    created: str | None = None
+    source: str | None = None
+    holds: bool = False
+    promises: tuple[ReportPromise, ...] = ()
+    utility: Mapping[str, float | None] = field(default_factory=dict)
+    columns: Mapping[str, ReportColumn] = field(default_factory=dict)
+    published: Mapping[str, Any] | None = None
+    risk: ReportRisk = ReportRisk()
+    learning: ReportLearning | None = None
+    relations: tuple[ReportRelation, ...] | None = None
+    red_team: ReportTeam | None = None
+    synthesis: Mapping[str, Any] | None = None
+    privacy_ledger: Mapping[str, Any] | None = None
+    class_sizes: Sequence[Mapping[str, int]] | None = None
+    rows: int | None = None
+    rows_in: int | None = None
+    dropped: int | None = None
+    missing: ReportMissing | None = None
+    method: str | None = None
+    method_reason: str | None = None
+    method_note: Mapping[str, Any] | None = None
+    engine: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
+    warnings: Sequence[str] | None = None
+    notes: Sequence[Mapping[str, Any]] | None = None
+
+    @property
+    def quasi(self) -> list[str]:
+        """Columns that others may know."""
+        return [name for name, column in self.columns.items() if column.role == "quasi"]
+
+    @property
+    def caveats(self) -> list[str]:
+        """What a reader must be told, as notes where catalogues have words for them."""
+        texts, notes = self.warnings or (), self.notes or ()
+        known = notes if len(notes) == len(texts) else [None] * len(texts)
+        return [Note.read(note, text) for note, text in zip(known, texts, strict=True)]
+
+
+def stamp() -> dict[str, Any]:
+    """Say what made a report, and when."""
+    return {"mahrem": version("mahrem"), "created": datetime.now(UTC).date().isoformat()}
+
+
+def warnings_of(notes: Iterable[Note]) -> dict[str, Any]:
+    """Give notes as a report has them: sentences for readers, and codes with values for every language."""
+    kept = list(notes)
+    return {"warnings": [str(note) for note in kept], "notes": [note.as_dict() for note in kept]}
+
+
+@cache
+def _kinds(facts: type) -> dict[str, Any]:
+    hints = get_type_hints(facts)
+    return {known.name: hints[known.name] for known in fields(facts)}
+
+
+def _read(kind: Any, value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(kind, UnionType):
+        kind = get_args(kind)[0]
+    inner = get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, Facts):
+        return kind.read(value)
+    if get_origin(kind) is tuple:
+        return tuple(_read(inner[0], entry) for entry in value)
+    if get_origin(kind) is Mapping:
+        return {key: _read(inner[1], entry) for key, entry in value.items()}
+    return value
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Facts):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {key: _written(entry) for key, entry in value.items()}
+    return [_written(entry) for entry in value] if isinstance(value, tuple | list) else value
+
+
+def to_json(report: Mapping[str, Any]) -> str:
+    """Write a report as JSON text.
+
+    Guarantees:
+        - Standard JSON: a number that is not finite becomes null.
+        - Keys keep their order; equal reports give equal text.
+
+    Example:
+        >>> print(to_json({"holds": True, "reached": float("inf")}))
+        {
+          "holds": true,
+          "reached": null
+        }
+    """
+    return json.dumps(_clean(report), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {str(key): _clean(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [_clean(entry) for entry in value]
+        case None | bool() | int() | str():
+            return value
+        case _:  # numbers and arrays of NumPy give plain ones; anything else is text
+            return _clean(value.tolist()) if hasattr(value, "tolist") else str(value)
