@@ -22,20 +22,19 @@ import _timing as timing
 import numpy as np
 import polars as pl
 
-from mahrem.federated import (
-    ClientPool,
+from mahrem.federated.runs import split_table
+from mahrem.federated.sums import make_weight_keys
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
     Protections,
     SharedModel,
     SharedSchema,
     TrainingSilo,
     learn_together,
-    make_weight_keys,
     propose_schema,
-    split_table,
     training_client,
 )
+from mahrem.federated.wire import ClientPool, LocalGrid
 
 TARGET, SILOS, CLIENTS = "income", 3, 1000
 HELD_OUT = 1000  # rows that the server vets updates by

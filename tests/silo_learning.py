@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.federated import (
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
-    Message,
     SharedModel,
     Together,
     TrainingSilo,
     learn_together,
     propose_schema,
-    split_table,
     training_client,
 )
+from mahrem.federated.wire import LocalGrid, Message
 
 
 def people(rows: int = 600, seed: int = 0) -> pl.DataFrame:

@@ -13,18 +13,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.federated import (
-    LearningPlan,
-    Plan,
-    Protections,
-    Shape,
-    ShapeRun,
-    Shared,
-    simulate,
-    simulate_learning,
-    simulate_shape,
-)
-from mahrem.federated._attack_run import _parted
+from mahrem.federated.rules import Plan
+from mahrem.federated.runs import Shape, ShapeRun, Shared, simulate, simulate_learning, simulate_shape
+from mahrem.federated.runs._attack import _parted
+from mahrem.federated.weights import LearningPlan, Protections
 
 Run = Callable[..., tuple[int, str, str]]
 

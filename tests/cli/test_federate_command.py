@@ -163,7 +163,8 @@ def test_clients_make_the_keys_of_homomorphic_sums_themselves(
 
 
 def test_weights_with_dummies_are_written_without_them(run: Runs) -> None:
-    from mahrem.federated import Decoys, Federation, SharedModel
+    from mahrem.federated.flower import Federation
+    from mahrem.federated.weights import Decoys, SharedModel
 
     assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
     made = ["init", "study", "--model", "logistic", "--schema", "schema.toml", "--dummies", "0.5"]
@@ -303,7 +304,7 @@ def test_a_run_without_a_server_fails_with_its_state(run: Runs) -> None:
 
 
 def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
-    from mahrem.federated import Disguise
+    from mahrem.federated.rules import Disguise
     from mahrem.learning.rules import Rule, RuleList
 
     made = ["init", "study", "--target", "class", "--columns", "sky,day", "--how", "one-shot"]

@@ -11,15 +11,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.datasets import find
-from mahrem.federated import (
-    ExactSettings,
-    LocalGrid,
-    MergedRules,
-    Silo,
-    learn_exact,
-    learn_one_shot,
-    split_rows,
-)
+from mahrem.federated.rules import ExactSettings, MergedRules, Silo, learn_exact, learn_one_shot, split_rows
+from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers
 

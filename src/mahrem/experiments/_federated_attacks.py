@@ -29,7 +29,7 @@ from mahrem.experiments._federated_attacks_runs import (
 )
 from mahrem.experiments._federated_leaks import inversion_rows, membership_rows
 from mahrem.experiments._row import Row, TableRun
-from mahrem.federated import Backdoor, FreeRider, LabelFlip, Together
+from mahrem.federated.weights import Backdoor, FreeRider, LabelFlip, Together
 
 __all__ = ["rows_of"]
 

@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.experiments._saleh_sets import read_table
-from mahrem.federated import (
-    Answerer,
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
     Overheard,
     Protections,
     SharedModel,
@@ -24,8 +23,8 @@ from mahrem.federated import (
     figures_of,
     learn_together,
     propose_schema,
-    split_table,
 )
+from mahrem.federated.wire import Answerer, LocalGrid
 
 __all__ = [
     "CLIENTS",

@@ -19,10 +19,10 @@ from mahrem.attacks import (
 )
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import LearningTable, read_table
-from mahrem.federated import (
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
     Imitation,
     LearningPlan,
-    LocalGrid,
     Overheard,
     Protections,
     SharedModel,
@@ -32,9 +32,9 @@ from mahrem.federated import (
     first_layer,
     learn_together,
     propose_schema,
-    split_table,
     training_client,
 )
+from mahrem.federated.wire import LocalGrid
 from mahrem.types import Floats
 
 __all__ = ["inversion_rows", "membership_rows"]

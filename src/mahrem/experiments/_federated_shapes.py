@@ -17,18 +17,10 @@ import polars as pl
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import read_table
 from mahrem.experiments._seeds import interval_note, seeds_score
-from mahrem.federated import (
-    LocalGrid,
-    Message,
-    ShapeFigures,
-    ShapeRun,
-    Shared,
-    SharedSchema,
-    UShapedClient,
-    compare_shape,
-    propose_schema,
-)
-from mahrem.federated._arrange import arrange
+from mahrem.federated.runs import ShapeFigures, ShapeRun, Shared, arrange, compare_shape
+from mahrem.federated.shapes import UShapedClient
+from mahrem.federated.weights import SharedSchema, propose_schema
+from mahrem.federated.wire import LocalGrid, Message
 from mahrem.types import Floats, Integers
 
 __all__ = [

@@ -1,0 +1,213 @@
+"""A new federation: certificates, keys and the file that everybody gets."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mahrem import check
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.federated.flower._federation import Federation, client_name
+from mahrem.federated.rules import Plan, Schema
+from mahrem.federated.sums import (
+    CountsScheme,
+    WeightsScheme,
+    check_public_key,
+    make_sum_keys,
+    make_weight_keys,
+)
+from mahrem.federated.weights import LearningPlan, SharedSchema
+from mahrem.federated.wire import (
+    make_authority,
+    make_node_key,
+    make_server_certificate,
+    read_public_key,
+    read_secret,
+    write_private,
+    write_public,
+)
+
+__all__ = [
+    "FILE",
+    "Made",
+    "init_federation",
+    "make_key_files",
+    "make_sum_key_files",
+    "renew_certificate",
+    "server_folder",
+]
+
+FILE = "federation.toml"
+AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
+
+
+@dataclass(frozen=True)
+class Made:
+    """A new federation and which private files were made with it."""
+
+    federation: Federation
+    folder: Path
+    keys: Mapping[str, Path]  # private keys made here, to be moved to their clients
+    sum_secret: Path | None  # to be moved to the clients, too
+
+
+def server_folder(folder: Path) -> Path:
+    """Give the server's private folder of a federation.
+
+    Raises:
+        InvalidInput: If there is none.
+    """
+    found = folder / "server"
+    if not (folder / FILE).is_file() or not found.is_dir():
+        raise InvalidInput(f"folder={folder.name!r} holds no federation; make one with: mahrem federate init")
+    return found
+
+
+def make_key_files(path: Path) -> tuple[Path, Path]:
+    """Write a client's key beside its public part: ``NAME.key`` and ``NAME.pub``."""
+    client_name(path.name)
+    private, public = make_node_key()
+    key, shown = path.with_name(f"{path.name}.key"), path.with_name(f"{path.name}.pub")
+    write_private(key, private)
+    shown.write_text(public + "\n", encoding="utf-8")
+    return key, shown
+
+
+def make_sum_key_files(path: Path, *, weights: bool) -> tuple[Path, Path]:
+    """Write the keys of homomorphic sums where a client lives: ``NAME.secret`` and ``NAME.public``.
+
+    Args:
+        path: Where, without an ending.
+        weights: Of weights and trees, which are real numbers; else of the counts of rules.
+    """
+    secret, public = make_weight_keys() if weights else make_sum_keys()
+    hidden, shown = path.with_name(f"{path.name}.secret"), path.with_name(f"{path.name}.public")
+    write_private(hidden, secret)
+    shown.write_bytes(public)
+    return hidden, shown
+
+
+def init_federation(
+    folder: Path,
+    schema: Schema | SharedSchema,
+    clients: Mapping[str, Path | None],
+    plan: Plan | LearningPlan | None = None,
+    *,
+    address: str = "127.0.0.1:9443",
+    answer_seconds: float = 60.0,
+    days: float = 365.0,
+    sum_public: Path | None = None,
+) -> Made:
+    """Make a federation in a new folder that only its owner can enter.
+
+    Args:
+        folder: Where; must not exist.
+        schema: The columns all tables share; of weights and trees with their bounds, values and classes.
+        clients: Files of their public keys by name; None makes a pair here, to be moved to the client.
+        plan: What is learnt.
+        address: Where clients reach the server.
+        answer_seconds: How long the server waits for the answers of a round.
+        days: How long the certificates hold.
+        sum_public: Public key of homomorphic sums; None makes a pair here if it is needed.
+
+    Guarantees:
+        - Private files can be read by their owner only; if anything goes wrong nothing is left behind.
+    """
+    if folder.exists():
+        raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
+    chosen = plan or (LearningPlan() if isinstance(schema, SharedSchema) else Plan())
+    check.at_least(0.01, days=days)
+    folder.mkdir(parents=True, mode=0o700)
+    try:
+        return _fill(folder, schema, clients, chosen, address, answer_seconds, days, sum_public)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _fill(
+    folder: Path,
+    schema: Schema | SharedSchema,
+    clients: Mapping[str, Path | None],
+    plan: Plan | LearningPlan,
+    address: str,
+    answer_seconds: float,
+    days: float,
+    sum_public: Path | None,
+) -> Made:
+    server, private = folder / "server", folder / "clients"
+    server.mkdir(mode=0o700)
+    keys: dict[str, Path] = {}
+    public: dict[str, str] = {}
+    for name, file in clients.items():
+        client_name(name)
+        if file is None:
+            private.mkdir(mode=0o700, exist_ok=True)
+            keys[name], file = make_key_files(private / name)  # noqa: PLW2901 - the one just made
+        public[name] = write_public(read_public_key(_text(file)))
+    authority_key, authority = make_authority(max(days, AUTHORITY_DAYS))
+    federation = Federation(
+        address=address,
+        authority=authority.decode(),
+        schema=schema,
+        plan=plan,
+        clients=public,
+        answer_seconds=answer_seconds,
+    )
+    write_private(server / "authority.key", authority_key)
+    _write_server(server, federation, authority_key, days)
+    write_private(server / "operator.token", secrets.token_hex(32).encode())
+    sealed = plan.sum == "homomorphic" and (isinstance(plan, LearningPlan) or plan.how == "exact")
+    secret = _sum_keys(folder, sum_public, weights=isinstance(plan, LearningPlan)) if sealed else None
+    (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
+    return Made(federation, folder, keys, secret)
+
+
+def _write_server(server: Path, federation: Federation, authority_key: bytes, days: float) -> None:
+    host = federation.host_port()[0]
+    key, certificate = make_server_certificate(
+        authority_key, federation.authority.encode(), [host, "127.0.0.1", "localhost"], days
+    )
+    write_private(server / "server.key", key)
+    (server / "server.crt").write_bytes(certificate)
+
+
+def _sum_keys(folder: Path, sum_public: Path | None, *, weights: bool) -> Path | None:
+    if sum_public is not None:
+        try:
+            given = sum_public.read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"public key={sum_public.name!r} cannot be read: {error.strerror}") from None
+        (folder / "server" / "sum.public").write_bytes(
+            check_public_key(given, WeightsScheme() if weights else CountsScheme())
+        )
+        return None
+    secret, public = make_weight_keys() if weights else make_sum_keys()
+    (folder / "clients").mkdir(mode=0o700, exist_ok=True)
+    write_private(folder / "clients" / "sum.secret", secret)
+    (folder / "server" / "sum.public").write_bytes(public)
+    return folder / "clients" / "sum.secret"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        raise InvalidInput(f"public key={file.name!r} cannot be read") from None
+
+
+def renew_certificate(folder: Path, days: float = 365.0) -> None:
+    """Make a new certificate for the server, by the same authority; clients need nothing new."""
+    server = server_folder(folder)
+    federation = Federation.read(folder / FILE)
+    federation.refuse_expired()
+    check.at_least(0.01, days=days)
+    authority_key = read_secret(server / "authority.key")
+    with tempfile.TemporaryDirectory(dir=server) as stage:  # the old pair stays until the new one is whole
+        _write_server(Path(stage), federation, authority_key, days)
+        for name in ("server.key", "server.crt"):
+            (Path(stage) / name).replace(server / name)

@@ -1,0 +1,50 @@
+"""Class association rules (CBA) over tables that stay where they are.
+
+Exactly, from counts alone, or in one shot, where each client's rules are merged. Clients answer what the plan
+agreed on and nothing else; noise and dummy rules are theirs to add.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.federated.rules._agreed import Agreed, agreed_client
+    from mahrem.federated.rules._coverage import cover_together
+    from mahrem.federated.rules._disguise import Disguise
+    from mahrem.federated.rules._exact import Candidates, ExactSettings, Learnt, learn_exact
+    from mahrem.federated.rules._noise import Perturbed, discrete_laplace, perturb_rules
+    from mahrem.federated.rules._one_shot import MergedRules, SumOver, learn_one_shot
+    from mahrem.federated.rules._plan import How, Plan, Schema, SumKind, learn_plan
+    from mahrem.federated.rules._silo import Protect, Silo, Table, cover_counts, split_rows
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "Agreed",
+    "Candidates",
+    "Disguise",
+    "ExactSettings",
+    "How",
+    "Learnt",
+    "MergedRules",
+    "Perturbed",
+    "Plan",
+    "Protect",
+    "Schema",
+    "Silo",
+    "SumKind",
+    "SumOver",
+    "Table",
+    "agreed_client",
+    "cover_counts",
+    "cover_together",
+    "discrete_laplace",
+    "learn_exact",
+    "learn_one_shot",
+    "learn_plan",
+    "perturb_rules",
+    "split_rows",
+]

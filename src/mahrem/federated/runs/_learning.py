@@ -1,0 +1,232 @@
+"""A run of learning together in its folder: goes on after its last round, and keeps what it reached."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import InvalidInput
+from mahrem.federated.runs._folder import RunFolder
+from mahrem.federated.runs._progress import Progress
+from mahrem.federated.weights import (
+    DISGUISED,
+    Decoys,
+    LearningPlan,
+    SharedSchema,
+    Together,
+    figures_of,
+    learn_together,
+)
+from mahrem.federated.wire import Counted
+from mahrem.types import Floats, Integers
+
+__all__ = ["LearningRun"]
+
+FEW_SILOS = 32  # privacy reports that the summary holds; privacy.json has all
+DRAWN = 10  # rounds in the picture; learning.csv has all
+Tell = Callable[[str], None]
+
+
+@dataclass
+class LearningRun:
+    """Learns over a grid and writes a run folder; made by :meth:`begin`.
+
+    After each round the model lies in the folder with what was reached. A run that did not finish goes on
+    from there if it is of the same plan, schema and whatever else it depends on.
+    """
+
+    folder: RunFolder
+    schema: SharedSchema = field(repr=False)
+    plan: LearningPlan
+    progress: Progress
+    judged: tuple[Floats, Integers] | None = field(default=None, repr=False)
+    decoys: Decoys | None = field(default=None, repr=False)  # of a simulation, which plays the clients too
+
+    @classmethod
+    def begin(
+        cls,
+        path: Path,
+        schema: SharedSchema,
+        plan: LearningPlan,
+        *,
+        depends_on: str,
+        judged: pl.DataFrame | None = None,
+        resume: bool = False,
+        byte_budget: int | None = None,
+        force: bool = False,
+        tell: Tell = lambda _: None,
+    ) -> Self:
+        """Make the folder, or take over one whose run did not finish.
+
+        Args:
+            path: The folder.
+            schema: What was agreed on.
+            plan: What is learnt.
+            depends_on: What else must be as before for a run to go on.
+            judged: Untouched rows to judge each round by.
+            resume: Refuse a folder that holds no run to go on with; else that is a new beginning.
+            byte_budget: Stop before more bytes than this went over the grid, both ways.
+            force: Replace a finished run.
+            tell: Told about progress.
+
+        Raises:
+            InvalidParameter: If the budget is none, or the folder cannot be used.
+            InvalidInput: If there is no run to go on with.
+        """
+        if byte_budget is not None:
+            check.at_least(1, byte_budget=check.whole(byte_budget=byte_budget))
+        rows = None if judged is None else schema.rows(judged)
+        if rows is not None and len(rows[0]) == 0:
+            raise InvalidInput("rows=0: no row to judge by has an agreed class")
+        text = json.dumps([plan.fingerprint(schema.fingerprint()), depends_on])
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+        progress = Progress.read(path, key)
+        if progress.model is not None and progress.model.rounds > plan.rounds:
+            progress = Progress(key, why=f"it has {progress.model.rounds} rounds already")
+        if resume and progress.model is None:
+            raise InvalidInput(f"folder={path.name!r} holds no run to go on with: {progress.why}")
+        run = RunFolder.create(path, plan, force=force, goes_on=progress.model is not None, tell=tell)
+        run.log.budget = byte_budget
+        if progress.model is not None:
+            tell(f"going on after round {progress.model.rounds}")
+            progress.model = replace(progress.model, plan=plan)  # it may have more rounds
+            if progress.model.rounds < plan.rounds:
+                progress.go_on(run, progress.model)
+        return cls(run, schema, plan, progress, rows)
+
+    def learn(
+        self, grid: Counted, *, held_out: pl.DataFrame | None = None, public: bytes | None = None
+    ) -> Together:
+        """Learn the rounds that are left, and give what all parts of the run found.
+
+        See :func:`learn_together`.
+        """
+        start = self.progress.model
+        self.folder.log.at = 1 + (start.rounds if start is not None else 0)
+        found = learn_together(
+            self.folder.watch(grid),
+            self.schema,
+            self.plan,
+            start=start,
+            after=self._after,
+            vetted=self.folder.log.vetted,
+            verdicts=self.progress.verdicts,
+            held_out=held_out,
+            public=public,
+        )
+        return self.progress.joined(found)
+
+    def _after(self, found: Together, clients: int) -> None:
+        """Judge and keep one round."""
+        model = found.model
+        line: dict[str, Any] = {"round": model.rounds, "clients": clients}
+        shown = model if self.decoys is None else model.reveal(self.decoys)
+        if self.judged is not None and DISGUISED not in shown.arrays:
+            rows, labels = self.judged
+            figures = figures_of(labels, shown.scores_of_rows(rows))
+            line |= {name: round(value, 6) for name, value in figures.items()}
+        self.progress.history.append(line)
+        self.progress.write(self.folder, found)
+        self._tell(line)
+        self.folder.log.at = model.rounds + 1
+
+    def _tell(self, line: Mapping[str, Any]) -> None:
+        """Say what a round reached and what it cost."""
+        cost = self.folder.log.bytes()["by_round"][str(line["round"])]
+        reached = f"accuracy {line['accuracy']:.4f}, " if "accuracy" in line else ""
+        self.folder.tell(
+            f"round {line['round']} of {self.plan.rounds}: {line['clients']} clients, {reached}"
+            f"{cost['up']:,} bytes up, {cost['down']:,} down"
+        )
+
+    def finish(self, learnt: Together, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Write model, history, privacy reports, pictures and summary; gives the summary."""
+        if self.decoys is not None:
+            learnt = replace(learnt, model=learnt.model.reveal(self.decoys))
+        return self.folder.complete({**self._summary(learnt), **(more or {})}, self._files(learnt))
+
+    def _summary(self, learnt: Together) -> dict[str, Any]:
+        reports = learnt.reports
+        anonymised = [report for report in reports.values() if report.get("anonymised")]
+        last = self.progress.history[-1] if self.progress.history else {}
+        ended = {"state": "finished"} if learnt.ended is None else {"state": "stopped", "why": learnt.ended}
+        return {
+            **ended,
+            "model": self.plan.model,
+            "rounds": learnt.model.rounds,
+            "clients": list(learnt.nodes),
+            "left_out": learnt.left_out,
+            "refused": {
+                name: {str(at): why for at, why in told.items()} for name, told in learnt.refused.items()
+            },
+            "figures": {name: value for name, value in last.items() if name not in {"round", "clients"}},
+            "test_rows": 0 if self.judged is None else len(self.judged[1]),
+            "privacy": {
+                "silos": len(reports),
+                "anonymised": len(anonymised),
+                "all_hold": all(report.get("holds") is True for report in anonymised),
+                "rows": sum(
+                    rows for report in reports.values() if isinstance(rows := report.get("rows"), int)
+                ),
+            },
+            **self._protected(learnt),
+            "silos": {name: reports[name] for name in sorted(reports)[:FEW_SILOS]},
+            "model_bytes": len(learnt.model.to_bytes()),
+            "exchanges": len(self.folder.log.rounds),
+        }
+
+    def _protected(self, learnt: Together) -> dict[str, Any]:
+        """Say what noise promises, and how many updates were refused or shortened."""
+        noise = self.plan.perturbation()
+        asked = self.plan.rounds + self.progress.again  # a round that was lost may have left the clients
+        said: dict[str, Any] = {} if noise is None else {"promise": noise.as_dict(asked)}
+        if self.plan.protections.vetting:
+            taken = [one for one in learnt.verdicts if one.taken]
+            shortened = sum(bool(one.why) for one in taken)
+            refused = len(learnt.verdicts) - len(taken)
+            said["vetting"] = {"taken": len(taken), "shortened": shortened, "refused": refused}
+        return said
+
+    def _files(self, learnt: Together) -> dict[str, str | bytes]:
+        reports = json.dumps(learnt.reports, indent=2, ensure_ascii=False)
+        return {
+            "model.npz": learnt.model.to_bytes(),
+            "privacy.json": reports + "\n",
+            **(_drawn_history(self.progress.history) if self.progress.history else {}),
+        }
+
+
+def _drawn_history(history: list[dict[str, Any]]) -> dict[str, str | bytes]:
+    text = io.StringIO()
+    writer = csv.DictWriter(
+        text, list(dict.fromkeys(name for line in history for name in line)), lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(history)
+    told = [line for line in history if "accuracy" in line]
+    if not told:
+        return {"learning.csv": text.getvalue()}
+    from mahrem.report import lines_svg
+
+    drawn = [
+        {"dataset": "test rows", "method": name, "round": line["round"], "ours": line[name]}
+        for line in told[:: -max(1, len(told) // DRAWN)][::-1]  # the last one is in it
+        for name in ("accuracy", "f1")
+    ]
+    picture = lines_svg(
+        drawn,
+        across="round",
+        title="On untouched test rows, after each round",
+        names=("round", "share"),
+        best="accuracy",
+    )
+    return {"learning.csv": text.getvalue(), "learning.svg": picture}

@@ -1,0 +1,79 @@
+"""Sums of the clients' counts: in the clear, where the server sees and checks each client's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from mahrem.errors import InvalidInput
+from mahrem.federated.wire import Grid, Message, ask_all
+from mahrem.types import Integers
+
+__all__ = ["Adder", "NumbersClient", "PlainSum", "Summed", "refuse_sum"]
+
+Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A sum, who is in it, and why the others are not."""
+
+    total: Integers = field(repr=False)
+    nodes: tuple[str, ...]
+    failures: Mapping[str, str]
+
+
+class NumbersClient(Protocol):
+    """A client whose whole numbers can be added up, in the clear or hidden."""
+
+    def answer(self, message: Message) -> Message:
+        """Give the answer to a question."""
+
+    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
+        """Give the numbers that a question of a kind asks for."""
+
+
+class Adder(Protocol):
+    """How counts of many clients become one sum; ``hides`` says that the server sees nothing but the sum."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether single clients' counts stay hidden."""
+
+    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+        """Ask all clients the question and add up what they count."""
+
+
+@dataclass(frozen=True)
+class PlainSum:
+    """Counts go to the server as they are: it sees each client's, and refuses those that cannot be."""
+
+    hides: ClassVar[bool] = False
+
+    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+        """See :class:`Adder`."""
+        answers, failures = ask_all(grid, nodes, question)
+        total: Any = 0
+        kept: list[str] = []
+        for node, reply in answers.items():
+            numbers = reply.body.get("numbers")
+            if isinstance(numbers, np.ndarray) and numbers.dtype.kind in "iu":
+                wrong = fault(numbers)
+            else:
+                wrong = "no whole numbers in the answer"
+            if wrong is None:
+                total = total + numbers
+                kept.append(node)
+            else:
+                failures[node] = wrong
+        return Summed(np.asarray(total, np.int64), tuple(kept), failures)
+
+
+def refuse_sum(total: Integers, fault: Fault) -> None:
+    """Refuse a sum that cannot be, where nobody can say whose fault it is."""
+    wrong = fault(total)
+    if wrong is not None:
+        raise InvalidInput(f"the clients' sum cannot be: {wrong}; under masks nobody can say who sent it")

@@ -1,0 +1,81 @@
+"""The shared schema as a file that people read, correct and agree on."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from mahrem import check
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
+from mahrem.federated.weights._schema import SharedSchema
+
+__all__ = ["read_schema", "read_toml", "schema_as_table", "schema_from_table", "write_schema"]
+
+_KEYS = ("target", "classes", "columns", "hierarchies")
+
+
+def schema_as_table(schema: SharedSchema) -> dict[str, Any]:
+    """Give a schema as a table of a TOML file, where what is None is left out."""
+    said = schema.as_dict()
+    columns = {
+        name: {key: value for key, value in column.items() if value is not None}
+        for name, column in said["columns"].items()
+    }
+    trees = {"hierarchies": said["hierarchies"]} if said["hierarchies"] else {}
+    return {"target": said["target"], "classes": said["classes"], "columns": columns, **trees}
+
+
+def schema_from_table(said: Mapping[str, Any]) -> SharedSchema:
+    """Read what :func:`schema_as_table` gave.
+
+    Raises:
+        InvalidInput: If something is missing or of another kind.
+    """
+    check.unknown_keys(said, _KEYS, where="schema")
+    try:
+        return SharedSchema.from_dict(said)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"schema: something is missing or of another kind ({error})") from None
+
+
+def write_schema(schema: SharedSchema, path: Path) -> None:
+    """Write a schema as TOML into a new file.
+
+    Raises:
+        InvalidParameter: If there is a file of that name.
+        OutputFailed: If it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(tomli_w.dumps(schema_as_table(schema)))
+    except FileExistsError:
+        raise InvalidParameter(f"output={path.name!r} exists; a schema is written to a new file") from None
+    except OSError as error:
+        raise OutputFailed(f"output={path.name!r} cannot be written: {error.strerror}") from None
+
+
+def read_schema(path: Path) -> SharedSchema:
+    """Read a schema file.
+
+    Raises:
+        InvalidInput: If it is none.
+    """
+    return schema_from_table(read_toml("schema", path))
+
+
+def read_toml(what: str, path: Path) -> dict[str, Any]:
+    """Read a file that everybody gets.
+
+    Raises:
+        InvalidInput: If it cannot be read, or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{what}={path.name!r} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeError):
+        raise InvalidInput(f"{what}={path.name!r} is no TOML") from None
