@@ -12,8 +12,8 @@ from mahrem.federated.runs import split_table
 from mahrem.federated.weights import (
     LearningPlan,
     SharedModel,
-    Together,
     TrainingSilo,
+    WeightsResult,
     learn_together,
     propose_schema,
     training_client,
@@ -37,7 +37,7 @@ def silos(plan: LearningPlan, parts: dict[str, pl.DataFrame], policy: Any = None
 
 def learnt(
     plan: LearningPlan, clients: int = 3, policy: Any = None, more: Any = None, **wrong: Any
-) -> Together:
+) -> WeightsResult:
     """Learn over silos of one table; ``client_2=...`` makes one of them otherwise."""
     made = silos(plan, split_table(people(), "class", clients=clients), policy)
     grid = LocalGrid(

@@ -217,7 +217,7 @@ def _rule_schema(
     like: str | None,
     bins: Iterable[str] | None,
 ) -> Any:
-    from mahrem.federated import Schema
+    from mahrem.federated import RulesSchema
     from mahrem.table import open_source
 
     if target is None:
@@ -226,7 +226,7 @@ def _rule_schema(
         raise InvalidParameter("columns: name them with --columns, or a table that has them with --like")
     names = listed(columns) if like is None else open_source(like, reading).columns
     chosen = tuple(name for name in names if like is None or name != target)
-    return Schema(columns=chosen, target=target, bins=_bins(bins or ()))
+    return RulesSchema(columns=chosen, target=target, bins=_bins(bins or ()))
 
 
 def _clients(said: Iterable[str]) -> dict[str, Path | None]:

@@ -63,7 +63,7 @@ def learns(said: Mapping[str, Any]) -> bool:
 
 def plan_from(said: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> Any:
     """Make the plan that was said, of rules or of learning; what belongs to the other kind is refused."""
-    from mahrem.federated import Plan
+    from mahrem.federated import RulesPlan
 
     given = dict(said)
     model = given.pop("model", RULES)
@@ -77,7 +77,7 @@ def plan_from(said: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -
             "leave out --sum, or --how one-shot"
         )
     whole = {**(usual or {}), **given}
-    return learning_plan({**whole, "model": model}) if learns(said) else Plan(**whole)
+    return learning_plan({**whole, "model": model}) if learns(said) else RulesPlan(**whole)
 
 
 def take_reading(said: dict[str, Any]) -> Any:

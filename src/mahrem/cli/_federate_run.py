@@ -184,10 +184,10 @@ def _simulated_rules(source: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
 def _simulated_learning(
     source: str, said: Mapping[str, Any], shared: Mapping[str, Any], silos: tuple[Any, Any]
 ) -> Mapping[str, Any]:
-    from mahrem.federated import Shared, simulate_learning
+    from mahrem.federated import TableSharing, simulate_learning
 
     usual, single = silos
-    return simulate_learning(source, shared=Shared(**shared), anonymise=usual, policies=single, **said)
+    return simulate_learning(source, shared=TableSharing(**shared), anonymise=usual, policies=single, **said)
 
 
 def _refuse_other(kind: str, **said: Any) -> None:

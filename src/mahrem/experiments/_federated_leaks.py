@@ -21,9 +21,9 @@ from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import LearningTable, read_table
 from mahrem.federated.runs import split_table
 from mahrem.federated.weights import (
-    Imitation,
+    ImitatedNetwork,
     LearningPlan,
-    Overheard,
+    ListeningGrid,
     Protections,
     SharedModel,
     SharedSchema,
@@ -66,7 +66,7 @@ def membership_rows(run: TableRun) -> Iterator[Row]:
     for name, (plan, policy) in _ways(adult, size // CLIENTS, quick=run.quick).items():
         run.step(f"membership: {name}")
         silos = {key: TrainingSilo(key, part, schema, plan, policy) for key, part in parts.items()}
-        heard = Overheard(LocalGrid(silos))
+        heard = ListeningGrid(LocalGrid(silos))
         model = learn_together(heard, schema, plan).model
         place = run.place("adult", clients=CLIENTS, rows=size, rounds=plan.rounds)
         rows, labels = schema.rows(judged)
@@ -93,14 +93,14 @@ def _ways(
 
 def _memberships(
     model: SharedModel,
-    heard: Overheard,
+    heard: ListeningGrid,
     schema: SharedSchema,
     frames: tuple[pl.DataFrame, pl.DataFrame],
     silo: pl.DataFrame,
 ) -> Iterator[ModelFinding]:
     members, others = (Examples(*schema.rows(frame)) for frame in frames)
     yield LossThreshold()(model, members, others)
-    yield FewShadows(shadows=SHADOWS)(model, members, others, make=lambda seed: Imitation(model, seed))
+    yield FewShadows(shadows=SHADOWS)(model, members, others, make=lambda seed: ImitatedNetwork(model, seed))
     own = Examples(*schema.rows(silo))
     yield UpdateMembership()(*heard.models(WATCHED, model), own, others)
 
@@ -159,7 +159,7 @@ def _heard(
     silos = {
         f"c{place:05d}": TrainingSilo(f"c{place:05d}", part, schema, plan) for place, part in enumerate(parts)
     }
-    heard = Overheard(LocalGrid(silos))
+    heard = ListeningGrid(LocalGrid(silos))
     learn_together(heard, schema, plan)
     return [_moved(schema, plan, *heard.heard[name][0]) for name in silos], _encoded(parts, schema)
 

@@ -34,10 +34,17 @@ if TYPE_CHECKING:
         run_federation,
         serve_federation,
     )
-    from mahrem.federated.rules import ExactSettings, Plan, Schema, Silo, learn_exact, learn_one_shot
+    from mahrem.federated.rules import (
+        ExactSettings,
+        RulesPlan,
+        RulesSchema,
+        RulesSilo,
+        learn_exact,
+        learn_one_shot,
+    )
     from mahrem.federated.runs import (
         ShapeRun,
-        Shared,
+        TableSharing,
         attack_run,
         compare_shape,
         is_run,
@@ -70,14 +77,14 @@ __all__ = [
     "LocalGrid",
     "MaskedClient",
     "MaskedSum",
-    "Plan",
     "Protections",
-    "Schema",
+    "RulesPlan",
+    "RulesSchema",
+    "RulesSilo",
     "ShapeRun",
-    "Shared",
     "SharedModel",
     "SharedSchema",
-    "Silo",
+    "TableSharing",
     "TrainingSilo",
     "attack_run",
     "compare_shape",

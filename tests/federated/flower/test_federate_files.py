@@ -25,7 +25,7 @@ from mahrem.federated.flower import (
     renew_certificate,
     serve_federation,
 )
-from mahrem.federated.rules import Plan, Schema, Silo, agreed_client
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
 from mahrem.federated.sums import MaskedSum
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.federated.wire._certificates import (
@@ -40,7 +40,7 @@ from mahrem.federated.wire._certificates import (
     signature_holds,
 )
 
-SCHEMA = Schema(columns=("a", "b"), target="y", bins={"b": (1.0, 2.5)})
+SCHEMA = RulesSchema(columns=("a", "b"), target="y", bins={"b": (1.0, 2.5)})
 
 
 @pytest.fixture(scope="module")
@@ -186,21 +186,23 @@ def test_a_schema_takes_its_columns_and_nothing_else() -> None:
     assert "secret" not in str(refused.value)
     for bad in ({"columns": ()}, {"columns": ("y",)}, {"bins": {"a": (2, 1)}}, {"bins": {"c": (1,)}}):
         with pytest.raises((InvalidParameter, ColumnNotFound)):
-            Schema(**{"columns": ("a", "b"), "target": "y", **bad})  # type: ignore[arg-type]
+            RulesSchema(**{"columns": ("a", "b"), "target": "y", **bad})  # type: ignore[arg-type]
 
 
 def test_a_plan_that_hides_needs_two_clients() -> None:
     with pytest.raises(InvalidParameter, match="hides nothing"):
-        Plan(sum="masked", least_clients=1)
-    assert Plan(sum="plain", least_clients=1).hides is False
-    assert Plan(how="one-shot", sum="masked").sum == "plain"  # rules are not added up, and no file says so
+        RulesPlan(sum="masked", least_clients=1)
+    assert RulesPlan(sum="plain", least_clients=1).hides is False
+    assert (
+        RulesPlan(how="one-shot", sum="masked").sum == "plain"
+    )  # rules are not added up, and no file says so
     for bad in ({"how": "magic"}, {"sum": "none"}, {"support": 2.0}, {"least_count": 0}):
         with pytest.raises(InvalidParameter):
-            Plan(**bad)  # type: ignore[arg-type]
+            RulesPlan(**bad)  # type: ignore[arg-type]
 
 
-def silo() -> Silo:
-    return Silo(pl.DataFrame({"a": ["1", "2"] * 5, "b": ["3"] * 10, "y": ["n", "j"] * 5}), target="y")
+def silo() -> RulesSilo:
+    return RulesSilo(pl.DataFrame({"a": ["1", "2"] * 5, "b": ["3"] * 10, "y": ["n", "j"] * 5}), target="y")
 
 
 def asked(kind: str, **body: Any) -> Message:
@@ -210,14 +212,14 @@ def asked(kind: str, **body: Any) -> Message:
 
 @pytest.mark.parametrize("kind", ["counts", "cover", "rules"])
 def test_a_client_under_masks_gives_nothing_away_in_the_clear(kind: str) -> None:
-    client = agreed_client(Plan(sum="masked"), SCHEMA, "north", silo())
+    client = agreed_client(RulesPlan(sum="masked"), SCHEMA, "north", silo())
     with pytest.raises(InvalidInput, match="refused"):
         client.answer(asked(kind))
     assert client.answer(asked("frequent")).body["classes"] == ["j", "n"]
 
 
 def test_a_server_that_asks_for_more_than_was_agreed_is_refused() -> None:
-    exact = agreed_client(Plan(sum="plain"), SCHEMA, "north", silo())
+    exact = agreed_client(RulesPlan(sum="plain"), SCHEMA, "north", silo())
     for bad in (
         asked("frequent", support=0.01),
         asked("frequent", support="0"),
@@ -227,17 +229,17 @@ def test_a_server_that_asks_for_more_than_was_agreed_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput):
             exact.answer(bad)
-    once = agreed_client(Plan(how="one-shot"), SCHEMA, "north", silo())
+    once = agreed_client(RulesPlan(how="one-shot"), SCHEMA, "north", silo())
     with pytest.raises(InvalidInput, match="one-shot"):
         once.answer(asked("frequent"))
     with pytest.raises(InvalidInput, match="support"):
         once.answer(asked("rules", settings={"support": 0.01}))
     with pytest.raises(InvalidParameter, match="secret"):
-        agreed_client(Plan(sum="homomorphic"), SCHEMA, "north", silo())
+        agreed_client(RulesPlan(sum="homomorphic"), SCHEMA, "north", silo())
 
 
 def test_a_client_refuses_a_sum_of_fewer_than_agreed() -> None:
-    plan = Plan(sum="masked", least_clients=3)
+    plan = RulesPlan(sum="masked", least_clients=3)
     clients = {name: agreed_client(plan, SCHEMA, name, silo()) for name in ("a", "b")}
     grid = LocalGrid(clients)
     with pytest.raises(Exception, match="fewer than 3 is refused"):
@@ -246,7 +248,7 @@ def test_a_client_refuses_a_sum_of_fewer_than_agreed() -> None:
 
 def test_a_client_refuses_a_threshold_that_a_third_of_the_clients_could_get_round() -> None:
     names = [f"c{number}" for number in range(6)]
-    clients = {name: agreed_client(Plan(sum="masked"), SCHEMA, name, silo()) for name in names}
+    clients = {name: agreed_client(RulesPlan(sum="masked"), SCHEMA, name, silo()) for name in names}
     grid = LocalGrid(clients)
     with pytest.raises(Infeasible, match="threshold=4 is too low for clients=6"):
         MaskedSum(threshold=0.5)(grid, grid.nodes(), asked("counts"), lambda _: None)

@@ -29,7 +29,7 @@ from mahrem.federated.flower import (
     run_federation,
 )
 from mahrem.federated.flower._connection import Clock
-from mahrem.federated.flower._member import Member
+from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._weights import LearningClient
 from mahrem.federated.runs import simulate_learning
 from mahrem.federated.runs._learning import LearningRun
@@ -37,8 +37,8 @@ from mahrem.federated.weights import (
     LearningPlan,
     Protections,
     SharedModel,
-    Together,
     TrainingSilo,
+    WeightsResult,
     learn_together,
     propose_schema,
     read_schema,
@@ -88,7 +88,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str]
 
 def node_of(study: Path, federation: Federation, name: str, table: pl.DataFrame, **more: Any) -> FlowerNode:
     key = read_private_key(study / "clients" / f"{name}.key")
-    answerer, _ = LearningClient(policy=KEPT, **more).answerer(Member(federation, key, table))
+    answerer, _ = LearningClient(policy=KEPT, **more).answerer(FederationMember(federation, key, table))
     return FlowerNode(federation, key, answerer, _name=name)
 
 
@@ -99,7 +99,7 @@ def learnt(
     *,
     public: bytes | None = None,
     **more: Any,
-) -> Together:
+) -> WeightsResult:
     """Learn over Flower's messages with the two ends of the wire in this process."""
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
     nodes = {name: node_of(study, federation, name, table, **more) for name, table in tables.items()}
@@ -160,7 +160,9 @@ def test_a_ledger_pays_before_weights_leave_a_client(study: Path, tmp_path: Path
     federation = replace(Federation.read(study / "federation.toml"), plan=NOISY)
     TABLES["north"].write_csv(tmp_path / "north.csv")
     Ledger.create(tmp_path / "ledger", tmp_path / "north.csv", epsilon=9, delta=1e-5)
-    member = Member(federation, read_private_key(study / "clients" / "north.key"), tmp_path / "north.csv")
+    member = FederationMember(
+        federation, read_private_key(study / "clients" / "north.key"), tmp_path / "north.csv"
+    )
     client, _ = LearningClient(policy=KEPT, ledger=tmp_path / "ledger").answerer(member)
     assert Ledger.open(tmp_path / "ledger").history() == []
     agreed = NOISY.fingerprint(SCHEMA.fingerprint())

@@ -21,13 +21,13 @@ from mahrem.federated.flower._connection import (
     reply_statement,
 )
 from mahrem.federated.flower._rules import noisy_rules
-from mahrem.federated.rules import Plan, Schema, Silo, agreed_client
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
 from mahrem.federated.wire import Failure, Message, pack_message, unpack_message
 from mahrem.federated.wire._certificates import read_private_key, sign_bytes
 from mahrem.learning.rules import cba
 
-PLAN = Plan(sum="plain")
-SCHEMA = Schema(columns=("a",), target="y")
+PLAN = RulesPlan(sum="plain")
+SCHEMA = RulesSchema(columns=("a",), target="y")
 ANSWER = Message("counts", "run", 1, {"numbers": [1]})
 
 
@@ -111,7 +111,7 @@ def asked(data: bytes, **parts: bytes) -> Any:
 def answered(study: Path, content: Any) -> tuple[bytes, bytes]:
     federation = federation_of(study)
     rows = pl.DataFrame({"a": ["1", "2"] * 9, "y": ["n", "j"] * 9})
-    answerer = agreed_client(PLAN, SCHEMA, "north", Silo(rows, target="y"))
+    answerer = agreed_client(PLAN, SCHEMA, "north", RulesSilo(rows, target="y"))
     key = read_private_key(study / "clients" / "north.key")
     node = FlowerNode(federation, key, answerer, _name="north")
     parts = from_content(node._answered(made(content)))
@@ -150,7 +150,7 @@ def test_another_version_is_refused_by_both_sides_with_both_numbers(study: Path)
 
 def test_noise_is_for_one_shot_rules_and_a_ledger_pays_for_noise(study: Path) -> None:
     exact = federation_of(study)
-    once = replace(exact, plan=Plan(how="one-shot"))
+    once = replace(exact, plan=RulesPlan(how="one-shot"))
     assert noisy_rules(once, None, None) is None
     with pytest.raises(InvalidParameter, match="one-shot"):
         noisy_rules(exact, 1.0, None)

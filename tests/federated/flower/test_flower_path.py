@@ -22,7 +22,7 @@ from mahrem.federated.flower import (
     reveal_model,
 )
 from mahrem.federated.flower._rules import disguised_rules, noisy_rules
-from mahrem.federated.rules import Learnt, Plan, Schema, Silo, agreed_client, learn_plan
+from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo, agreed_client, learn_plan
 from mahrem.federated.sums import make_sum_keys
 from mahrem.federated.wire import Message
 from mahrem.federated.wire._certificates import read_private_key, sign_bytes
@@ -30,8 +30,8 @@ from mahrem.learning.rules import RuleList, cba
 
 NAMES = ("north", "south", "west", "east")
 COLUMNS = ("sky", "wind")
-PLAN = Plan(sum="plain", support=0.1, confidence=0.4, longest=2)
-SCHEMA = Schema(columns=COLUMNS, target="class")
+PLAN = RulesPlan(sum="plain", support=0.1, confidence=0.4, longest=2)
+SCHEMA = RulesSchema(columns=COLUMNS, target="class")
 Changes = Mapping[str, Callable[[Any], Any]]
 
 
@@ -60,14 +60,14 @@ def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str]
 
 def learnt(
     study: Path,
-    plan: Plan = PLAN,
+    plan: RulesPlan = PLAN,
     tables: Mapping[str, pl.DataFrame] = TABLES,
     changes: Changes | None = None,
     *,
     tamper: Any = None,
     protect: Any = None,
     keys: tuple[bytes | None, bytes | None] = (None, None),
-) -> Learnt:
+) -> RulesResult:
     """Learn what a federation agreed on with some clients changed."""
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
     nodes = {}
@@ -77,7 +77,7 @@ def learnt(
             plan,
             SCHEMA,
             name,
-            Silo(table, target="class", protect=protect),
+            RulesSilo(table, target="class", protect=protect),
             secret=keys[0],
             sign=lambda statement, key=key: sign_bytes(key, statement),  # type: ignore[misc]
             verify=federation.signed_by,
@@ -182,7 +182,7 @@ def test_an_answer_that_flower_cannot_read_is_left_out(study: Path) -> None:
 def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
 
-    plan = Plan(how="one-shot", support=0.1)
+    plan = RulesPlan(how="one-shot", support=0.1)
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
     ledger = tmp_path / "ledger.json"
     Ledger.create(ledger, pl.concat(TABLES.values()), epsilon=2.5)
@@ -197,7 +197,7 @@ def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_pa
 def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
     study: Path, tmp_path: Path
 ) -> None:
-    plan = Plan(how="one-shot", support=0.1)
+    plan = RulesPlan(how="one-shot", support=0.1)
     federation = replace(Federation.read(study / "federation.toml"), plan=plan)
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     (tmp_path / "rules.key").write_bytes(bytes(range(32)))
@@ -232,7 +232,7 @@ def test_a_key_of_sums_that_others_can_read_is_refused(study: Path, tmp_path: Pa
 def test_a_ledger_of_other_data_pays_for_nothing(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
 
-    federation = replace(Federation.read(study / "federation.toml"), plan=Plan(how="one-shot"))
+    federation = replace(Federation.read(study / "federation.toml"), plan=RulesPlan(how="one-shot"))
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     people(60, 7).write_csv(tmp_path / "other.csv")
     TABLES["north"].write_csv(tmp_path / "north.csv")

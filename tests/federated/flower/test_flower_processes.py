@@ -39,15 +39,15 @@ from mahrem.federated.flower import (
     run_federation,
 )
 from mahrem.federated.flower._link import NODE_PATHS
-from mahrem.federated.flower._member import Member
+from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._rules import RuleClient
-from mahrem.federated.rules import Plan, Schema
+from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.wire import Message
 from mahrem.federated.wire._certificates import make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
 
-PLAN = Plan(sum="masked", support=0.1, confidence=0.4, longest=2)
-SCHEMA = Schema(columns=("sky", "wind"), target="class")
+PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2)
+SCHEMA = RulesSchema(columns=("sky", "wind"), target="class")
 NAMES = ("north", "south", "west")
 
 
@@ -236,7 +236,7 @@ def a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Proces
     processes.everybody()
     federation = processes.federation
     key = read_private_key(processes.key("east"))
-    honest = RuleClient().answerer(Member(federation, key, people(90, 9)))[0]
+    honest = RuleClient().answerer(FederationMember(federation, key, people(90, 9)))[0]
     with Answering(FlowerNode(federation, key, _Leaving(honest))):
         said, model = learnt(processes, "dropped", clients=4)
     assert said["clients"] == sorted(NAMES)

@@ -15,8 +15,8 @@ from mahrem.arrays import cover_first, eclat_sets, pack_bits
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules import (
     ExactSettings,
-    Learnt,
-    Silo,
+    RulesResult,
+    RulesSilo,
     cover_counts,
     cover_together,
     learn_exact,
@@ -39,7 +39,7 @@ def people(rows: int, seed: int, columns: int = 4, classes: int = 3) -> pl.DataF
 
 
 def grid_of(frame: pl.DataFrame, parts: list[np.ndarray], **options: Any) -> LocalGrid:
-    return LocalGrid({f"client{n:02d}": Silo(frame[part], **options) for n, part in enumerate(parts)})
+    return LocalGrid({f"client{n:02d}": RulesSilo(frame[part], **options) for n, part in enumerate(parts)})
 
 
 def columns_of(frame: pl.DataFrame) -> list[str]:
@@ -111,7 +111,7 @@ def test_rounds_of_counts_find_what_walking_down_any_ranking_keeps(
 def test_masked_sums_give_the_same_model() -> None:
     frame = people(120, 5)
     parts = split_rows(120, 6)
-    silos = {f"client{n}": Silo(frame[part]) for n, part in enumerate(parts)}
+    silos = {f"client{n}": RulesSilo(frame[part]) for n, part in enumerate(parts)}
     grid = LocalGrid({name: MaskedClient.of(name, silo) for name, silo in silos.items()})
     learnt = learn_exact(grid, columns_of(frame), LOOSE, adder=MaskedSum())
     assert len(learnt.model) > 3
@@ -144,7 +144,7 @@ def test_a_loss_after_hidden_counts_stops_unless_asked_to_count_again() -> None:
     parts = split_rows(100, 6)
 
     def made(*, recount: bool) -> LocalGrid:
-        silos = {f"client{n}": Silo(frame[part]) for n, part in enumerate(parts)}
+        silos = {f"client{n}": RulesSilo(frame[part]) for n, part in enumerate(parts)}
         return LocalGrid(
             {name: MaskedClient.of(name, silo, recount=recount) for name, silo in silos.items()}, lost
         )
@@ -165,18 +165,18 @@ def test_a_loss_after_hidden_counts_stops_unless_asked_to_count_again() -> None:
 class Forger:
     """A client that changes its answers before they leave."""
 
-    silo: Silo
+    silo: RulesSilo
     change: Callable[[Message], Message]
 
     def answer(self, message: Message) -> Message:
         return self.change(self.silo.answer(message))
 
 
-def with_forger(change: Callable[[Message], Message]) -> tuple[Learnt, RuleList]:
+def with_forger(change: Callable[[Message], Message]) -> tuple[RulesResult, RuleList]:
     frame = people(90, 2)
     parts = split_rows(90, 3)
     grid = grid_of(frame, parts)
-    clients = {**grid.clients, "client02": Forger(Silo(frame[parts[2]]), change)}
+    clients = {**grid.clients, "client02": Forger(RulesSilo(frame[parts[2]]), change)}
     learnt = learn_exact(LocalGrid(clients), columns_of(frame), LOOSE)
     return learnt, central(frame[np.concatenate(parts[:2])])
 
@@ -225,11 +225,11 @@ def test_nonsense_in_the_first_answer_is_refused() -> None:
 def test_another_schema_is_refused_and_an_empty_table_and_one_class_are_survived() -> None:
     frame = people(80, 4)
     clients = {
-        "good": Silo(frame),
-        "other": Silo(frame.rename({"c0": "d0"})),
-        "without": Silo(frame.drop("class")),
-        "empty": Silo(frame[:0]),
-        "single": Silo(frame.filter(pl.col("class") == "k1")),
+        "good": RulesSilo(frame),
+        "other": RulesSilo(frame.rename({"c0": "d0"})),
+        "without": RulesSilo(frame.drop("class")),
+        "empty": RulesSilo(frame[:0]),
+        "single": RulesSilo(frame.filter(pl.col("class") == "k1")),
     }
     learnt = learn_exact(LocalGrid(clients), columns_of(frame), LOOSE)
     assert sorted(learnt.left_out) == ["other", "without"]
@@ -240,13 +240,13 @@ def test_another_schema_is_refused_and_an_empty_table_and_one_class_are_survived
 
 def test_columns_in_another_order_do_not_matter() -> None:
     frame = people(60, 9)
-    clients = {"a": Silo(frame[:30]), "b": Silo(frame[30:].select(reversed(frame.columns)))}
+    clients = {"a": RulesSilo(frame[:30]), "b": RulesSilo(frame[30:].select(reversed(frame.columns)))}
     assert learn_exact(LocalGrid(clients), columns_of(frame), LOOSE).model == central(frame)
 
 
 def test_no_rows_at_all_is_said() -> None:
     with pytest.raises(Infeasible, match="row"):
-        learn_exact(LocalGrid({"a": Silo(people(0, 1))}), ["c0", "c1", "c2", "c3"])
+        learn_exact(LocalGrid({"a": RulesSilo(people(0, 1))}), ["c0", "c1", "c2", "c3"])
     with pytest.raises(Infeasible, match="clients=0"):
         learn_exact(LocalGrid({}), ["c0"])
 
@@ -285,7 +285,7 @@ def test_no_count_of_fewer_people_than_allowed_leaves_a_client() -> None:
 
 
 def test_a_question_that_cannot_be_read_is_refused() -> None:
-    silo = Silo(people(10, 1))
+    silo = RulesSilo(people(10, 1))
     for kind, body in (("rows", {}), ("counts", {}), ("counts", {"columns": ["c0", "c1", "c2", "c3"]})):
         with pytest.raises(InvalidInput):
             silo.answer(Message(kind, "run", 1, body))
@@ -304,7 +304,7 @@ def test_the_published_sets_need_few_rounds(benchmark_data: Path, name: str) -> 
 @pytest.mark.parametrize("candidates", ["levels", "partition"])
 def test_columns_in_another_order_do_not_matter_for_larger_sets_either(candidates: Any) -> None:
     frame = people(60, 9)
-    clients = {"a": Silo(frame[:30]), "b": Silo(frame[30:].select(reversed(frame.columns)))}
+    clients = {"a": RulesSilo(frame[:30]), "b": RulesSilo(frame[30:].select(reversed(frame.columns)))}
     learnt = learn_exact(
         LocalGrid(clients), columns_of(frame), ExactSettings(cba=CHOSEN, candidates=candidates)
     )

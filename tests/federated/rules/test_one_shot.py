@@ -16,7 +16,7 @@ from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParam
 from mahrem.federated.rules import (
     Disguise,
     MergedRules,
-    Silo,
+    RulesSilo,
     discrete_laplace,
     learn_one_shot,
     perturb_rules,
@@ -42,7 +42,9 @@ def weather(rows: int, seed: int = 0) -> pl.DataFrame:
 
 
 def grid_of(frame: pl.DataFrame, clients: int) -> LocalGrid:
-    return LocalGrid({f"c{n}": Silo(frame[rows]) for n, rows in enumerate(split_rows(frame.height, clients))})
+    return LocalGrid(
+        {f"c{n}": RulesSilo(frame[rows]) for n, rows in enumerate(split_rows(frame.height, clients))}
+    )
 
 
 def test_support_and_confidence_are_those_of_the_formulas() -> None:
@@ -117,10 +119,10 @@ def test_forged_rules_and_other_schemas_are_refused_and_the_others_go_on() -> No
             return message.reply(rules=b"\xff\xfe")
 
     clients = {
-        "good": Silo(frame),
+        "good": RulesSilo(frame),
         "forger": Forger(),
         "nonsense": Nonsense(),
-        "other": Silo(frame.drop("wind")),
+        "other": RulesSilo(frame.drop("wind")),
     }
     learnt = learn_one_shot(LocalGrid(clients), ["sky", "wind"])  # type: ignore[arg-type]
     assert learnt.nodes == ("good",)
@@ -128,7 +130,7 @@ def test_forged_rules_and_other_schemas_are_refused_and_the_others_go_on() -> No
     assert "more rows than there are" in learnt.left_out["forger"]
     with pytest.raises(Infeasible, match="at least 2"):
         learn_one_shot(LocalGrid(clients), ["sky", "wind"], least_clients=2)  # type: ignore[arg-type]
-    empty = learn_one_shot(LocalGrid({"a": Silo(frame), "b": Silo(frame[:0])}), ["sky", "wind"])
+    empty = learn_one_shot(LocalGrid({"a": RulesSilo(frame), "b": RulesSilo(frame[:0])}), ["sky", "wind"])
     assert set(empty.left_out) == {"b"}
     with pytest.raises(InvalidInput):
         MergedRules.from_json("{}")
@@ -141,8 +143,10 @@ def test_dummies_change_nothing_and_cannot_be_read() -> None:
     parts = split_rows(400, 4)
     disguise = Disguise(bytes(range(32)), dummies=3.0, pool=16)
     columns = ["sky", "wind"]
-    plain = LocalGrid({f"c{n}": Silo(frame[rows]) for n, rows in enumerate(parts)})
-    hidden = LocalGrid({f"c{n}": Silo(frame[rows], protect=disguise.hide) for n, rows in enumerate(parts)})
+    plain = LocalGrid({f"c{n}": RulesSilo(frame[rows]) for n, rows in enumerate(parts)})
+    hidden = LocalGrid(
+        {f"c{n}": RulesSilo(frame[rows], protect=disguise.hide) for n, rows in enumerate(parts)}
+    )
     merged = learn_one_shot(hidden, columns).model
     expected = learn_one_shot(plain, columns).model
     assert len(merged) > len(expected)
@@ -249,7 +253,7 @@ def test_rules_that_are_no_rules_stop_neither_the_server_nor_the_others(text: by
         def answer(self, message: Message) -> Message:
             return message.reply(rules=text.replace(b"COLUMNS", b'["sky", "wind"]'))
 
-    learnt = learn_one_shot(LocalGrid({"good": Silo(weather(100)), "bad": Forger()}), ["sky", "wind"])
+    learnt = learn_one_shot(LocalGrid({"good": RulesSilo(weather(100)), "bad": Forger()}), ["sky", "wind"])
     assert learnt.nodes == ("good",)
 
 
@@ -267,7 +271,7 @@ def test_neither_counts_by_class_nor_few_people_leave_with_the_rules() -> None:
     frame = weather(60, 5)
     settings = CbaSettings(support=0.01, confidence=0.1)
     for least in (1, 6):
-        sent = Silo(frame, least_count=least).answer(
+        sent = RulesSilo(frame, least_count=least).answer(
             Message("rules", "run", 1, {"columns": ["sky", "wind"], "settings": asdict(settings)})
         )
         rules = RuleList.from_json(sent.body["rules"].decode())
@@ -278,7 +282,7 @@ def test_neither_counts_by_class_nor_few_people_leave_with_the_rules() -> None:
         assert right.min().round(6) >= least
         assert not ((wrong.round(6) > 0) & (wrong.round(6) < least)).any()
     with pytest.raises(InvalidInput, match="fewer than 100"):
-        Silo(frame, least_count=100).answer(
+        RulesSilo(frame, least_count=100).answer(
             Message("rules", "run", 1, {"columns": ["sky", "wind"], "settings": asdict(settings)})
         )
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, OutputFailed
-from mahrem.federated.rules import Plan
+from mahrem.federated.rules import RulesPlan
 from mahrem.federated.runs import RunFolder, simulate, split_table
 from mahrem.learning.rules import RuleList, cba
 
-LOOSE = Plan(sum="plain", support=0.05, confidence=0.4)
+LOOSE = RulesPlan(sum="plain", support=0.05, confidence=0.4)
 
 
 def people(rows: int = 240, seed: int = 0) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
 
 @pytest.mark.parametrize("how", ["plain", "masked", "one-shot"])
 def test_every_way_of_learning_can_be_simulated(tmp_path: Path, how: str) -> None:
-    plan = Plan(how="one-shot") if how == "one-shot" else Plan(sum=how, support=0.1)  # type: ignore[arg-type]
+    plan = RulesPlan(how="one-shot") if how == "one-shot" else RulesPlan(sum=how, support=0.1)  # type: ignore[arg-type]
     said = simulate(people(), "class", tmp_path / how, plan, clients=3, split="skewed")
     assert said["exact"] == (how != "one-shot")
     assert said["equals_central"] == (how != "one-shot")
@@ -85,7 +85,7 @@ def test_homomorphic_sums_can_be_simulated(tmp_path: Path, request: pytest.Fixtu
         import tenseal  # noqa: F401 - is it there?
     except ImportError:
         request.getfixturevalue("missing_part")("TenSEAL is not installed")
-    said = simulate(people(), "class", tmp_path / "run", Plan(sum="homomorphic", support=0.3))
+    said = simulate(people(), "class", tmp_path / "run", RulesPlan(sum="homomorphic", support=0.3))
     assert said["equals_central"] is True
 
 
@@ -135,7 +135,7 @@ def test_bad_input_is_said_before_anything_is_written(tmp_path: Path) -> None:
 def test_a_failed_run_says_why_and_its_folder_can_be_used_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(Infeasible, match="clients=2"):
-        simulate(people(), "class", folder, Plan(sum="plain", least_clients=5), clients=2)
+        simulate(people(), "class", folder, RulesPlan(sum="plain", least_clients=5), clients=2)
     assert state(folder)["state"] == "failed"
     assert "clients=2" in state(folder)["why"]
     simulate(people(), "class", folder, LOOSE)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.flower import init_federation
-from mahrem.federated.rules import Plan, Schema, Silo, agreed_client
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
 from mahrem.federated.sums import EncryptedClient, EncryptedSum, MaskedClient, MaskedSum, make_sum_keys
 from mahrem.federated.wire import LocalGrid, Message, pack_message, unpack_message
 from mahrem.federated.wire._message import MOST_BYTES, digest_message
@@ -216,22 +216,22 @@ def test_a_key_of_sums_is_refused_where_the_other_one_belongs(
                 tmp_path / "study",
                 SCHEMA,
                 {"north": None, "south": None},
-                Plan(sum="homomorphic"),
+                RulesPlan(sum="homomorphic"),
                 sum_public=tmp_path / file,
             )
         assert not (tmp_path / "study").exists()  # no secret key was left with the server
 
 
-SCHEMA = Schema(columns=("a", "b"), target="y")
+SCHEMA = RulesSchema(columns=("a", "b"), target="y")
 
 
-def agreed(plan: Plan) -> Any:
+def agreed(plan: RulesPlan) -> Any:
     frame = pl.DataFrame({"a": ["1", "2"] * 5, "b": ["3"] * 10, "y": ["n", "j"] * 5})
-    return agreed_client(plan, SCHEMA, "north", Silo(frame, target="y"))
+    return agreed_client(plan, SCHEMA, "north", RulesSilo(frame, target="y"))
 
 
 def test_a_client_learns_with_the_agreed_settings_only() -> None:
-    plan = Plan(how="one-shot", confidence=0.6, longest=1)
+    plan = RulesPlan(how="one-shot", confidence=0.6, longest=1)
     honest = asdict(plan.cba())
     client = agreed(plan)
     body = {"columns": ["a", "b"], "settings": honest}
@@ -242,7 +242,7 @@ def test_a_client_learns_with_the_agreed_settings_only() -> None:
 
 
 def test_a_client_tells_of_single_cells_and_counts_by_no_more_than_agreed() -> None:
-    client = agreed(Plan(sum="plain", longest=1))
+    client = agreed(RulesPlan(sum="plain", longest=1))
     frequent = {"columns": ["a", "b"], "support": 0.2, "longest": 1, "by_rule": False, "most": None}
     assert client.answer(Message("frequent", "run", 1, frequent)).body["classes"] == ["j", "n"]
     for lie in ({"longest": 2}, {"longest": None}, {"support": float("nan")}):
@@ -267,12 +267,12 @@ def test_a_class_of_too_few_people_is_not_named(few: int, least: int, seed: int)
     frame = pl.DataFrame(
         {"a": rng.integers(0, 3, rows).astype(str), "b": ["x"] * 20 + ["z"] * few, "y": target}
     )
-    silo = Silo(frame, target="y", least_count=least)
+    silo = RulesSilo(frame, target="y", least_count=least)
     asked = {"columns": ["a", "b"], "support": 0.01, "longest": 1, "by_rule": False, "most": None}
     classes = silo.answer(Message("frequent", "run", 1, asked)).body["classes"]
     assert ("rare" in classes) == (few >= least)
     assert {"common", "usual"} <= set(classes)
-    body = {"columns": ["a", "b"], "settings": asdict(Plan(support=0.01).cba())}
+    body = {"columns": ["a", "b"], "settings": asdict(RulesPlan(support=0.01).cba())}
     rules = silo.answer(Message("rules", "run", 1, body)).body["rules"]
     assert (b"rare" in rules) == (few >= least)
 

@@ -19,7 +19,7 @@ from mahrem.errors import BudgetExceeded, Infeasible, InvalidInput, InvalidParam
 from mahrem.experiments._federated_shapes import guess_labels
 from mahrem.federated.networks import Network
 from mahrem.federated.networks._network import client_seed, even_batches
-from mahrem.federated.networks._stack import Stack, cross_entropy_slope
+from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
 from mahrem.federated.runs import ShapeRun, compare_shape, simulate_shape, split_table
 from mahrem.federated.shapes import (
     GossipPeer,
@@ -81,7 +81,7 @@ def in_one_place(plan: SplitPlan) -> Any:
     clients = split_clients(plan)
     bottom, *tail = (stack.flat for stack in clients["client-1"].turns.stacks)
     middle = server_layers(plan, 2).flat
-    whole = Stack(np.concatenate([bottom, middle, *tail]), plan.network.shapes(SCHEMA.encoder.width, 2))
+    whole = LayerStack(np.concatenate([bottom, middle, *tail]), plan.network.shapes(SCHEMA.encoder.width, 2))
     right = np.eye(2, dtype=np.float32)
     for number in range(1, plan.rounds + 1):
         for name, part in split_table(people(), "class", clients=3).items():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.networks import Network
-from mahrem.federated.networks._stack import Stack, cross_entropy_slope
+from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
 from mahrem.federated.shapes import (
     LabelNoise,
     VerticalParty,
@@ -181,7 +181,7 @@ def test_the_gradient_of_a_split_network_is_that_of_the_whole_network(
     top = JoinedTop(("a", "b"), 4, (5,), classes, seed + 9)
     right = np.eye(classes)[rng.integers(0, classes, rows)]
     flat = joined_layers(list(parts.values()), top.stack)
-    whole = Stack(flat, Network(hidden=(8, 5)).shapes(5, classes))
+    whole = LayerStack(flat, Network(hidden=(8, 5)).shapes(5, classes))
     whole.back(cross_entropy_slope(whole.forward(np.hstack(list(held.values()))), right), further=False)
     slopes = top.learn({name: part.forward(held[name]) for name, part in parts.items()}, right, 0.0)
     for name, part in parts.items():

@@ -11,14 +11,14 @@ from hypothesis.extra.numpy import arrays
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.networks import Network
 from mahrem.federated.networks._network import scores_of
-from mahrem.federated.networks._stack import Stack, cross_entropy_slope
+from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
 from mahrem.federated.runs import dirichlet_rows
 from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
 from mahrem.federated.weights import (
+    CoordinateMedian,
     FedAvg,
     Krum,
     LearningPlan,
-    Median,
     TrimmedMean,
     krum,
     trimmed_mean,
@@ -44,7 +44,7 @@ def test_one_liar_does_not_move_robust_rules_out_of_the_honest_range(
 ) -> None:
     honest = np.delete(weights, liar, axis=0)
     weights[liar] = lie
-    for rule in (Median(), TrimmedMean(cut=1)):
+    for rule in (CoordinateMedian(), TrimmedMean(cut=1)):
         found = rule(weights, np.ones(5))
         assert (found >= honest.min(axis=0) - 1e-9).all()
         assert (found <= honest.max(axis=0) + 1e-9).all()
@@ -68,7 +68,13 @@ def test_krum_never_takes_a_far_liar() -> None:
 
 @pytest.mark.parametrize(
     ("rule", "least"),
-    [(FedAvg(), 1), (Median(), 3), (TrimmedMean(cut=2), 5), (Krum(malicious=1), 5), (Krum(keep=8), 9)],
+    [
+        (FedAvg(), 1),
+        (CoordinateMedian(), 3),
+        (TrimmedMean(cut=2), 5),
+        (Krum(malicious=1), 5),
+        (Krum(keep=8), 9),
+    ],
 )
 def test_too_few_clients_are_refused(rule: Any, least: int) -> None:
     rule.require(least)
@@ -126,7 +132,7 @@ def test_gradients_are_those_of_small_differences(hidden: tuple[int, ...]) -> No
     def loss(at: Any) -> float:
         return float(-np.log(scores_of(network, at, rows.astype(np.float32), 3)[np.arange(9), labels]).mean())
 
-    stack = Stack(weights, network.shapes(4, 3))
+    stack = LayerStack(weights, network.shapes(4, 3))
     stack.back(cross_entropy_slope(stack.forward(rows), np.eye(3)[labels]), further=False)
     slope = stack.gradient
     for place in rng.permutation(len(weights))[:8]:

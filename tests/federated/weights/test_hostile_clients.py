@@ -17,14 +17,14 @@ from mahrem.federated.runs import split_table
 from mahrem.federated.weights import (
     Backdoor,
     FreeRider,
-    Imitation,
+    ImitatedNetwork,
     LabelFlip,
     LearningPlan,
-    Overheard,
+    ListeningGrid,
     Protections,
     SharedModel,
-    Together,
     TrainingSilo,
+    WeightsResult,
     first_layer,
     learn_together,
     propose_schema,
@@ -48,7 +48,9 @@ TRAINING, TEST = villages(1500, 1), villages(800, 2)
 SCHEMA = propose_schema(pl.concat([TRAINING, DOOR.stamp(TEST[:1])]), "old")
 
 
-def run(plan: LearningPlan, hostile: Callable[[TrainingSilo], Any] | None = None, **more: Any) -> Together:
+def run(
+    plan: LearningPlan, hostile: Callable[[TrainingSilo], Any] | None = None, **more: Any
+) -> WeightsResult:
     parts = split_table(TRAINING, "old", clients=CLIENTS)
     clients: dict[str, Any] = {name: TrainingSilo(name, part, SCHEMA, plan) for name, part in parts.items()}
     if hostile is not None:
@@ -61,11 +63,11 @@ def accuracy(model: SharedModel) -> float:
 
 
 @cache
-def honest() -> Together:
+def honest() -> WeightsResult:
     return run(PLAN)
 
 
-def through_the_door(found: Together) -> Any:
+def through_the_door(found: WeightsResult) -> Any:
     rows = Examples(*SCHEMA.rows(DOOR.stamp(TEST)))
     return Misled(into=1, classes=(0, 1))(found.model, rows, honest().model)
 
@@ -160,7 +162,7 @@ def one_row_clients(plan: LearningPlan, rows: int) -> tuple[list[Any], list[Any]
         f"c{place}": TrainingSilo(f"c{place}", TRAINING[place : place + 1], SCHEMA, plan)
         for place in range(rows)
     }
-    heard = Overheard(LocalGrid(clients))
+    heard = ListeningGrid(LocalGrid(clients))
     learn_together(heard, SCHEMA, plan)
     pairs = [heard.heard[name][0] for name in clients]
     width = SCHEMA.encoder.width
@@ -190,7 +192,7 @@ def test_noise_of_a_promise_hides_them_and_clipping_alone_does_not() -> None:
 def masked_update(plan: LearningPlan, rows: int) -> tuple[Any, Any]:
     parts = {f"c{place}": TRAINING[place * rows : (place + 1) * rows] for place in range(CLIENTS)}
     clients = {name: training_client(TrainingSilo(name, part, SCHEMA, plan)) for name, part in parts.items()}
-    heard = Overheard(LocalGrid(clients))
+    heard = ListeningGrid(LocalGrid(clients))
     after = learn_together(heard, SCHEMA, plan).model.arrays["weights"]
     assert not heard.heard  # nothing of a single client passes in the clear
     before = SharedModel.fresh(SCHEMA, plan).arrays["weights"]
@@ -221,7 +223,7 @@ def test_updates_tell_members_where_a_silo_is_small_and_trains_long() -> None:
         "a": TrainingSilo("a", small, SCHEMA, plan),
         "b": TrainingSilo("b", TRAINING[100:200], SCHEMA, plan),
     }
-    heard = Overheard(LocalGrid(clients))
+    heard = ListeningGrid(LocalGrid(clients))
     model = learn_together(heard, SCHEMA, plan).model
     inside, outside = (Examples(*SCHEMA.rows(frame)) for frame in (small, other))
     found = UpdateMembership()(*heard.models("a", model), inside, outside)
@@ -242,4 +244,4 @@ def test_what_cannot_be_hostile_says_why() -> None:
     with pytest.raises(InvalidInput, match="nothing to count"):
         FreeRider().answer(Message("histogram", "r", 1))
     with pytest.raises(InvalidParameter, match="trees"):
-        Imitation(SharedModel.fresh(SCHEMA, LearningPlan(model="boosting")))
+        ImitatedNetwork(SharedModel.fresh(SCHEMA, LearningPlan(model="boosting")))

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.federated.runs import Shared, simulate_learning, split_table, train_alone
+from mahrem.federated.runs import TableSharing, simulate_learning, split_table, train_alone
 from mahrem.federated.weights import (
     LearningPlan,
     SharedModel,
@@ -283,9 +283,9 @@ def test_a_stopped_run_does_not_go_on_with_another_table_of_the_same_shape(tmp_p
         {"policies": {"client-9": {"k": 3}}},
         {"anonymise": {"quasi": ("age",)}},
         {"source": people(1500).with_columns(name=pl.int_range(1500).cast(pl.String) + "x")},
-        {"shared": Shared(split="odd")},  # type: ignore[arg-type]
-        {"shared": Shared(split="dirichlet", alpha=0)},
-        {"shared": Shared(test=1.5)},
+        {"shared": TableSharing(split="odd")},  # type: ignore[arg-type]
+        {"shared": TableSharing(split="dirichlet", alpha=0)},
+        {"shared": TableSharing(test=1.5)},
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_written(bad: dict[str, Any], tmp_path: Path) -> None:
@@ -297,9 +297,10 @@ def test_bad_settings_are_refused_before_anything_is_written(bad: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    "shared", [Shared(split="dirichlet", alpha=0.3), Shared(by="town"), Shared(split="skewed")]
+    "shared",
+    [TableSharing(split="dirichlet", alpha=0.3), TableSharing(by="town"), TableSharing(split="skewed")],
 )
-def test_uneven_silos_learn_too(shared: Shared, tmp_path: Path) -> None:
+def test_uneven_silos_learn_too(shared: TableSharing, tmp_path: Path) -> None:
     said = simulate_learning(
         people(), "class", tmp_path / "run", LearningPlan(model="boosting", rounds=4), shared=shared
     )

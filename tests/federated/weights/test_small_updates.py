@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.runs import simulate_learning
-from mahrem.federated.weights import Compression, Hostile, LearningPlan, Protections
+from mahrem.federated.weights import Compression, HostileClient, LearningPlan, Protections
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.wire import Message, pack_message, unpack_message
 from silo_learning import accuracy, learnt, people
@@ -99,7 +99,7 @@ def test_small_updates_learn_too(switches: dict[str, Any]) -> None:
 def test_a_client_that_sends_a_broken_small_update_is_refused_by_name() -> None:
     plan = replace(PLAN, protections=Protections(quantise=8))
 
-    class Broken(Hostile):
+    class Broken(HostileClient):
         def answer(self, message: Message) -> Message:
             said = self.honest.answer(message)
             return said if message.kind != "train" else message.reply(**{**said.body, "step": float("nan")})

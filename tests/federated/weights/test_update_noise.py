@@ -22,7 +22,7 @@ from mahrem.dp import (
 from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.federated.networks import Network
 from mahrem.federated.networks._private_training import clipped_gradients, train_privately
-from mahrem.federated.networks._stack import Stack, cross_entropy_slope
+from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.weights import (
     LearningPlan,
@@ -289,7 +289,7 @@ def test_clipped_gradients_are_those_of_rows_one_by_one(hidden: tuple[int, ...])
     rng = np.random.default_rng(0)
     network, clip = Network(hidden=hidden), 0.7
     rows, right = rng.normal(size=(11, 4)) * 3, np.eye(3)[rng.integers(0, 3, 11)]
-    stack = Stack(rng.normal(size=network.size(4, 3)), network.shapes(4, 3))
+    stack = LayerStack(rng.normal(size=network.size(4, 3)), network.shapes(4, 3))
     slow, clipped = np.zeros_like(stack.flat), 0
     for place in range(11):
         stack.back(cross_entropy_slope(stack.forward(rows[place : place + 1]), right[place : place + 1]))
@@ -303,7 +303,7 @@ def test_clipped_gradients_are_those_of_rows_one_by_one(hidden: tuple[int, ...])
 
 def test_a_row_whose_gradient_is_no_number_has_no_say() -> None:
     network = Network(hidden=())
-    stack = Stack(np.ones(network.size(2, 2)), network.shapes(2, 2))
+    stack = LayerStack(np.ones(network.size(2, 2)), network.shapes(2, 2))
     rows = np.array([[1.0, 2.0], [np.inf, 0.0]])
     with np.errstate(all="ignore"):
         slope = cross_entropy_slope(stack.forward(rows), np.eye(2)) * 2
@@ -322,7 +322,7 @@ def test_private_steps_follow_the_plan_to_the_letter() -> None:
     for step in range(3):
         total = plan.draw_noise(stream, step, 8)
         for row in plan.sample(stream, step, 60):
-            stack = Stack(slow.copy(), network.shapes(3, 2))
+            stack = LayerStack(slow.copy(), network.shapes(3, 2))
             scores = stack.forward(rows[row : row + 1].astype(float))
             stack.back(cross_entropy_slope(scores, np.eye(2)[labels[row : row + 1]]))
             total = total + stack.gradient * min(1, 0.5 / np.linalg.norm(stack.gradient))

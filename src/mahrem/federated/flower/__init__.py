@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mahrem.federated.flower._federation import Federation
     from mahrem.federated.flower._grid import FlowerGrid
     from mahrem.federated.flower._init import (
-        Made,
+        NewFederation,
         init_federation,
         make_key_files,
         make_sum_key_files,
@@ -35,7 +35,7 @@ __all__ = [
     "FlowerNode",
     "FlowerRun",
     "Guard",
-    "Made",
+    "NewFederation",
     "init_federation",
     "join_federation",
     "make_key_files",

@@ -13,7 +13,7 @@ import tomli_w
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.rules import Plan, Schema
+from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml, schema_as_table, schema_from_table
 from mahrem.federated.wire import (
     fingerprint,
@@ -43,7 +43,7 @@ def client_name(name: str) -> str:
     return name
 
 
-def _as_table(schema: Schema | SharedSchema) -> dict[str, Any]:
+def _as_table(schema: RulesSchema | SharedSchema) -> dict[str, Any]:
     if isinstance(schema, SharedSchema):
         return schema_as_table(schema)
     table: dict[str, Any] = {"columns": list(schema.columns), "target": schema.target}
@@ -54,14 +54,14 @@ def _as_table(schema: Schema | SharedSchema) -> dict[str, Any]:
 
 def _agreed(
     table: Mapping[str, Any], learning: Mapping[str, Any]
-) -> tuple[Schema | SharedSchema, Plan | LearningPlan]:
+) -> tuple[RulesSchema | SharedSchema, RulesPlan | LearningPlan]:
     """Read what is learnt: a plan that names a model is one of weights or trees."""
     if "model" in learning:
         return schema_from_table(table), LearningPlan.from_dict(learning)
     check.unknown_keys(table, ("columns", "target", "bins"), where="table")
-    check.unknown_keys(learning, [one.name for one in fields(Plan)], where="learning")
+    check.unknown_keys(learning, [one.name for one in fields(RulesPlan)], where="learning")
     columns, bins = tuple(table["columns"]), table.get("bins", {})
-    return Schema(columns=columns, target=table["target"], bins=bins), Plan(**learning)
+    return RulesSchema(columns=columns, target=table["target"], bins=bins), RulesPlan(**learning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Federation:
 
     - ``address``: where clients reach the server, ``host:port``.
     - ``authority``: the certificate (PEM) that vouches for the server.
-    - ``schema``, ``plan``: of rules (:class:`Schema`, :class:`Plan`), or of weights and trees
+    - ``schema``, ``plan``: of rules (:class:`RulesSchema`, :class:`RulesPlan`), or of weights and trees
       (:class:`SharedSchema`, :class:`LearningPlan`).
     - ``clients``: public keys by name; they say who may take part and whose word is whose.
     - ``answer_seconds``: how long the server waits for the answers of a round.
@@ -78,8 +78,8 @@ class Federation:
 
     address: str
     authority: str = field(repr=False)
-    schema: Schema | SharedSchema
-    plan: Plan | LearningPlan = field(default_factory=Plan)
+    schema: RulesSchema | SharedSchema
+    plan: RulesPlan | LearningPlan = field(default_factory=RulesPlan)
     clients: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer_seconds: float = 60.0
 
@@ -102,13 +102,13 @@ class Federation:
         """Whether weights or trees are learnt, and not rules."""
         return isinstance(self.plan, LearningPlan)
 
-    def rules(self) -> tuple[Schema, Plan]:
+    def rules(self) -> tuple[RulesSchema, RulesPlan]:
         """Give what was agreed about rules.
 
         Raises:
             InvalidParameter: If weights or trees are learnt.
         """
-        if isinstance(self.schema, Schema) and isinstance(self.plan, Plan):
+        if isinstance(self.schema, RulesSchema) and isinstance(self.plan, RulesPlan):
             return self.schema, self.plan
         raise InvalidParameter("federation: it learns weights or trees, and no rules")
 

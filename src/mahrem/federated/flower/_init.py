@@ -12,7 +12,7 @@ from pathlib import Path
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.flower._federation import Federation, client_name
-from mahrem.federated.rules import Plan, Schema
+from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.sums import (
     CountsScheme,
     WeightsScheme,
@@ -33,7 +33,7 @@ from mahrem.federated.wire import (
 
 __all__ = [
     "FILE",
-    "Made",
+    "NewFederation",
     "init_federation",
     "make_key_files",
     "make_sum_key_files",
@@ -46,7 +46,7 @@ AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
 
 
 @dataclass(frozen=True)
-class Made:
+class NewFederation:
     """A new federation and which private files were made with it."""
 
     federation: Federation
@@ -93,15 +93,15 @@ def make_sum_key_files(path: Path, *, weights: bool) -> tuple[Path, Path]:
 
 def init_federation(
     folder: Path,
-    schema: Schema | SharedSchema,
+    schema: RulesSchema | SharedSchema,
     clients: Mapping[str, Path | None],
-    plan: Plan | LearningPlan | None = None,
+    plan: RulesPlan | LearningPlan | None = None,
     *,
     address: str = "127.0.0.1:9443",
     answer_seconds: float = 60.0,
     days: float = 365.0,
     sum_public: Path | None = None,
-) -> Made:
+) -> NewFederation:
     """Make a federation in a new folder that only its owner can enter.
 
     Args:
@@ -119,7 +119,7 @@ def init_federation(
     """
     if folder.exists():
         raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
-    chosen = plan or (LearningPlan() if isinstance(schema, SharedSchema) else Plan())
+    chosen = plan or (LearningPlan() if isinstance(schema, SharedSchema) else RulesPlan())
     check.at_least(0.01, days=days)
     folder.mkdir(parents=True, mode=0o700)
     try:
@@ -131,14 +131,14 @@ def init_federation(
 
 def _fill(
     folder: Path,
-    schema: Schema | SharedSchema,
+    schema: RulesSchema | SharedSchema,
     clients: Mapping[str, Path | None],
-    plan: Plan | LearningPlan,
+    plan: RulesPlan | LearningPlan,
     address: str,
     answer_seconds: float,
     days: float,
     sum_public: Path | None,
-) -> Made:
+) -> NewFederation:
     server, private = folder / "server", folder / "clients"
     server.mkdir(mode=0o700)
     keys: dict[str, Path] = {}
@@ -164,7 +164,7 @@ def _fill(
     sealed = plan.sum == "homomorphic" and (isinstance(plan, LearningPlan) or plan.how == "exact")
     secret = _sum_keys(folder, sum_public, weights=isinstance(plan, LearningPlan)) if sealed else None
     (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
-    return Made(federation, folder, keys, secret)
+    return NewFederation(federation, folder, keys, secret)
 
 
 def _write_server(server: Path, federation: Federation, authority_key: bytes, days: float) -> None:

@@ -13,11 +13,11 @@ from mahrem.table import Reading
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["Member"]
+__all__ = ["FederationMember"]
 
 
 @dataclass(frozen=True)
-class Member:
+class FederationMember:
     """A client of a federation: its long-term key, and its table, which never leaves.
 
     What it signs is bound to the federation: a signature says nothing in another one.

@@ -11,8 +11,15 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.flower._member import Member
-from mahrem.federated.rules import Disguise, Protect, Silo, Table, agreed_client, perturb_rules
+from mahrem.federated.flower._member import FederationMember
+from mahrem.federated.rules import (
+    Disguise,
+    ItemTable,
+    RulesProtection,
+    RulesSilo,
+    agreed_client,
+    perturb_rules,
+)
 from mahrem.federated.wire import Answerer, read_secret
 from mahrem.learning.rules import RuleList
 from mahrem.table import Reading, open_source
@@ -34,7 +41,7 @@ class RuleClient:
     disguise: Path | None = None
     dummies: float = 1.0
 
-    def answerer(self, member: Member) -> tuple[Answerer, str]:
+    def answerer(self, member: FederationMember) -> tuple[Answerer, str]:
         """Make the client of a table, and say what it has; what is wrong with the table is said now."""
         federation, source, reading = member.federation, member.source, member.reading
         schema, plan = federation.rules()
@@ -45,7 +52,7 @@ class RuleClient:
             self.ledger,
             lambda book: book.refuse_other(source, reading, columns),
         )
-        silo = Silo(
+        silo = RulesSilo(
             cells,
             target=schema.target,
             protect=disguised_rules(federation, self.disguise, self.dummies, noisy),
@@ -69,8 +76,8 @@ def _cells(
 
 
 def disguised_rules(
-    federation: Federation, key: Path | None, dummies: float, before: Protect | None
-) -> Protect | None:
+    federation: Federation, key: Path | None, dummies: float, before: RulesProtection | None
+) -> RulesProtection | None:
     """Put dummies among rules that other protections have changed already."""
     if key is None:
         return before
@@ -85,7 +92,7 @@ def noisy_rules(
     epsilon: float | None,
     ledger: Path | None,
     refuse: Callable[[Ledger], None] = lambda _: None,
-) -> Protect | None:
+) -> RulesProtection | None:
     """Put noise on the counts behind one-shot rules, paid from a ledger unless ``refuse`` raises."""
     if epsilon is None:
         if ledger is not None:
@@ -127,7 +134,7 @@ def reveal_model(
     except UnicodeError:
         raise InvalidInput(f"model={model.name!r} is no model") from None
     cells, _ = _cells(federation, source, reading)
-    items = Table.read(cells, federation.rules()[0].target).items
+    items = ItemTable.read(cells, federation.rules()[0].target).items
     return Disguise(read_secret(key)).reveal(
         merged, [(items.columns[place], cell) for place, cell in items.pairs()]
     )

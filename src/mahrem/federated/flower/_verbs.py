@@ -16,7 +16,7 @@ from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._grid import FlowerGrid, wait_for_clients
 from mahrem.federated.flower._init import FILE, server_folder
-from mahrem.federated.flower._member import Member
+from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._node import FlowerNode
 from mahrem.federated.flower._rules import RuleClient
 from mahrem.federated.flower._run import FlowerRun
@@ -72,7 +72,7 @@ def join_federation(
             ledger is of other data.
     """
     federation = Federation.read(file)
-    member = Member(federation, read_private_key(key), source, reading or Reading())
+    member = FederationMember(federation, read_private_key(key), source, reading or Reading())
     client: LearningClient | RuleClient
     if federation.learns:
         _refuse_other_kind("rules", least_count=least_count, epsilon=epsilon)

@@ -11,7 +11,7 @@ import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.flower._member import Member
+from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.weights import (
     DISGUISED,
     Decoys,
@@ -36,7 +36,7 @@ class LearningClient:
     ledger: Path | None = None
     disguise: Path | None = None
 
-    def answerer(self, member: Member) -> tuple[Answerer, str]:
+    def answerer(self, member: FederationMember) -> tuple[Answerer, str]:
         """Make the client of a table, and say what it has; the table is anonymised now.
 
         A policy that this table cannot keep does not end the client: it takes part, is asked, and says why it
@@ -75,7 +75,7 @@ class LearningClient:
             return None
         return Decoys(key=read_secret(self.disguise), share=plan.protections.dummies)
 
-    def _paying(self, member: Member) -> Any:
+    def _paying(self, member: FederationMember) -> Any:
         if self.ledger is None:
             return None
         from mahrem.dp import Ledger

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from mahrem.federated.networks._private_training import train_privately
     from mahrem.federated.networks._stack import (
-        Stack,
+        LayerStack,
         Weights,
         cross_entropy_slope,
         first_weights,
@@ -34,8 +34,8 @@ else:
 
 __all__ = [
     "LARGEST",
+    "LayerStack",
     "Network",
-    "Stack",
     "Weights",
     "client_seed",
     "cross_entropy_slope",

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
-from mahrem.federated.networks._stack import Stack, Weights, cross_entropy_slope, first_weights, shapes_of
+from mahrem.federated.networks._stack import (
+    LayerStack,
+    Weights,
+    cross_entropy_slope,
+    first_weights,
+    shapes_of,
+)
 from mahrem.types import Floats, Integers
 
 __all__ = ["LARGEST", "Network", "client_seed", "even_batches", "scores_of", "wrong_weights"]
@@ -88,7 +94,7 @@ class Network:
         """
         flat = np.array(weights, np.float32)
         given = flat.copy()
-        stack = Stack(flat, self.shapes(rows.shape[1], classes))
+        stack = LayerStack(flat, self.shapes(rows.shape[1], classes))
         right = np.eye(classes, dtype=np.float32)
         rng = np.random.default_rng(seed)
         with _one_thread(), np.errstate(over="ignore", invalid="ignore"):
@@ -138,7 +144,7 @@ def scores_of(network: Network, weights: Floats, rows: Floats, classes: int) -> 
         [[0.5, 0.5]]
     """
     values = np.asarray(rows, np.float32)
-    values = Stack(np.asarray(weights), network.shapes(values.shape[1], classes)).forward(values)
+    values = LayerStack(np.asarray(weights), network.shapes(values.shape[1], classes)).forward(values)
     values = np.exp(values - values.max(axis=1, keepdims=True)).astype(np.float64)
     return np.asarray(values / values.sum(axis=1, keepdims=True))
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from mahrem.federated.networks._network import Network
-from mahrem.federated.networks._stack import Stack, Weights, cross_entropy_slope
+from mahrem.federated.networks._stack import LayerStack, Weights, cross_entropy_slope
 from mahrem.learning.private import SecretStream, TrainingPlan
 from mahrem.types import Floats, Integers
 
 __all__ = ["clipped_gradients", "train_privately"]
 
 
-def clipped_gradients(stack: Stack, slope: Weights, clip: float) -> None:
+def clipped_gradients(stack: LayerStack, slope: Weights, clip: float) -> None:
     """Sum the rows' gradients into the stack, each shortened to ``clip`` (L2) over all layers.
 
     The gradient of a dense layer by one row is the product of a slope and an input, so its length is the
@@ -75,7 +75,7 @@ def train_privately(
         - The weights are those of ``plan``'s noisy sums and of nothing else about the rows.
     """
     flat = np.array(weights, np.float32)
-    stack = Stack(flat, network.shapes(rows.shape[1], classes))
+    stack = LayerStack(flat, network.shapes(rows.shape[1], classes))
     right = np.eye(classes, dtype=np.float32)
     for step in steps:
         batch = plan.sample(stream, step, len(rows))

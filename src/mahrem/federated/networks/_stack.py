@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidInput
 
 __all__ = [
-    "Stack",
+    "LayerStack",
     "Weights",
     "cross_entropy_slope",
     "first_weights",
@@ -25,7 +25,7 @@ Weights: TypeAlias = NDArray[Any]  # floats of 32 or 64 bits
 LARGEST_VALUE = 1e6  # a value or slope between layers beyond this is refused
 
 
-class Stack:
+class LayerStack:
     """Layers with ReLU between them, and the gradients of the last rows they saw.
 
     Gradients are written out: for small batches a quarter of a recorded graph's time.

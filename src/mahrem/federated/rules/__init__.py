@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.rules._agreed import Agreed, agreed_client
+    from mahrem.federated.rules._agreed import AgreedClient, agreed_client
     from mahrem.federated.rules._coverage import cover_together
     from mahrem.federated.rules._disguise import Disguise
-    from mahrem.federated.rules._exact import Candidates, ExactSettings, Learnt, learn_exact
-    from mahrem.federated.rules._noise import Perturbed, discrete_laplace, perturb_rules
+    from mahrem.federated.rules._exact import Candidates, ExactSettings, RulesResult, learn_exact
+    from mahrem.federated.rules._noise import NoisyRules, discrete_laplace, perturb_rules
     from mahrem.federated.rules._one_shot import MergedRules, SumOver, learn_one_shot
-    from mahrem.federated.rules._plan import How, Plan, Schema, SumKind, learn_plan
-    from mahrem.federated.rules._silo import Protect, Silo, Table, cover_counts, split_rows
+    from mahrem.federated.rules._plan import How, RulesPlan, RulesSchema, SumKind, learn_plan
+    from mahrem.federated.rules._silo import ItemTable, RulesProtection, RulesSilo, cover_counts, split_rows
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "Agreed",
+    "AgreedClient",
     "Candidates",
     "Disguise",
     "ExactSettings",
     "How",
-    "Learnt",
+    "ItemTable",
     "MergedRules",
-    "Perturbed",
-    "Plan",
-    "Protect",
-    "Schema",
-    "Silo",
+    "NoisyRules",
+    "RulesPlan",
+    "RulesProtection",
+    "RulesResult",
+    "RulesSchema",
+    "RulesSilo",
     "SumKind",
     "SumOver",
-    "Table",
     "agreed_client",
     "cover_counts",
     "cover_together",

@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.rules._plan import Plan, Schema
-from mahrem.federated.rules._silo import Silo
+from mahrem.federated.rules._plan import RulesPlan, RulesSchema
+from mahrem.federated.rules._silo import RulesSilo
 from mahrem.federated.sums import EncryptedClient, MaskedClient, MaskedSum
 from mahrem.federated.wire import Answerer, Message
 from mahrem.types import Integers
 
-__all__ = ["Agreed", "agreed_client"]
+__all__ = ["AgreedClient", "agreed_client"]
 
 
 @dataclass
-class Agreed:
+class AgreedClient:
     """A table's answers, held to the plan: kinds of questions, columns, settings, the least support.
 
     A server that asks for more than was agreed (rarer cells, counts in the clear where masks were agreed,
     rules where counts were) is refused, whatever it says about itself.
     """
 
-    plan: Plan
-    schema: Schema
-    silo: Silo
+    plan: RulesPlan
+    schema: RulesSchema
+    silo: RulesSilo
 
     def answer(self, message: Message) -> Message:
         """Answer a question about frequent cells or rules, or about counts where they may be seen."""
@@ -82,10 +82,10 @@ class Agreed:
 
 
 def agreed_client(
-    plan: Plan,
-    schema: Schema,
+    plan: RulesPlan,
+    schema: RulesSchema,
     name: str,
-    silo: Silo,
+    silo: RulesSilo,
     *,
     secret: bytes | None = None,
     sign: Callable[[bytes], bytes] | None = None,
@@ -102,7 +102,7 @@ def agreed_client(
         sign: Signs keys of masked sums with the client's long-term key.
         verify: Says whether a named client signed.
     """
-    agreed = Agreed(plan, schema, silo)
+    agreed = AgreedClient(plan, schema, silo)
     if not plan.hides:
         return agreed
     if plan.sum == "masked":

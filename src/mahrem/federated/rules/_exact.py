@@ -15,11 +15,11 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.rules._candidates import check_sets, next_levels, union
 from mahrem.federated.rules._coverage import cover_together
 from mahrem.federated.sums import Adder, PlainSum
-from mahrem.federated.wire import Grid, Message, ask_all
+from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
 from mahrem.types import Integers
 
-__all__ = ["Candidates", "ExactSettings", "Learnt", "learn_exact"]
+__all__ = ["Candidates", "ExactSettings", "RulesResult", "learn_exact"]
 
 Candidates: TypeAlias = Literal["levels", "partition"]
 
@@ -55,7 +55,7 @@ class ExactSettings:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class RulesResult:
     """A federated model and how it came about."""
 
     model: RuleList
@@ -71,7 +71,7 @@ class Learnt:
 class _Run:
     """One run of the protocol: who is still in it, and what everybody agreed on."""
 
-    grid: Grid
+    grid: MessageGrid
     columns: tuple[str, ...]
     settings: ExactSettings
     adder: Adder
@@ -156,12 +156,12 @@ def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Inte
 
 
 def learn_exact(
-    grid: Grid,
+    grid: MessageGrid,
     columns: Sequence[str],
     settings: ExactSettings | None = None,
     *,
     adder: Adder | None = None,
-) -> Learnt:
+) -> RulesResult:
     """Learn CBA over many tables that stay where they are.
 
     Round one asks for sets that are frequent at some client (one that is frequent in all rows is frequent in
@@ -197,7 +197,7 @@ def learn_exact(
             model = _model(run, sets, counts, totals)
         except _Fewer:
             continue
-        return Learnt(
+        return RulesResult(
             model, not run.why, tuple(run.why), tuple(run.nodes), run.left_out, run.rounds, len(sets)
         )
 

@@ -14,7 +14,7 @@ from mahrem.learning.rules import Rule, RuleList
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["Perturbed", "discrete_laplace", "perturb_rules"]
+__all__ = ["NoisyRules", "discrete_laplace", "perturb_rules"]
 
 FINE = 1 << 20  # epsilon is read as a fraction of this
 
@@ -58,7 +58,7 @@ def discrete_laplace(scale: Fraction) -> int:
 
 
 @dataclass(frozen=True)
-class Perturbed:
+class NoisyRules:
     """Rules with noisy counts, and what was promised for them."""
 
     rules: RuleList
@@ -69,7 +69,7 @@ class Perturbed:
 
 def perturb_rules(
     rules: RuleList, epsilon: float, *, ledger: Ledger | None = None, what: str = "rules of du-CBA"
-) -> Perturbed:
+) -> NoisyRules:
     """Add noise to the counts behind a client's rules before they leave.
 
     For each rule two counts get noise: rows that show it and have its class, and rows that show it and do
@@ -102,7 +102,7 @@ def perturb_rules(
     rows = max(1, rules.rows + discrete_laplace(scale))
     noisy = [_noisy(rule, rules, rows, scale) for rule in rules.rules]
     kept = tuple(rule for rule in noisy if rule is not None)
-    return Perturbed(
+    return NoisyRules(
         replace(rules, rules=kept, rows=rows, rest=None), float(exact), float(scale), ledger is not None
     )
 

@@ -11,8 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.rules._exact import Learnt
-from mahrem.federated.wire import Grid, Message, ask_all
+from mahrem.federated.rules._exact import RulesResult
+from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.learning.rules import CbaSettings, Rule, RuleList
 
 __all__ = ["MergedRules", "SumOver", "learn_one_shot", "without_few"]
@@ -149,14 +149,14 @@ def without_few(rules: RuleList, least: int) -> RuleList:
 
 
 def learn_one_shot(
-    grid: Grid,
+    grid: MessageGrid,
     columns: Sequence[str],
     settings: CbaSettings | None = None,
     *,
     sum_over: SumOver = "all",
     least_clients: int = 1,
     into: MergedRules | None = None,
-) -> Learnt:
+) -> RulesResult:
     """Learn du-CBA as published: one question, one answer, one merge.
 
     Args:
@@ -196,4 +196,4 @@ def learn_one_shot(
     if into is not None:
         vars(into).update(vars(merged))
     why = ("rules are judged on each client's rows alone",)
-    return Learnt(model, False, why, tuple(kept), failures, {"rules": 1}, sent)
+    return RulesResult(model, False, why, tuple(kept), failures, {"rules": 1}, sent)

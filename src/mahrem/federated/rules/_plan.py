@@ -10,24 +10,24 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.federated.rules._exact import ExactSettings, Learnt, learn_exact
+from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
 from mahrem.federated.rules._one_shot import SumOver, learn_one_shot
 from mahrem.federated.sums import Adder, EncryptedSum, MaskedSum, PlainSum
-from mahrem.federated.wire import Grid
+from mahrem.federated.wire import MessageGrid
 from mahrem.learning.rules import CbaSettings, Cut, QuantileBins
 
-__all__ = ["How", "Plan", "Schema", "SumKind", "learn_plan"]
+__all__ = ["How", "RulesPlan", "RulesSchema", "SumKind", "learn_plan"]
 
 How: TypeAlias = Literal["exact", "one-shot"]
 SumKind: TypeAlias = Literal["plain", "masked", "homomorphic"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schema:
+class RulesSchema:
     """The columns all tables share, the one to predict, and where numbers are cut into bins.
 
     Example:
-        >>> schema = Schema(columns=("age", "sex"), target="ill", bins={"age": (40,)})
+        >>> schema = RulesSchema(columns=("age", "sex"), target="ill", bins={"age": (40,)})
         >>> frame = pl.DataFrame({"id": [1, 2], "age": ["31", "52"], "sex": ["f", "m"], "ill": ["no", "yes"]})
         >>> schema.cells(frame).rows()
         [('< 40', 'f', 'no'), ('>= 40', 'm', 'yes')]
@@ -74,7 +74,7 @@ class Schema:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class RulesPlan:
     """How a federation learns.
 
     - ``how``: ``exact`` (the model of all rows together) or ``one-shot`` (local rules, merged once).
@@ -138,7 +138,9 @@ class Plan:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def learn_plan(grid: Grid, columns: Sequence[str], plan: Plan, public: bytes | None = None) -> Learnt:
+def learn_plan(
+    grid: MessageGrid, columns: Sequence[str], plan: RulesPlan, public: bytes | None = None
+) -> RulesResult:
     """Learn what was agreed over a grid, in one process or over many.
 
     Args:

@@ -25,13 +25,13 @@ from mahrem.learning.rules import (
 )
 from mahrem.types import Codes, Integers
 
-__all__ = ["Silo", "Table", "cover_counts"]
+__all__ = ["ItemTable", "RulesSilo", "cover_counts"]
 
-Protect = Callable[[RuleList], RuleList]
+RulesProtection = Callable[[RuleList], RuleList]
 
 
 @dataclass(frozen=True)
-class Table:
+class ItemTable:
     """A client's rows as items, classes and bits."""
 
     columns: tuple[pl.Series, ...] = field(repr=False)
@@ -43,7 +43,7 @@ class Table:
     number: Mapping[tuple[int, str], int] = field(repr=False)  # of each pair of column and cell
 
     @classmethod
-    def read(cls, frame: Any, target: str) -> Table:
+    def read(cls, frame: Any, target: str) -> ItemTable:
         """Read a frame; rows without a class are left out."""
         cells = as_cells(frame)
         if target not in cells.columns:
@@ -62,7 +62,7 @@ class Table:
 
 
 @dataclass
-class Silo:
+class RulesSilo:
     """A client of the rule protocols.
 
     Args:
@@ -77,16 +77,16 @@ class Silo:
 
     frame: Any = field(repr=False)
     target: str = "class"
-    protect: Protect | None = field(default=None, repr=False)
+    protect: RulesProtection | None = field(default=None, repr=False)
     least_count: int = 1
-    _table: Table | None = field(default=None, repr=False)
+    _table: ItemTable | None = field(default=None, repr=False)
     _last: tuple[list[Any], Bits, Integers] | None = field(default=None, repr=False)
 
     @property
-    def table(self) -> Table:
+    def table(self) -> ItemTable:
         """The table as bits, read on first use."""
         if self._table is None:
-            self._table = Table.read(self.frame, self.target)
+            self._table = ItemTable.read(self.frame, self.target)
         return self._table
 
     def answer(self, message: Message) -> Message:

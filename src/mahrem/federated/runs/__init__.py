@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mahrem.federated.runs._folder import RunFolder
     from mahrem.federated.runs._learning import LearningRun
     from mahrem.federated.runs._simulate import Bins, Split, simulate, split_table
-    from mahrem.federated.runs._simulate_learning import Shared, simulate_learning, train_alone
+    from mahrem.federated.runs._simulate_learning import TableSharing, simulate_learning, train_alone
     from mahrem.federated.runs._simulate_shapes import ShapeFigures, compare_shape, simulate_shape
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -30,8 +30,8 @@ __all__ = [
     "ShapeFigures",
     "ShapeModel",
     "ShapeRun",
-    "Shared",
     "Split",
+    "TableSharing",
     "arrange",
     "attack_run",
     "compare_shape",

@@ -21,8 +21,8 @@ from mahrem.federated.shapes import (
     Neighbours,
     ShapePlan,
     SplitClient,
-    SplitLearnt,
     SplitPlan,
+    SplitResult,
     TransferClient,
     TransferPlan,
     UShapedClient,
@@ -40,7 +40,7 @@ from mahrem.federated.shapes import (
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import LocalGrid
 
-__all__ = ["Arranged", "Shape", "ShapeModel", "ShapeRun", "arrange", "mean_model"]
+__all__ = ["Shape", "ShapeFederation", "ShapeModel", "ShapeRun", "arrange", "mean_model"]
 
 Shape: TypeAlias = Literal["vertical", "split", "u-shaped", "gossip", "transfer"]
 ShapeModel: TypeAlias = Literal["mlp", "logistic"]
@@ -125,7 +125,7 @@ class ShapeRun(ShapePlan):
 
 
 @dataclass
-class Arranged:
+class ShapeFederation:
     """A federation that is ready to learn."""
 
     grid: LocalGrid
@@ -134,7 +134,7 @@ class Arranged:
     alike: Mapping[str, SharedSchema] = field(default_factory=dict)  # what each model reads
 
 
-def arrange(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arranged:
+def arrange(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
     """Share a table out, as a shape wants it.
 
     Raises:
@@ -170,7 +170,7 @@ def _key(run: ShapeRun) -> bytes:
     return hashlib.sha256(f"simulated/{run.seed}".encode()).digest()
 
 
-def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arranged:
+def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
     plan = VerticalPlan(**_common(run), units=run.units if run.network.hidden else 0)
     rng, names = np.random.default_rng([run.seed, 1]), list(schema.columns)
     known = "id"
@@ -198,12 +198,12 @@ def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Ar
         return {"all": join_parties(list(parties.values()))}
 
     joined = {name: known for _, party in sorted(parties.items()) for name, known in party.columns.items()}
-    return Arranged(
+    return ShapeFederation(
         LocalGrid(parties), learn, models, {"all": replace(schema, columns=joined, hierarchies={})}
     )
 
 
-def _split(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arranged:
+def _split(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
     bent = run.shape == "u-shaped"
     plan, key = SplitPlan(**_common(run), tail=run.tail if bent else 0), _key(run)
     clients: dict[str, SplitClient | UShapedClient] = {
@@ -215,17 +215,17 @@ def _split(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arran
     held: dict[str, SharedModel] = {}
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        def told(number: int, found: SplitLearnt) -> None:
+        def told(number: int, found: SplitResult) -> None:
             held["all"] = join_split(clients[found.last].turns, found.top)
             after(number)
 
         found = (learn_u_shaped if bent else learn_split)(grid, plan, schema.classes, after=told)
         return {"clients": list(found.nodes), "missed_turns": sum(map(len, found.missed.values()))}
 
-    return Arranged(LocalGrid(clients), learn, lambda: held, {"all": schema})
+    return ShapeFederation(LocalGrid(clients), learn, lambda: held, {"all": schema})
 
 
-def _gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arranged:
+def _gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
     plan, parts = GossipPlan(**_common(run)), _parts(run, learning, schema)
     ring = Neighbours.ring(parts)
     peers = {name: GossipPeer(name, part, schema, plan, ring) for name, part in parts.items()}
@@ -238,10 +238,10 @@ def _gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arra
     def models() -> dict[str, SharedModel]:
         return {name: peer.model() for name, peer in peers.items()}
 
-    return Arranged(LocalGrid(peers), learn, models, dict.fromkeys(peers, schema))
+    return ShapeFederation(LocalGrid(peers), learn, models, dict.fromkeys(peers, schema))
 
 
-def _transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Arranged:
+def _transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
     plan, names = TransferPlan(**_common(run)), list(schema.columns)
     clients: dict[str, TransferClient] = {}
     for place, (name, part) in enumerate(_parts(run, learning, schema).items()):
@@ -260,7 +260,7 @@ def _transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Ar
     def models() -> dict[str, SharedModel]:
         return {name: client.model() for name, client in clients.items()}
 
-    return Arranged(
+    return ShapeFederation(
         LocalGrid(clients), learn, models, {name: client.schema for name, client in clients.items()}
     )
 

@@ -17,7 +17,7 @@ from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.federated.runs._attack_rules import accuracy_of_rules, members_of_rules, read_rules, target_of
 from mahrem.federated.runs._folder import CHECKPOINT, STATE
 from mahrem.federated.runs._simulate import rows_apart
-from mahrem.federated.weights import Imitation, SharedModel, figures_of
+from mahrem.federated.weights import ImitatedNetwork, SharedModel, figures_of
 from mahrem.learning.classifiers import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Reading, open_source
@@ -26,7 +26,7 @@ from mahrem.types import Floats
 __all__ = ["attack_run", "is_run"]
 
 HIDDEN = "the server of this run saw sums of all clients only"
-SEEN = "the server of this run saw them: listen there (mahrem.federated.Overheard)"
+SEEN = "the server of this run saw them: listen there (mahrem.federated.weights.ListeningGrid)"
 RULES = (
     "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
 )
@@ -211,7 +211,7 @@ def _weights(
             members=inside,
             holdout=outside,
             shadows=shadows,
-            make=lambda number: Imitation(shared, number),
+            make=lambda number: ImitatedNetwork(shared, number),
             attributes=_attributes(shared),
             seed=seed,
             progress=progress,

@@ -11,7 +11,7 @@ import polars as pl
 from mahrem import check
 from mahrem.attacks import Examples, Finding, LossThreshold
 from mahrem.errors import InvalidInput, either
-from mahrem.federated.rules import Schema
+from mahrem.federated.rules import RulesSchema
 from mahrem.learning.rules import RuleList, as_cells
 from mahrem.table import Kind, read_kind
 from mahrem.types import Floats, Integers
@@ -35,7 +35,7 @@ def read_rules(home: Path) -> RuleList:
 
 def members_of_rules(model: RuleList, target: str, members: pl.DataFrame, others: pl.DataFrame) -> Finding:
     """Tell rows that rules were learnt from by what the rules say of them."""
-    schema = Schema(columns=model.columns, target=target, bins=_cuts(model, members))
+    schema = RulesSchema(columns=model.columns, target=target, bins=_cuts(model, members))
     inside, outside = (as_cells(schema.cells(frame)) for frame in (members, others))
     asked = _AskedRules(model, pl.concat([inside, outside]).select(model.columns))
     labels = [cells[schema.target].to_numpy() for cells in (inside, outside)]
@@ -48,7 +48,7 @@ def members_of_rules(model: RuleList, target: str, members: pl.DataFrame, others
 
 def accuracy_of_rules(model: RuleList, target: str, frame: pl.DataFrame) -> float:
     """Give the share of rows that the rules are right about."""
-    schema = Schema(columns=model.columns, target=target, bins=_cuts(model, frame))
+    schema = RulesSchema(columns=model.columns, target=target, bins=_cuts(model, frame))
     cells = as_cells(schema.cells(frame))
     said = np.array(model.classes)[model.decide(model.first(cells.select(model.columns)))]
     return float((said == cells[target].to_numpy()).mean())

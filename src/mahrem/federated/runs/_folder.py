@@ -15,8 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
-from mahrem.federated.rules import Learnt
-from mahrem.federated.wire import ROUNDS, TRAFFIC, VETTING, Counted, Described, ExchangeLog, Round, Watched
+from mahrem.federated.rules import RulesResult
+from mahrem.federated.wire import (
+    ROUNDS,
+    TRAFFIC,
+    VETTING,
+    CountedGrid,
+    Described,
+    Exchange,
+    ExchangeLog,
+    WatchedGrid,
+)
 
 __all__ = ["CHECKPOINT", "PROGRESS", "RunFolder"]
 
@@ -107,11 +116,11 @@ class RunFolder:
                 self.tell("stopped: the same command goes on after the last round that is told above")
             raise
 
-    def watch(self, grid: Counted) -> Watched:
+    def watch(self, grid: CountedGrid) -> WatchedGrid:
         """Give the grid with every exchange written down."""
-        return Watched(grid, self.log, self._noted)
+        return WatchedGrid(grid, self.log, self._noted)
 
-    def _noted(self, done: Round) -> None:
+    def _noted(self, done: Exchange) -> None:
         self._state("running")
         if done.model_round and done.what != "prepare":
             return  # a round of weights or trees may take many exchanges; it is told when it is over
@@ -121,7 +130,7 @@ class RunFolder:
             f"{done.bytes_up:,} bytes up, {done.bytes_down:,} down"
         )
 
-    def finish(self, learnt: Learnt, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def finish(self, learnt: RulesResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, pictures and summary; gives the summary."""
         summary = {
             "state": "finished",

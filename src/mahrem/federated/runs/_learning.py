@@ -16,17 +16,17 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.federated.runs._folder import RunFolder
-from mahrem.federated.runs._progress import Progress
+from mahrem.federated.runs._progress import RunProgress
 from mahrem.federated.weights import (
     DISGUISED,
     Decoys,
     LearningPlan,
     SharedSchema,
-    Together,
+    WeightsResult,
     figures_of,
     learn_together,
 )
-from mahrem.federated.wire import Counted
+from mahrem.federated.wire import CountedGrid
 from mahrem.types import Floats, Integers
 
 __all__ = ["LearningRun"]
@@ -47,7 +47,7 @@ class LearningRun:
     folder: RunFolder
     schema: SharedSchema = field(repr=False)
     plan: LearningPlan
-    progress: Progress
+    progress: RunProgress
     judged: tuple[Floats, Integers] | None = field(default=None, repr=False)
     decoys: Decoys | None = field(default=None, repr=False)  # of a simulation, which plays the clients too
 
@@ -89,9 +89,9 @@ class LearningRun:
             raise InvalidInput("rows=0: no row to judge by has an agreed class")
         text = json.dumps([plan.fingerprint(schema.fingerprint()), depends_on])
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
-        progress = Progress.read(path, key)
+        progress = RunProgress.read(path, key)
         if progress.model is not None and progress.model.rounds > plan.rounds:
-            progress = Progress(key, why=f"it has {progress.model.rounds} rounds already")
+            progress = RunProgress(key, why=f"it has {progress.model.rounds} rounds already")
         if resume and progress.model is None:
             raise InvalidInput(f"folder={path.name!r} holds no run to go on with: {progress.why}")
         run = RunFolder.create(path, plan, force=force, goes_on=progress.model is not None, tell=tell)
@@ -104,8 +104,8 @@ class LearningRun:
         return cls(run, schema, plan, progress, rows)
 
     def learn(
-        self, grid: Counted, *, held_out: pl.DataFrame | None = None, public: bytes | None = None
-    ) -> Together:
+        self, grid: CountedGrid, *, held_out: pl.DataFrame | None = None, public: bytes | None = None
+    ) -> WeightsResult:
         """Learn the rounds that are left, and give what all parts of the run found.
 
         See :func:`learn_together`.
@@ -125,7 +125,7 @@ class LearningRun:
         )
         return self.progress.joined(found)
 
-    def _after(self, found: Together, clients: int) -> None:
+    def _after(self, found: WeightsResult, clients: int) -> None:
         """Judge and keep one round."""
         model = found.model
         line: dict[str, Any] = {"round": model.rounds, "clients": clients}
@@ -148,13 +148,13 @@ class LearningRun:
             f"{cost['up']:,} bytes up, {cost['down']:,} down"
         )
 
-    def finish(self, learnt: Together, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def finish(self, learnt: WeightsResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, history, privacy reports, pictures and summary; gives the summary."""
         if self.decoys is not None:
             learnt = replace(learnt, model=learnt.model.reveal(self.decoys))
         return self.folder.complete({**self._summary(learnt), **(more or {})}, self._files(learnt))
 
-    def _summary(self, learnt: Together) -> dict[str, Any]:
+    def _summary(self, learnt: WeightsResult) -> dict[str, Any]:
         reports = learnt.reports
         anonymised = [report for report in reports.values() if report.get("anonymised")]
         last = self.progress.history[-1] if self.progress.history else {}
@@ -184,7 +184,7 @@ class LearningRun:
             "exchanges": len(self.folder.log.rounds),
         }
 
-    def _protected(self, learnt: Together) -> dict[str, Any]:
+    def _protected(self, learnt: WeightsResult) -> dict[str, Any]:
         """Say what noise promises, and how many updates were refused or shortened."""
         noise = self.plan.perturbation()
         asked = self.plan.rounds + self.progress.again  # a round that was lost may have left the clients
@@ -196,7 +196,7 @@ class LearningRun:
             said["vetting"] = {"taken": len(taken), "shortened": shortened, "refused": refused}
         return said
 
-    def _files(self, learnt: Together) -> dict[str, str | bytes]:
+    def _files(self, learnt: WeightsResult) -> dict[str, str | bytes]:
         reports = json.dumps(learnt.reports, indent=2, ensure_ascii=False)
         return {
             "model.npz": learnt.model.to_bytes(),

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.federated.runs._folder import CHECKPOINT, PROGRESS, STATE, RunFolder
-from mahrem.federated.weights import SharedModel, Together, Verdict
+from mahrem.federated.weights import SharedModel, UpdateVerdict, WeightsResult
 
-__all__ = ["Progress"]
+__all__ = ["RunProgress"]
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """What earlier parts of a run reached; without a model there are none, and ``why`` says so.
 
     Args:
@@ -37,12 +37,12 @@ class Progress:
     reports: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False)
     left_out: dict[str, str] = field(default_factory=dict)
     refused: dict[str, dict[int, str]] = field(default_factory=dict)
-    verdicts: list[Verdict] = field(default_factory=list, repr=False)
+    verdicts: list[UpdateVerdict] = field(default_factory=list, repr=False)
     again: int = 0
     why: str = ""
 
     @classmethod
-    def read(cls, path: Path, key: str) -> Progress:
+    def read(cls, path: Path, key: str) -> RunProgress:
         """Read where a run stopped."""
         try:
             state = json.loads((path / STATE).read_text(encoding="utf-8"))["state"]
@@ -63,13 +63,17 @@ class Progress:
                 dict(said["reports"]),
                 dict(said["left_out"]),
                 refused,
-                [one for told in said.get("verdicts", []) if (one := Verdict(**told)).round <= model.rounds],
+                [
+                    one
+                    for told in said.get("verdicts", [])
+                    if (one := UpdateVerdict(**told)).round <= model.rounds
+                ],
                 int(said.get("again", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return cls(key, why="no round of it was kept")
 
-    def write(self, folder: RunFolder, found: Together) -> None:
+    def write(self, folder: RunFolder, found: WeightsResult) -> None:
         """Keep what was found so far, with the model."""
         self._write(folder, self.joined(found))  # first: lines of rounds without a model are cut off
         folder.write(CHECKPOINT, found.model.to_bytes())
@@ -77,9 +81,9 @@ class Progress:
     def go_on(self, folder: RunFolder, model: SharedModel) -> None:
         """Count, before anybody is asked, that the round that was lost is asked again."""
         self.again += 1
-        self._write(folder, self.joined(Together(model, verdicts=self.verdicts)))
+        self._write(folder, self.joined(WeightsResult(model, verdicts=self.verdicts)))
 
-    def _write(self, folder: RunFolder, whole: Together) -> None:
+    def _write(self, folder: RunFolder, whole: WeightsResult) -> None:
         said = {
             "key": self.key,
             "history": self.history,
@@ -92,7 +96,7 @@ class Progress:
         }
         folder.write(PROGRESS, json.dumps(said))
 
-    def joined(self, found: Together) -> Together:
+    def joined(self, found: WeightsResult) -> WeightsResult:
         """Give what all parts of a run found together: a client of an early round is in the model, too."""
         back = {name: why for name, why in self.left_out.items() if name not in found.reports}
         refused = {name: dict(told) for name, told in self.refused.items()}

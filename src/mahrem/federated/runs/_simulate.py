@@ -11,7 +11,15 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
-from mahrem.federated.rules import Learnt, Plan, Schema, Silo, agreed_client, learn_plan, split_rows
+from mahrem.federated.rules import (
+    RulesPlan,
+    RulesResult,
+    RulesSchema,
+    RulesSilo,
+    agreed_client,
+    learn_plan,
+    split_rows,
+)
 from mahrem.federated.runs._dirichlet import dirichlet_rows
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.sums import make_sum_keys
@@ -87,7 +95,7 @@ def simulate(
     source: object,
     target: str,
     folder: Path,
-    plan: Plan | None = None,
+    plan: RulesPlan | None = None,
     *,
     clients: int = 3,
     split: Split = "iid",
@@ -126,7 +134,7 @@ def simulate(
     """
     check.between(0, 0.9, test=test)
     check.one_of(get_args(Bins), bins=bins)
-    chosen = plan or Plan()
+    chosen = plan or RulesPlan()
     whole = _read(source, target, by, columns, reading)
     names = tuple(name for name in whole.columns if name not in {target, by})
     if not names:
@@ -134,7 +142,7 @@ def simulate(
     kept, held = rows_apart(whole, int(test * whole.height), seed)
     learning, judged = _binned(kept, held, names, target, bins)
     parts = split_table(learning, target, clients=clients, split=split, by=by, alpha=alpha, seed=seed)
-    schema = Schema(columns=names, target=target)
+    schema = RulesSchema(columns=names, target=target)
     run = RunFolder.create(folder, chosen, force=force, tell=tell)
     with run.recording():
         secret, public = make_sum_keys() if chosen.hides and chosen.sum == "homomorphic" else (None, None)
@@ -144,7 +152,7 @@ def simulate(
                     chosen,
                     schema,
                     name,
-                    Silo(part.select(*names, target), target=target, least_count=chosen.least_count),
+                    RulesSilo(part.select(*names, target), target=target, least_count=chosen.least_count),
                     secret=secret,
                 )
                 for name, part in parts.items()
@@ -192,12 +200,12 @@ def _binned(
 
 
 def _judged(
-    learnt: Learnt,
+    learnt: RulesResult,
     learning: pl.DataFrame,
     judged: pl.DataFrame,
     names: tuple[str, ...],
     target: str,
-    plan: Plan,
+    plan: RulesPlan,
 ) -> dict[str, Any]:
     """Compare with CBA on all rows together, which only a simulation can do."""
     cells = as_cells(learning.select(*names, target))

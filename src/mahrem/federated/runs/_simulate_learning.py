@@ -21,8 +21,8 @@ from mahrem.federated.weights import (
     Measure,
     Protections,
     SharedSchema,
-    Together,
     TrainingSilo,
+    WeightsResult,
     learn_together,
     propose_schema,
     silo_policy,
@@ -31,14 +31,14 @@ from mahrem.federated.weights import (
 from mahrem.federated.wire import ClientPool, LocalGrid
 from mahrem.table import Reading
 
-__all__ = ["Shared", "simulate_learning", "train_alone"]
+__all__ = ["TableSharing", "simulate_learning", "train_alone"]
 
 HELD = 64  # clients in memory at once, where few take part in a round
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shared:
+class TableSharing:
     """How a table is shared out.
 
     Args:
@@ -83,7 +83,7 @@ def simulate_learning(
     *,
     anonymise: Mapping[str, Any] | None = None,
     policies: Mapping[str, Mapping[str, Any]] | None = None,
-    shared: Shared | None = None,
+    shared: TableSharing | None = None,
     columns: tuple[str, ...] | None = None,
     schema: SharedSchema | None = None,
     byte_budget: int | None = None,
@@ -117,7 +117,7 @@ def simulate_learning(
     Returns:
         The summary that also lies in the folder.
     """
-    chosen, sharing = plan or LearningPlan(), shared or Shared()
+    chosen, sharing = plan or LearningPlan(), shared or TableSharing()
     whole = _read(source, target, sharing.by, columns, reading)
     learning, judged = sharing.parts(whole)
     by = {sharing.by} if sharing.by else set()
@@ -180,7 +180,7 @@ def train_alone(
     plan: LearningPlan,
     policy: Mapping[str, Any] | None = None,
     measure: Measure | None = None,
-) -> Together:
+) -> WeightsResult:
     """Train the same model on one table, without a federation: what silos are compared with."""
     alone = replace(
         plan, least_clients=1, sum="plain", aggregate="mean", fraction=1.0, protections=Protections()

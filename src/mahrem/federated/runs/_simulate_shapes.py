@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.federated.runs._arrange import Arranged, ShapeRun, arrange, mean_model
+from mahrem.federated.runs._arrange import ShapeFederation, ShapeRun, arrange, mean_model
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._learning import _drawn_history
 from mahrem.federated.runs._simulate import _read
-from mahrem.federated.runs._simulate_learning import Shared
+from mahrem.federated.runs._simulate_learning import TableSharing
 from mahrem.federated.shapes import learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema, figures_of, propose_schema
-from mahrem.federated.wire import Round, Traffic
+from mahrem.federated.wire import Exchange, Traffic
 from mahrem.table import Reading
 
 __all__ = ["ShapeFigures", "compare_shape", "simulate_shape"]
@@ -101,7 +101,7 @@ def compare_shape(
     )
 
 
-def _central(run: ShapeRun, learning: pl.DataFrame, made: Arranged) -> dict[str, SharedModel]:
+def _central(run: ShapeRun, learning: pl.DataFrame, made: ShapeFederation) -> dict[str, SharedModel]:
     """Train in one place what each party reads; once where all read the same."""
     alike = made.alike if run.shape == "transfer" else dict([next(iter(made.alike.items()))])
     return {name: _alone(run, learning, schema) for name, schema in alike.items()}
@@ -149,7 +149,7 @@ def simulate_shape(
         The summary that also lies in the folder.
     """
     whole = _read(source, target, None, columns, reading)
-    learning, judged = Shared(test=test, seed=run.seed).parts(whole)
+    learning, judged = TableSharing(test=test, seed=run.seed).parts(whole)
     classes = whole[target].cast(pl.String).unique().sort().to_list()  # their names are public
     schema = replace(propose_schema(learning, target), classes=tuple(classes))
     arrange(run, learning, schema)  # what cannot be is refused before there is a folder
@@ -157,7 +157,7 @@ def simulate_shape(
     with written.recording():
         for old in folder.glob("model-*.npz"):
             old.unlink()
-        found = compare_shape(run, learning, judged, schema, after=_Noted(written, run).after)
+        found = compare_shape(run, learning, judged, schema, after=_ShapeLog(written, run).after)
         mean = mean_model(found.models)
         summary = _summary(run, found, judged.height)
         if mean is not None:  # one model, which can be attacked with the rows that were kept
@@ -173,7 +173,7 @@ def _answers(model: SharedModel, judged: pl.DataFrame) -> tuple[Any, Any]:
 
 
 @dataclass
-class _Noted:
+class _ShapeLog:
     """Writes one line for each round: a shape has many small exchanges."""
 
     folder: RunFolder
@@ -194,7 +194,7 @@ class _Noted:
         down, up = (sum(both) for both in zip(*by_client.values(), strict=True))
         now = time.perf_counter()
         taken, self.began = round(now - self.began, 6), now
-        done = Round(number, self.run.shape, self.run.clients, len(by_client), down, up, taken, number)
+        done = Exchange(number, self.run.shape, self.run.clients, len(by_client), down, up, taken, number)
         self.folder.log.note(done, by_client)
         self.folder.tell(
             f"round {number} of {self.run.rounds}: accuracy {figures['accuracy']:.4f}, {up:,} bytes up, "

@@ -13,7 +13,7 @@ from mahrem.federated.wire import Words
 from mahrem.table import pseudonyms
 from mahrem.types import Integers
 
-__all__ = ["Aligned", "HashedIds", "align_ids", "hash_ids", "normalise_ids"]
+__all__ = ["AlignedRows", "HashedIds", "align_ids", "hash_ids", "normalise_ids"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class HashedIds:
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedRows:
     """Which of each party's hashes are there in every party, and how many are not."""
 
     places: Mapping[str, Integers]  # (rows,) by party, in an order common to all
@@ -84,7 +84,7 @@ def hash_ids(ids: pl.Series, key: bytes) -> HashedIds:
     return HashedIds(words, rows, int(shown.null_count()))
 
 
-def align_ids(hashes: Mapping[str, Words], least: int = 1) -> Aligned:
+def align_ids(hashes: Mapping[str, Words], least: int = 1) -> AlignedRows:
     """Find the ids that every party has; whoever does this needs no key and sees hashes only.
 
     Args:
@@ -127,7 +127,7 @@ def align_ids(hashes: Mapping[str, Words], least: int = 1) -> Aligned:
         .to_numpy()
         for name, frame in frames.items()
     }
-    return Aligned(places, {name: frame.height - ordered.height for name, frame in frames.items()})
+    return AlignedRows(places, {name: frame.height - ordered.height for name, frame in frames.items()})
 
 
 def _frame(name: str, words: object) -> pl.DataFrame:

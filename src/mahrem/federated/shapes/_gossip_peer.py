@@ -15,10 +15,10 @@ from mahrem.federated.networks import client_seed, wrong_weights
 from mahrem.federated.shapes._gossip import Neighbours
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Grid, LocalGrid, Message, ask_all
+from mahrem.federated.wire import LocalGrid, Message, MessageGrid, ask_all
 from mahrem.types import Floats
 
-__all__ = ["GossipLearnt", "GossipPeer", "GossipPlan", "learn_by_gossip"]
+__all__ = ["GossipPeer", "GossipPlan", "GossipResult", "learn_by_gossip"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class GossipPeer:
         )
         self.weights = self._checked(found, self.name)
 
-    def swap(self, grid: Grid, run: str, number: int) -> int:
+    def swap(self, grid: MessageGrid, run: str, number: int) -> int:
         """Swap weights over the edges that begin here; gives how many failed."""
         failed = 0
         for other in self.neighbours:
@@ -125,7 +125,7 @@ class GossipPeer:
 
 
 @dataclass
-class GossipLearnt:
+class GossipResult:
     """How far apart the peers are in the end, and how many talks failed."""
 
     peers: tuple[str, ...]
@@ -138,9 +138,9 @@ def learn_by_gossip(
     peers: Mapping[str, GossipPeer],
     plan: GossipPlan,
     *,
-    grid: Grid | None = None,
+    grid: MessageGrid | None = None,
     after: Callable[[int], None] | None = None,
-) -> GossipLearnt:
+) -> GossipResult:
     """Learn without a server: train, average with neighbours, again.
 
     The peers follow one clock (here this process). Messages pass between neighbours only.
@@ -179,7 +179,7 @@ def learn_by_gossip(
         if name != peer.name or not set(peer.neighbours) <= set(peers):
             raise InvalidParameter(f"peer={name!r} has neighbours that are not here, or another name")
     wire, run = grid or LocalGrid(peers), secrets.token_hex(8)
-    found = GossipLearnt(tuple(sorted(peers)), 0.0, 0)
+    found = GossipResult(tuple(sorted(peers)), 0.0, 0)
     for number in range(1, plan.rounds + 1):
         _train(peers, number, found)
         for mix in range(plan.mixes):
@@ -197,7 +197,7 @@ def learn_by_gossip(
     return found
 
 
-def _train(peers: Mapping[str, GossipPeer], number: int, found: GossipLearnt) -> None:
+def _train(peers: Mapping[str, GossipPeer], number: int, found: GossipResult) -> None:
     for name, peer in sorted(peers.items()):
         try:
             peer.train(number)

@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.networks import (
-    Stack,
+    LayerStack,
     Weights,
     cross_entropy_slope,
     first_weights,
@@ -17,9 +17,9 @@ from mahrem.federated.networks import (
     shapes_of,
 )
 from mahrem.federated.shapes._plan import model_of
-from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitLearnt, SplitPlan
+from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitPlan, SplitResult
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Grid, Message
+from mahrem.federated.wire import Message, MessageGrid
 
 __all__ = ["SplitClient", "join_split", "learn_split", "server_layers"]
 
@@ -56,12 +56,12 @@ class SplitClient:
 
 
 def learn_split(
-    grid: Grid,
+    grid: MessageGrid,
     plan: SplitPlan,
     classes: Sequence[str],
     *,
     after: AfterTurns | None = None,
-) -> SplitLearnt:
+) -> SplitResult:
     """Learn a network whose first layers stay with the clients, who take turns.
 
     Args:
@@ -112,14 +112,14 @@ def learn_split(
     return ServerTurns(grid, plan, plan.fingerprint(classes)).learn(top, learn, after)
 
 
-def server_layers(plan: SplitPlan, classes: int) -> Stack:
+def server_layers(plan: SplitPlan, classes: int) -> LayerStack:
     """Give the server's layers with their first weights."""
     shapes = shapes_of(plan.sizes(1, classes)[1])
     flat = first_weights(shapes, np.random.default_rng(plan.seed))
-    return Stack(flat, shapes, scores=not plan.tail)
+    return LayerStack(flat, shapes, scores=not plan.tail)
 
 
-def join_split(client: ClientTurns, top: Stack) -> SharedModel:
+def join_split(client: ClientTurns, top: LayerStack) -> SharedModel:
     """Put the clients' layers and the server's together, where they agree to.
 
     Args:

@@ -13,8 +13,8 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.networks import (
+    LayerStack,
     Network,
-    Stack,
     client_seed,
     cross_entropy_slope,
     even_batches,
@@ -25,10 +25,10 @@ from mahrem.federated.networks import (
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
 from mahrem.federated.sums import LARGEST_ROWS
 from mahrem.federated.weights import SharedModel, SharedSchema, enough, weighted_average
-from mahrem.federated.wire import Grid, Message, ask_all
+from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.types import Floats
 
-__all__ = ["TransferClient", "TransferLearnt", "TransferPlan", "learn_transfer"]
+__all__ = ["TransferClient", "TransferPlan", "TransferResult", "learn_transfer"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class TransferClient:
     def _train(self, weights: Floats, part: slice, rng: np.random.Generator) -> None:
         """Go through the rows and learn some of the weights, in their place."""
         network, classes = self.plan.network, len(self.schema.classes)
-        stack = Stack(weights, network.shapes(self._rows.shape[1], classes))
+        stack = LayerStack(weights, network.shapes(self._rows.shape[1], classes))
         right = np.eye(classes, dtype=np.float32)
         for _ in range(network.epochs):
             for batch in even_batches(rng.permutation(len(self._rows)), network.batch):
@@ -128,7 +128,7 @@ class TransferClient:
 
 
 @dataclass
-class TransferLearnt:
+class TransferResult:
     """The common head, who is in it, and answers that were refused."""
 
     head: Floats = field(repr=False)
@@ -137,12 +137,12 @@ class TransferLearnt:
 
 
 def learn_transfer(
-    grid: Grid,
+    grid: MessageGrid,
     plan: TransferPlan,
     classes: Sequence[str],
     *,
     after: Callable[[int], None] | None = None,
-) -> TransferLearnt:
+) -> TransferResult:
     """Average the last layers of clients whose columns differ.
 
     Args:
@@ -177,7 +177,7 @@ def learn_transfer(
         ['n', 'y']
     """
     shapes, run = plan.head_shapes(len(classes)), secrets.token_hex(8)
-    found = TransferLearnt(first_weights(shapes, np.random.default_rng(plan.seed)))
+    found = TransferResult(first_weights(shapes, np.random.default_rng(plan.seed)))
     nodes = grid.nodes()
     for number in range(1, plan.rounds + 1):
         answers, failures = ask_all(grid, nodes, Message("head", run, number, {"weights": found.head}))

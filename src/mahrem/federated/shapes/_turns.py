@@ -13,7 +13,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.networks import (
-    Stack,
+    LayerStack,
     Weights,
     client_seed,
     even_batches,
@@ -23,9 +23,9 @@ from mahrem.federated.networks import (
 )
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows
 from mahrem.federated.weights import SharedSchema
-from mahrem.federated.wire import Grid, Message, Seal, ask_all
+from mahrem.federated.wire import Message, MessageGrid, Seal, ask_all
 
-__all__ = ["AfterTurns", "ClientTurns", "LostClient", "ServerTurns", "SplitLearnt", "SplitPlan"]
+__all__ = ["AfterTurns", "ClientTurns", "LostClient", "ServerTurns", "SplitPlan", "SplitResult"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,13 +87,13 @@ class ClientTurns:
         for number, (size, scores) in enumerate(ends):
             rng = np.random.default_rng(self._seal.seed("start", str(plan.seed), str(number)))
             shapes = shapes_of(size)
-            self.stacks.append(Stack(first_weights(shapes, rng), shapes, scores=scores))
+            self.stacks.append(LayerStack(first_weights(shapes, rng), shapes, scores=scores))
         self._first = self._weights()
         self._batches: list[Any] = []
         self._batch: Any = None  # rows whose slope has not come back
 
     @property
-    def bottom(self) -> Stack:
+    def bottom(self) -> LayerStack:
         """The layers before the server's."""
         return self.stacks[0]
 
@@ -169,23 +169,23 @@ class LostClient(Exception):
 
 
 @dataclass
-class SplitLearnt:
+class SplitResult:
     """The server's part of the network, who had a turn, and why others had none."""
 
-    top: Stack = field(repr=False)
+    top: LayerStack = field(repr=False)
     nodes: tuple[str, ...] = ()
     last: str = ""  # who had the last turn and so has the clients' layers
     missed: dict[str, dict[int, str]] = field(default_factory=dict)  # by client and round
 
 
-AfterTurns = Callable[[int, SplitLearnt], None]  # told the round and what was learnt so far
+AfterTurns = Callable[[int, SplitResult], None]  # told the round and what was learnt so far
 
 
 @dataclass
 class ServerTurns:
     """The server's side: gives every client its turn and carries the sealed layers on."""
 
-    grid: Grid
+    grid: MessageGrid
     plan: SplitPlan
     agreed: str
     run: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -208,12 +208,12 @@ class ServerTurns:
 
     def learn(
         self,
-        top: Stack,
+        top: LayerStack,
         learn: Callable[[str, Message], Weights],
         after: AfterTurns | None,
-    ) -> SplitLearnt:
+    ) -> SplitResult:
         """Give turns until all rounds are over; ``learn`` takes a step and gives the slope for the client."""
-        found = SplitLearnt(top)
+        found = SplitResult(top)
         nodes = self.grid.nodes()
         for number in range(1, self.plan.rounds + 1):
             for place, node in enumerate(nodes):

@@ -12,9 +12,9 @@ from mahrem.errors import InvalidParameter
 from mahrem.federated.networks import Weights, cross_entropy_slope, read_values
 from mahrem.federated.shapes._label_noise import LabelNoise
 from mahrem.federated.shapes._split import server_layers
-from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitLearnt, SplitPlan
+from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns, SplitPlan, SplitResult
 from mahrem.federated.weights import SharedSchema
-from mahrem.federated.wire import Grid, Message
+from mahrem.federated.wire import Message, MessageGrid
 
 __all__ = ["UShapedClient", "learn_u_shaped"]
 
@@ -78,12 +78,12 @@ def _need_tail(plan: SplitPlan) -> None:
 
 
 def learn_u_shaped(
-    grid: Grid,
+    grid: MessageGrid,
     plan: SplitPlan,
     classes: Sequence[str],
     *,
     after: AfterTurns | None = None,
-) -> SplitLearnt:
+) -> SplitResult:
     """Learn a network of which the server has the middle only.
 
     Args:

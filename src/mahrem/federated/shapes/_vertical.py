@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.networks import Network, Stack
+from mahrem.federated.networks import LayerStack, Network
 from mahrem.federated.shapes._alignment import align_ids
 from mahrem.federated.shapes._plan import model_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
@@ -17,13 +17,13 @@ from mahrem.federated.shapes._vertical_network import joined_layers
 from mahrem.federated.shapes._vertical_party import VerticalParty
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Grid, Message, sorted_out
+from mahrem.federated.wire import Message, MessageGrid, sorted_out
 
-__all__ = ["VerticalLearnt", "join_parties", "learn_vertical"]
+__all__ = ["VerticalResult", "join_parties", "learn_vertical"]
 
 
 @dataclass(frozen=True)
-class VerticalLearnt:
+class VerticalResult:
     """What a coordinator knows in the end: counts. The model lies in parts at the parties."""
 
     parties: tuple[str, ...]
@@ -34,12 +34,12 @@ class VerticalLearnt:
 
 
 def learn_vertical(
-    grid: Grid,
+    grid: MessageGrid,
     plan: VerticalPlan,
     classes: Sequence[str],
     *,
     after: Callable[[int], None] | None = None,
-) -> VerticalLearnt:
+) -> VerticalResult:
     """Align rows by keyed hashes of ids and learn from columns that different parties hold.
 
     Args:
@@ -82,7 +82,7 @@ def learn_vertical(
         >>> model.predict(pl.DataFrame({"age": [3, 90], "year": [3, 90]})).tolist()
         ['n', 'y']
     """
-    work = _Work(grid, plan, secrets.token_hex(8))
+    work = _VerticalRounds(grid, plan, secrets.token_hex(8))
     found = work.align(classes)
     senders = [name for name in found.parties if name != found.label]
     slopes = dict.fromkeys(senders, b"")
@@ -99,8 +99,8 @@ def learn_vertical(
 
 
 @dataclass
-class _Work:
-    grid: Grid
+class _VerticalRounds:
+    grid: MessageGrid
     plan: VerticalPlan
     run: str
 
@@ -115,7 +115,7 @@ class _Work:
             )
         return answers
 
-    def align(self, classes: Sequence[str]) -> VerticalLearnt:
+    def align(self, classes: Sequence[str]) -> VerticalResult:
         """Let everybody know which of its rows all have, and in which order."""
         parties = tuple(sorted(self.grid.nodes()))
         if len(parties) < 2:
@@ -130,7 +130,7 @@ class _Work:
         told = {"parties": list(parties), "label": labelled[0]}
         self.ask("align", 0, {name: {**told, "places": places} for name, places in aligned.places.items()})
         missing = {name: int(answers[name].body.get("missing", 0)) for name in parties}
-        return VerticalLearnt(parties, labelled[0], aligned.rows, aligned.alone, missing)
+        return VerticalResult(parties, labelled[0], aligned.rows, aligned.alone, missing)
 
 
 def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:
@@ -153,7 +153,7 @@ def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:
         matrices = [party.part.matrix for party in holders if isinstance(party.part, LinearPart)]
         weights = np.concatenate([np.hstack(matrices).ravel(), label.top.offset])
     else:
-        stacks = [party.part for party in holders if isinstance(party.part, Stack)]
+        stacks = [party.part for party in holders if isinstance(party.part, LayerStack)]
         weights = joined_layers(stacks, label.top.stack)  # type: ignore[union-attr]
     whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
     return model_of(schema, whole, weights, plan.rounds)

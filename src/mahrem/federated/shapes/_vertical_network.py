@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mahrem.federated.networks import (
-    Stack,
+    LayerStack,
     Weights,
     cross_entropy_slope,
     first_weights,
@@ -18,11 +18,11 @@ from mahrem.federated.networks import (
 __all__ = ["JoinedTop", "joined_layers", "units_of"]
 
 
-def units_of(width: int, units: int, seed: int) -> Stack:
+def units_of(width: int, units: int, seed: int) -> LayerStack:
     """Give one party's layer: its columns become a few units, with ReLU."""
     shapes = shapes_of([width, units])
     flat = first_weights(shapes, np.random.default_rng(seed)).astype(np.float64)
-    return Stack(flat, shapes, scores=False)
+    return LayerStack(flat, shapes, scores=False)
 
 
 class JoinedTop:
@@ -34,7 +34,7 @@ class JoinedTop:
         self.parties, self.units = tuple(parties), units
         shapes = shapes_of([units * len(self.parties), *hidden, classes])
         flat = first_weights(shapes, np.random.default_rng(seed)).astype(np.float64)
-        self.stack = Stack(flat, shapes)
+        self.stack = LayerStack(flat, shapes)
 
     def learn(self, parts: Mapping[str, Weights], right: Weights, rate: float) -> dict[str, Weights]:
         """Take a step on one batch; gives every party the slope by its own units."""
@@ -45,7 +45,7 @@ class JoinedTop:
         return dict(zip(self.parties, np.split(slope, len(self.parties), axis=1), strict=True))
 
 
-def joined_layers(parts: Sequence[Stack], top: Stack) -> Weights:
+def joined_layers(parts: Sequence[LayerStack], top: LayerStack) -> Weights:
     """Write the parties' layers and those above as one network, whose first layer has a block for each party.
 
     Example:

@@ -26,7 +26,7 @@ from mahrem.types import Integers
 __all__ = ["VerticalParty"]
 
 
-class Part(Protocol):
+class PartyPart(Protocol):
     """What a party computes from its own columns."""
 
     def forward(self, rows: Weights) -> Weights:
@@ -72,7 +72,7 @@ class VerticalParty:
     target: str | None = None
     noise: LabelNoise | None = None
     ledger: Ledger | None = field(default=None, repr=False)
-    part: Part | None = field(default=None, init=False, repr=False)
+    part: PartyPart | None = field(default=None, init=False, repr=False)
     top: SummedTop | JoinedTop | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class VerticalParty:
         else:
             self.top = SummedTop(classes)
 
-    def _part(self, message: Message, part: Part) -> bytes:
+    def _part(self, message: Message, part: PartyPart) -> bytes:
         """Learn from the slope of the last step; give what the next one needs."""
         number = message.round
         if number:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.sums._adder import Adder, PlainSum, Summed
+    from mahrem.federated.sums._adder import Adder, PlainSum, SumResult
     from mahrem.federated.sums._encrypted_counts import CountsScheme, make_sum_keys
     from mahrem.federated.sums._encrypted_weights import WeightsScheme, make_weight_keys
     from mahrem.federated.sums._fixed_point import LARGEST_ROWS, from_fixed, to_fixed
@@ -31,7 +31,7 @@ __all__ = [
     "MaskedClient",
     "MaskedSum",
     "PlainSum",
-    "Summed",
+    "SumResult",
     "WeightsScheme",
     "check_public_key",
     "from_fixed",

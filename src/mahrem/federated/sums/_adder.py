@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.wire import Grid, Message, ask_all
+from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.types import Integers
 
-__all__ = ["Adder", "NumbersClient", "PlainSum", "Summed", "refuse_sum"]
+__all__ = ["Adder", "NumbersClient", "PlainSum", "SumResult", "refuse_sum"]
 
 Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
 
 
 @dataclass(frozen=True)
-class Summed:
+class SumResult:
     """A sum, who is in it, and why the others are not."""
 
     total: Integers = field(repr=False)
@@ -43,7 +43,7 @@ class Adder(Protocol):
     def hides(self) -> bool:
         """Whether single clients' counts stay hidden."""
 
-    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+    def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """Ask all clients the question and add up what they count."""
 
 
@@ -53,7 +53,7 @@ class PlainSum:
 
     hides: ClassVar[bool] = False
 
-    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+    def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
         answers, failures = ask_all(grid, nodes, question)
         total: Any = 0
@@ -69,7 +69,7 @@ class PlainSum:
                 kept.append(node)
             else:
                 failures[node] = wrong
-        return Summed(np.asarray(total, np.int64), tuple(kept), failures)
+        return SumResult(np.asarray(total, np.int64), tuple(kept), failures)
 
 
 def refuse_sum(total: Integers, fault: Fault) -> None:

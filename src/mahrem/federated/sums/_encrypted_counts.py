@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.sums._scheme import Drawn, need_tenseal, sized, written_keys
+from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Integers
 
 __all__ = ["CountsScheme", "make_sum_keys"]
@@ -41,15 +41,15 @@ class CountsScheme:
     most_clients: ClassVar[int] = MOST_CLIENTS
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return tenseal.bfv_vector(context, numbers)
 
     def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return tenseal.bfv_vector_from(context, part)
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
-        """See :class:`Scheme`.
+    def closed(self, numbers: Integers, drawn: SharedDraws, name: str) -> list[list[float]]:
+        """See :class:`SumScheme`.
 
         Raises:
             InvalidInput: If a count does not fit.
@@ -61,9 +61,9 @@ class CountsScheme:
         return [hidden[at : at + DEGREE].tolist() for at in range(0, len(hidden), DEGREE)]
 
     def opened(
-        self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
+        self, parts: Sequence[Sequence[float]], drawn: SharedDraws, names: Sequence[str], length: int
     ) -> Integers:
-        """See :class:`Scheme`.
+        """See :class:`SumScheme`.
 
         Raises:
             InvalidInput: If it has another length.
@@ -76,11 +76,11 @@ class CountsScheme:
         return np.where(total > LARGEST, total - MODULUS, total)
 
     def sizes(self, length: int) -> list[int]:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return [min(DEGREE, length - at) for at in range(0, length, DEGREE)]
 
 
-def _screen(drawn: Drawn, name: str, length: int) -> Integers:
+def _screen(drawn: SharedDraws, name: str, length: int) -> Integers:
     """Give the numbers below the modulus that hide a client's counts in one sum."""
     words = drawn.words(name, length + 64)
     even = words[words < 2**64 - 2**64 % MODULUS]  # all but 1 in 2^24; each remainder is equally likely

@@ -10,7 +10,7 @@ import numpy as np
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
-from mahrem.federated.sums._scheme import Drawn, need_tenseal, sized, written_keys
+from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Floats, Integers
 
 __all__ = ["WeightsScheme", "make_weight_keys"]
@@ -57,15 +57,15 @@ class WeightsScheme:
     most_clients: ClassVar[int] = MOST_CLIENTS
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return tenseal.ckks_vector(context, numbers)
 
     def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return tenseal.ckks_vector_from(context, part)
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
-        """See :class:`Scheme`.
+    def closed(self, numbers: Integers, drawn: SharedDraws, name: str) -> list[list[float]]:
+        """See :class:`SumScheme`.
 
         Raises:
             InvalidInput: If a number does not fit.
@@ -78,9 +78,9 @@ class WeightsScheme:
         return [[*part.tolist(), float(check)] for part, check in zip(parts, checks, strict=True)]
 
     def opened(
-        self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
+        self, parts: Sequence[Sequence[float]], drawn: SharedDraws, names: Sequence[str], length: int
     ) -> Integers:
-        """See :class:`Scheme`.
+        """See :class:`SumScheme`.
 
         Raises:
             InvalidInput: If it is not the sum over the named clients.
@@ -101,7 +101,7 @@ class WeightsScheme:
         return to_fixed(np.rint(np.concatenate(values) / TOLD) * TOLD, np.inf)
 
     def sizes(self, length: int) -> list[int]:
-        """See :class:`Scheme`."""
+        """See :class:`SumScheme`."""
         return [min(HELD, length - at) + 1 for at in range(0, length, HELD)]
 
 
@@ -109,15 +109,15 @@ def _cut(values: Floats) -> list[Floats]:
     return [values[at : at + HELD] for at in range(0, len(values), HELD)]
 
 
-def _units(drawn: Drawn, name: str, count: int) -> Floats:
+def _units(drawn: SharedDraws, name: str, count: int) -> Floats:
     """Give numbers from 0 to 1 that only clients know."""
     return (drawn.words(name, count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _checks(parts: Sequence[Floats], drawn: Drawn) -> Floats:
+def _checks(parts: Sequence[Floats], drawn: SharedDraws) -> Floats:
     factors = _cut(1 + _units(drawn, "", sum(len(part) for part in parts)))  # no client has an empty name
     return np.array([part @ factor for part, factor in zip(parts, factors, strict=True)])
 
 
-def _hidden(drawn: Drawn, name: str, count: int) -> Floats:
+def _hidden(drawn: SharedDraws, name: str, count: int) -> Floats:
     return REACH * (2 * _units(drawn, name, count) - 1)

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.sums._adder import Fault, Summed, refuse_sum
+from mahrem.federated.sums._adder import Fault, SumResult, refuse_sum
 from mahrem.federated.sums._encrypted_counts import CountsScheme
-from mahrem.federated.sums._members import Members, commonest
-from mahrem.federated.sums._scheme import AGREEMENT, Drawn, Scheme, need_tenseal, sized
-from mahrem.federated.wire import Grid, Message, ask_all, digest_message
+from mahrem.federated.sums._members import SumMembers, commonest
+from mahrem.federated.sums._scheme import AGREEMENT, SharedDraws, SumScheme, need_tenseal, sized
+from mahrem.federated.wire import Message, MessageGrid, ask_all, digest_message
 from mahrem.types import Integers
 
 __all__ = ["EncryptedClient", "EncryptedSum", "check_public_key"]
@@ -37,10 +37,10 @@ class EncryptedClient:
     Args:
         name: Its name on the grid.
         secret: The clients' key.
-        numbers: Counts that a question of a kind asks for; :meth:`Silo.numbers` is one.
+        numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions; None refuses them.
         least_clients: A sum of fewer is not opened, whatever the server says.
-        recount: Whether sums of one run may be over different clients; see :class:`Members`.
+        recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
         scheme: Of the numbers: counts by default.
     """
 
@@ -50,14 +50,14 @@ class EncryptedClient:
     otherwise: Callable[[Message], Message] | None = None
     least_clients: int = 2
     recount: bool = False
-    scheme: Scheme = field(default_factory=CountsScheme)
+    scheme: SumScheme = field(default_factory=CountsScheme)
     _context: Any = field(default=None, repr=False)
-    _members: Members = field(init=False, repr=False)
+    _members: SumMembers = field(init=False, repr=False)
     _given: dict[str, float] = field(default_factory=dict, repr=False)  # the last round of each run
     _tried: dict[str, float] = field(default_factory=dict, repr=False)  # likewise
 
     def __post_init__(self) -> None:
-        self._members = Members(max(2, self.least_clients), self.recount)
+        self._members = SumMembers(max(2, self.least_clients), self.recount)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -87,20 +87,20 @@ class EncryptedClient:
         found = self.numbers(body["kind"], inner)
         self._given[message.run] = message.round
         asked = digest_message(Message(body["kind"], message.run, message.round, inner))
-        drawn = Drawn(self.secret, message.run, message.round, asked)
+        drawn = SharedDraws(self.secret, message.run, message.round, asked)
         parts = [
             self.scheme.vector(tenseal, self._context, plain).serialize()
             for plain in self.scheme.closed(found, drawn, self.name)
         ]
         return _listed(parts, len(found))
 
-    def _named(self, message: Message) -> tuple[list[str], Drawn]:
+    def _named(self, message: Message) -> tuple[list[str], SharedDraws]:
         """Hold the server to one list of clients; gives the list and what belongs to the sum."""
         names = sorted(set(message.body["names"]))
         if self.name not in names:
             raise InvalidInput(f"clients={len(names)}: this one is not among them, so the sum is not its own")
         self._members.accept(message.run, names, message.round)
-        return names, Drawn(self.secret, message.run, message.round, message.body["asked"])
+        return names, SharedDraws(self.secret, message.run, message.round, message.body["asked"])
 
     def _opened(self, message: Message, tenseal: Any) -> Integers:
         body, run = message.body, message.run
@@ -121,7 +121,7 @@ class EncryptedClient:
         return opened
 
 
-def _opened_key(tenseal: Any, key: bytes, scheme: Scheme, *, private: bool) -> Any:
+def _opened_key(tenseal: Any, key: bytes, scheme: SumScheme, *, private: bool) -> Any:
     try:
         found = tenseal.context_from(key)
         scheme.vector(tenseal, found, [0])
@@ -137,7 +137,7 @@ def _opened_key(tenseal: Any, key: bytes, scheme: Scheme, *, private: bool) -> A
     return found
 
 
-def check_public_key(key: bytes, scheme: Scheme | None = None) -> bytes:
+def check_public_key(key: bytes, scheme: SumScheme | None = None) -> bytes:
     """Give back the server's key of the sums if it is one; the clients' secret one is refused.
 
     Raises:
@@ -163,10 +163,10 @@ class EncryptedSum:
     """
 
     public: bytes = field(repr=False)
-    scheme: Scheme = field(default_factory=CountsScheme)
+    scheme: SumScheme = field(default_factory=CountsScheme)
     hides: ClassVar[bool] = True
 
-    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+    def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`.
 
         Raises:
@@ -202,7 +202,7 @@ class EncryptedSum:
             if isinstance(total, np.ndarray) and total.shape == (length,):
                 total = total.astype(np.int64)
                 refuse_sum(total, fault)
-                return Summed(total, tuple(kept), failures)
+                return SumResult(total, tuple(kept), failures)
         raise Infeasible(
             f"clients={len(kept)}: none of them opened the sum ({_said(why)})", reached=len(kept)
         )
@@ -230,7 +230,7 @@ class EncryptedSum:
         return found
 
 
-def _agreements(grid: Grid, question: Message) -> bytes:
+def _agreements(grid: MessageGrid, question: Message) -> bytes:
     """Let all named clients agree to their sum."""
     names = question.body["names"]
     answers, why = ask_all(grid, names, question)

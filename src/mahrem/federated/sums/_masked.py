@@ -10,15 +10,15 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.sums._adder import Fault, Summed, refuse_sum
+from mahrem.federated.sums._adder import Fault, SumResult, refuse_sum
 from mahrem.federated.sums._masked_client import cut, sum_context
 from mahrem.federated.sums._masks import SEALED, agreed, bound_to, keystream, pair_seed, public_of
 from mahrem.federated.sums._members import commonest
 from mahrem.federated.sums._shamir import SIZE, join_shares
 from mahrem.federated.wire import (
     KEY,
-    Grid,
     Message,
+    MessageGrid,
     Words,
     ask_all,
     digest_message,
@@ -59,7 +59,7 @@ class MaskedSum:
     def __post_init__(self) -> None:
         check.between(0.5, 1, threshold=self.threshold)
 
-    def __call__(self, grid: Grid, nodes: Sequence[str], question: Message, fault: Fault) -> Summed:
+    def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`.
 
         Raises:
@@ -71,12 +71,12 @@ class MaskedSum:
         work.threshold = min(work.threshold, len(nodes))
         total, present = work.run(list(nodes))
         refuse_sum(total, fault)
-        return Summed(total, tuple(present), work.failures)
+        return SumResult(total, tuple(present), work.failures)
 
 
 @dataclass
 class _Sum:
-    grid: Grid
+    grid: MessageGrid
     question: Message
     threshold: int
     failures: dict[str, str] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from typing import Any
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._adder import NumbersClient
 from mahrem.federated.sums._masks import Masker
-from mahrem.federated.sums._members import Members
+from mahrem.federated.sums._members import SumMembers
 from mahrem.federated.wire import KEY, Message, digest_message, framed, need_cryptography
 from mahrem.types import Integers
 
@@ -34,14 +34,14 @@ class MaskedClient:
 
     Args:
         name: Its name on the grid.
-        numbers: Counts that a question of a kind asks for; :meth:`Silo.numbers` is one.
+        numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions (frequent items); None refuses them.
         sign: Signs its keys, so that the server cannot put its own in their place; with ``verify``.
         verify: Says whether a signature of a named client is right.
         least_clients: A sum of fewer is refused, whatever the server says.
         least_share: A threshold of not more than this share of the clients is refused; with 2/3 a server
             that tells clients different things needs the help of more than a third of them.
-        recount: Whether sums of one run may be over different clients; see :class:`Members`.
+        recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
     """
 
     name: str
@@ -54,10 +54,10 @@ class MaskedClient:
     recount: bool = False
     _open: dict[bytes, Masker] = field(default_factory=dict, repr=False)
     _seen: set[bytes] = field(default_factory=set, repr=False)
-    _members: Members = field(init=False, repr=False)
+    _members: SumMembers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._members = Members(max(2, self.least_clients), self.recount)
+        self._members = SumMembers(max(2, self.least_clients), self.recount)
 
     @classmethod
     def of(cls, name: str, silo: NumbersClient, *, recount: bool = False) -> MaskedClient:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from mahrem.errors import InvalidInput
 
-__all__ = ["Members", "commonest"]
+__all__ = ["SumMembers", "commonest"]
 
 MOST = 1 << 16  # runs that are remembered; if one were forgotten, its sums could be asked for anew
 
 
 @dataclass
-class Members:
+class SumMembers:
     """The clients that the sums of each run are over, as one client saw them.
 
     The difference of two sums over different clients tells the counts of those who are in only one of them.
@@ -25,7 +25,7 @@ class Members:
         recount: Whether a run may go on over fewer clients than it began with.
 
     Example:
-        >>> members = Members(least=2)
+        >>> members = SumMembers(least=2)
         >>> members.accept("run", ["a", "b", "c"])
         >>> members.accept("run", ["a", "b"])
         Traceback (most recent call last):

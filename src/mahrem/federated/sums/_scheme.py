@@ -14,7 +14,7 @@ from mahrem.check import extra
 from mahrem.federated.wire import Words, framed
 from mahrem.types import Integers
 
-__all__ = ["AGREEMENT", "Drawn", "Scheme", "need_tenseal", "sized", "written_keys"]
+__all__ = ["AGREEMENT", "SharedDraws", "SumScheme", "need_tenseal", "sized", "written_keys"]
 
 AGREEMENT = 32  # bytes by which a client agrees to a sum
 LONGEST = 8192  # numbers in one ciphertext, in any scheme
@@ -41,7 +41,7 @@ def written_keys(context: Any) -> tuple[bytes, bytes]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SharedDraws:
     """Numbers that clients draw alike for one sum; only they can, and they are bound to what was asked."""
 
     secret: bytes = field(repr=False)
@@ -64,12 +64,12 @@ class Drawn:
         return self.run.encode(), str(self.round).encode(), self.asked
 
 
-class Scheme(Protocol):
+class SumScheme(Protocol):
     """How numbers are encrypted, and how a client knows that what it opens is the sum it was told of.
 
     The server could hand any ciphertext to a client to be opened. It must learn nothing unless what it hands
     over is the sum over exactly the clients that it names, all of whom were asked the same. That these agreed
-    to be named together, and to no other list, is checked before (:meth:`Drawn.agreement`).
+    to be named together, and to no other list, is checked before (:meth:`SharedDraws.agreement`).
     """
 
     most_clients: ClassVar[int]  # that a sum has room for
@@ -80,11 +80,11 @@ class Scheme(Protocol):
     def read(self, tenseal: Any, context: Any, part: bytes) -> Any:
         """Read a ciphertext."""
 
-    def closed(self, numbers: Integers, drawn: Drawn, name: str) -> list[list[float]]:
+    def closed(self, numbers: Integers, drawn: SharedDraws, name: str) -> list[list[float]]:
         """Give a client's numbers as they are encrypted, a list for each ciphertext."""
 
     def opened(
-        self, parts: Sequence[Sequence[float]], drawn: Drawn, names: Sequence[str], length: int
+        self, parts: Sequence[Sequence[float]], drawn: SharedDraws, names: Sequence[str], length: int
     ) -> Integers:
         """Give the sum over named clients from what was decrypted; anything else is refused or noise."""
 
@@ -92,6 +92,6 @@ class Scheme(Protocol):
         """Say how many numbers each ciphertext of so many numbers holds."""
 
 
-def sized(scheme: Scheme, length: object, sizes: Sequence[int]) -> bool:
+def sized(scheme: SumScheme, length: object, sizes: Sequence[int]) -> bool:
     """Say whether ciphertexts of these sizes hold so many numbers; a huge length costs nothing."""
     return type(length) is int and 0 <= length <= LONGEST * len(sizes) and scheme.sizes(length) == list(sizes)

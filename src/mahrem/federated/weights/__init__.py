@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._average import Aggregation, FedAvg, FedProx, enough, weighted_average
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._decoys import Decoys
-    from mahrem.federated.weights._hostile import Backdoor, FreeRider, Hostile, LabelFlip
-    from mahrem.federated.weights._imitation import Imitation
+    from mahrem.federated.weights._hostile import Backdoor, FreeRider, HostileClient, LabelFlip
+    from mahrem.federated.weights._imitation import ImitatedNetwork
     from mahrem.federated.weights._krum import Krum, krum
-    from mahrem.federated.weights._learn import Together, learn_together
+    from mahrem.federated.weights._learn import WeightsResult, learn_together
+    from mahrem.federated.weights._listening import ListeningGrid, first_layer
     from mahrem.federated.weights._model import DISGUISED, SharedModel, figures_of
     from mahrem.federated.weights._norm_bound import bound_norms
-    from mahrem.federated.weights._overheard import Overheard, first_layer
     from mahrem.federated.weights._perturbation import Perturbation
     from mahrem.federated.weights._plan import AggregationKind, LearningPlan, ModelKind, WeightSum
     from mahrem.federated.weights._policy import silo_policy
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         write_schema,
     )
     from mahrem.federated.weights._silo import Measure, TrainingSilo, training_client
-    from mahrem.federated.weights._trimmed import Median, TrimmedMean, trimmed_mean
-    from mahrem.federated.weights._vetting import Verdict, Vetting
+    from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
+    from mahrem.federated.weights._vetting import UpdateVerdict, Vetting
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -46,31 +46,31 @@ __all__ = [
     "AggregationKind",
     "Backdoor",
     "Compression",
+    "CoordinateMedian",
     "Decoys",
     "FedAvg",
     "FedProx",
     "FreeRider",
-    "Hostile",
-    "Imitation",
+    "HostileClient",
+    "ImitatedNetwork",
     "Krum",
     "LabelFlip",
     "LearningPlan",
+    "ListeningGrid",
     "Measure",
-    "Median",
     "ModelKind",
     "NoiseBy",
-    "Overheard",
     "Perturbation",
     "PrivacyUnit",
     "Protections",
     "SharedModel",
     "SharedSchema",
-    "Together",
     "TrainingSilo",
     "TrimmedMean",
-    "Verdict",
+    "UpdateVerdict",
     "Vetting",
     "WeightSum",
+    "WeightsResult",
     "anomaly_scores",
     "bound_norms",
     "enough",

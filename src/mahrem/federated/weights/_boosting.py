@@ -15,7 +15,7 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.learning.classifiers import DeclaredWords
 from mahrem.types import Floats, Integers
 
-__all__ = ["Booster", "Forest", "SharedBins", "best_splits"]
+__all__ = ["BoostedTrees", "Booster", "SharedBins", "best_splits"]
 
 NUMBER_BINS = 64  # of a column of numbers, equal on its agreed scale
 SHARE_CUTS = (0.25, 0.5, 0.75)  # of the share of a value in a cell
@@ -60,7 +60,7 @@ class SharedBins:
 
 
 @dataclass(frozen=True)
-class Forest:
+class BoostedTrees:
     """Trees as arrays: ``(trees, places)``, the children of place ``i`` are ``2i + 1`` and ``2i + 2``."""
 
     feature: Integers = field(repr=False)  # -1 at a leaf
@@ -68,7 +68,7 @@ class Forest:
     value: Floats = field(repr=False)  # added to the score of rows that end here
 
     @classmethod
-    def empty(cls, trees: int, depth: int) -> Forest:
+    def empty(cls, trees: int, depth: int) -> BoostedTrees:
         """Make trees that are one leaf of value 0."""
         shape = (trees, 2 ** (depth + 1) - 1)
         return cls(np.full(shape, -1, np.int64), np.zeros(shape, np.int64), np.zeros(shape, np.float32))
@@ -76,14 +76,14 @@ class Forest:
     def __len__(self) -> int:
         return len(self.feature)
 
-    def joined(self, other: Forest) -> Forest:
+    def joined(self, other: BoostedTrees) -> BoostedTrees:
         """Put trees of another behind these."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Forest(*(np.concatenate(pair) for pair in pairs))
+        return BoostedTrees(*(np.concatenate(pair) for pair in pairs))
 
-    def last(self, start: int) -> Forest:
+    def last(self, start: int) -> BoostedTrees:
         """Give the trees from a number on."""
-        return Forest(self.feature[start:], self.cut[start:], self.value[start:])
+        return BoostedTrees(self.feature[start:], self.cut[start:], self.value[start:])
 
     def places(self, tree: int, bins: Integers, levels: int) -> Integers:
         """Say at which place of a tree each row is after so many levels."""
@@ -107,7 +107,7 @@ class Forest:
         return {f"{prefix}-{name}": part for name, part in vars(self).items()}
 
     @classmethod
-    def of_body(cls, body: Mapping[str, Any], prefix: str) -> Forest:
+    def of_body(cls, body: Mapping[str, Any], prefix: str) -> BoostedTrees:
         """Read it from a message."""
         return cls(*(np.asarray(body[f"{prefix}-{name}"]) for name in ("feature", "cut", "value")))
 
@@ -135,9 +135,9 @@ class Booster:
             InvalidInput: If trees are asked about that this client has not seen the fellows of.
         """
         outputs = 1 if self.classes == 2 else self.classes
-        begun, new = int(body["start"]), Forest.of_body(body, "new")
+        begun, new = int(body["start"]), BoostedTrees.of_body(body, "new")
         self._advance(begun, new, outputs)
-        growing, level = Forest.of_body(body, "growing"), int(body["level"])
+        growing, level = BoostedTrees.of_body(body, "growing"), int(body["level"])
         first, many = 2**level - 1, 2**level
         slopes, bends = self._derivatives(outputs)
         width = int(self.starts[-1])
@@ -154,7 +154,7 @@ class Booster:
                 found[output, :, :, kind] = sums
         return to_fixed(found.ravel(), LARGEST_ROWS)
 
-    def _advance(self, begun: int, new: Forest, outputs: int) -> None:
+    def _advance(self, begun: int, new: BoostedTrees, outputs: int) -> None:
         if self._scores is None or begun == 0:
             self._scores, self._trees = np.zeros((len(self.bins), outputs)), 0
         if begun + len(new) == self._trees and begun > 0:
@@ -216,7 +216,7 @@ def leaf_values(sums: Floats, rate: float) -> Floats:
     return -rate * sums[..., 0] / (np.maximum(sums[..., 1], 0.0) + STEADY)
 
 
-def grown(growing: Forest, level: int, sums: Floats, starts: Integers, rate: float) -> Forest:
+def grown(growing: BoostedTrees, level: int, sums: Floats, starts: Integers, rate: float) -> BoostedTrees:
     """Take one step down: ``(outputs, nodes, bins, 2)`` sums of a level become its cuts and their leaves."""
     feature, cut, value = (np.array(part) for part in vars(growing).values())
     here = np.arange(2**level - 1, 2 ** (level + 1) - 1)
@@ -226,4 +226,4 @@ def grown(growing: Forest, level: int, sums: Floats, starts: Integers, rate: flo
         value[output, here] = leaf_values(whole, rate)
         value[output, 2 * here + 1] = leaf_values(left, rate)
         value[output, 2 * here + 2] = leaf_values(whole - left, rate)
-    return Forest(feature, cut, value)
+    return BoostedTrees(feature, cut, value)

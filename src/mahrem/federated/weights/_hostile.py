@@ -19,13 +19,13 @@ from mahrem.federated.weights._silo import TrainingSilo
 from mahrem.federated.wire import Answerer, Message
 from mahrem.types import Floats
 
-__all__ = ["Backdoor", "FreeRider", "Hostile", "LabelFlip"]
+__all__ = ["Backdoor", "FreeRider", "HostileClient", "LabelFlip"]
 
 Lie = Callable[[Floats, Floats], Floats]  # takes the weights it was given and those it found
 
 
 @dataclass
-class Hostile:
+class HostileClient:
     """A client that sends other weights than an honest one would; asked anything else it is honest.
 
     Args:
@@ -37,7 +37,7 @@ class Hostile:
         >>> class Honest:
         ...     def answer(self, message):
         ...         return message.reply(weights=message.body["weights"] + 1, rows=9)
-        >>> upside_down = Hostile(Honest(), lambda given, found: 2 * given - found)
+        >>> upside_down = HostileClient(Honest(), lambda given, found: 2 * given - found)
         >>> asked = Message("train", "run", 1, {"weights": np.zeros(2, np.float32)})
         >>> upside_down.answer(asked).body["weights"].tolist()
         [-1.0, -1.0]
@@ -105,9 +105,9 @@ class LabelFlip:
         kept = frame[schema.target].cast(pl.String)
         return frame.with_columns(kept.zip_with(pl.Series(~hit), pl.Series(names)).alias(schema.target))
 
-    def client(self, silo: TrainingSilo) -> Hostile:
+    def client(self, silo: TrainingSilo) -> HostileClient:
         """Make a silo hostile; it keeps to no policy and adds no noise."""
-        return Hostile(silo, poisoned=_poisoned(silo, self.poison(silo.frame, silo.schema)))
+        return HostileClient(silo, poisoned=_poisoned(silo, self.poison(silo.frame, silo.schema)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +161,9 @@ class Backdoor:
         named = frame.with_columns(pl.col(schema.target).cast(pl.String))
         return pl.concat([named.filter(~hit), self.stamp(named.filter(hit)).with_columns(wanted)])
 
-    def client(self, silo: TrainingSilo) -> Hostile:
+    def client(self, silo: TrainingSilo) -> HostileClient:
         """Make a silo hostile; it keeps to no policy and adds no noise."""
-        return Hostile(silo, self.enlarge, _poisoned(silo, self.poison(silo.frame, silo.schema)))
+        return HostileClient(silo, self.enlarge, _poisoned(silo, self.poison(silo.frame, silo.schema)))
 
     def enlarge(self, given: Floats, found: Floats) -> Floats:
         """Enlarge an update; no weight goes where the server would refuse it at sight."""

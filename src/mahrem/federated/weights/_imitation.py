@@ -11,11 +11,11 @@ from mahrem.errors import InvalidParameter
 from mahrem.federated.weights._model import SharedModel
 from mahrem.types import Floats, Integers
 
-__all__ = ["Imitation"]
+__all__ = ["ImitatedNetwork"]
 
 
 @dataclass
-class Imitation:
+class ImitatedNetwork:
     """An untrained network like a common model, with ``fit`` and ``predict_proba`` as classifiers have them.
 
     It goes through its rows as often as the silos did, without anonymising and without noise.

@@ -14,20 +14,20 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import LARGEST, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, Adder, from_fixed
 from mahrem.federated.weights._average import enough
-from mahrem.federated.weights._boosting import Forest, SharedBins, grown
+from mahrem.federated.weights._boosting import BoostedTrees, SharedBins, grown
 from mahrem.federated.weights._model import DISGUISED, SharedModel
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.weights._silo import PROTOCOL
-from mahrem.federated.weights._vetting import Verdict, Vetting
-from mahrem.federated.wire import ByteBudgetSpent, Grid, Message, ask_all
+from mahrem.federated.weights._vetting import UpdateVerdict, Vetting
+from mahrem.federated.wire import ByteBudgetSpent, Message, MessageGrid, ask_all
 from mahrem.types import Floats, Integers
 
-__all__ = ["Together", "learn_together"]
+__all__ = ["WeightsResult", "learn_together"]
 
 
 @dataclass
-class Together:
+class WeightsResult:
     """A common model, who is in it, what each silo promises, and why others are not in it."""
 
     model: SharedModel
@@ -35,25 +35,29 @@ class Together:
     left_out: dict[str, str] = field(default_factory=dict)
     reports: dict[str, dict[str, Any]] = field(default_factory=dict)
     refused: dict[str, dict[int, str]] = field(default_factory=dict)  # answers, by client and round
-    verdicts: list[Verdict] = field(default_factory=list, repr=False)  # on single updates, round by round
+    verdicts: list[UpdateVerdict] = field(
+        default_factory=list, repr=False
+    )  # on single updates, round by round
     ended: str | None = None  # why it ended before its last round
 
 
-After: TypeAlias = Callable[[Together, int], None]  # told what was found so far, and by how many in the round
+After: TypeAlias = Callable[
+    [WeightsResult, int], None
+]  # told what was found so far, and by how many in the round
 
 
 def learn_together(
-    grid: Grid,
+    grid: MessageGrid,
     schema: SharedSchema,
     plan: LearningPlan | None = None,
     *,
     start: SharedModel | None = None,
     after: After | None = None,
-    vetted: Callable[[Verdict], None] | None = None,
-    verdicts: Sequence[Verdict] = (),
+    vetted: Callable[[UpdateVerdict], None] | None = None,
+    verdicts: Sequence[UpdateVerdict] = (),
     held_out: pl.DataFrame | None = None,
     public: bytes | None = None,
-) -> Together:
+) -> WeightsResult:
     """Learn one model from silos that keep their tables.
 
     Args:
@@ -96,10 +100,10 @@ def learn_together(
     model.refuse_other(schema, chosen)
     vetting = Vetting.of(schema, chosen, held_out, vetted)
     vetting.verdicts.extend(verdicts)
-    found = Together(model, verdicts=vetting.verdicts)
+    found = WeightsResult(model, verdicts=vetting.verdicts)
     told = after or (lambda *_: None)
     adder = chosen.adder(public)
-    work = _Work(grid, schema, chosen, found, secrets.token_hex(8), told, vetting, adder)
+    work = _WeightsRounds(grid, schema, chosen, found, secrets.token_hex(8), told, vetting, adder)
     try:
         work.begin()
         for _ in work.trees() if chosen.model == "boosting" else work.averages():
@@ -112,11 +116,11 @@ def learn_together(
 
 
 @dataclass
-class _Work:
-    grid: Grid
+class _WeightsRounds:
+    grid: MessageGrid
     schema: SharedSchema
     plan: LearningPlan
-    found: Together
+    found: WeightsResult
     run: str
     after: After
     vetting: Vetting
@@ -236,10 +240,10 @@ class _Work:
         """Grow trees, level by level, from sums over all clients."""
         bins = SharedBins.of(self.schema)
         outputs = self.found.model.outputs
-        forest = Forest.of_body(self.found.model.arrays, "forest")
+        forest = BoostedTrees.of_body(self.found.model.arrays, "forest")
         sent = 0  # a run that goes on tells clients of all trees once
         for number in range(self.found.model.rounds + 1, self.plan.rounds + 1):
-            growing = Forest.empty(outputs, self.plan.depth)
+            growing = BoostedTrees.empty(outputs, self.plan.depth)
             for level in range(self.plan.depth):
                 body = {"start": sent, **forest.last(sent).as_body("new"), "level": level}
                 body |= growing.as_body("growing")

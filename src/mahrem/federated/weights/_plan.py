@@ -18,7 +18,7 @@ from mahrem.federated.weights._decoys import dummies_among
 from mahrem.federated.weights._krum import Krum
 from mahrem.federated.weights._perturbation import Perturbation, perturbation_of
 from mahrem.federated.weights._protections import Protections
-from mahrem.federated.weights._trimmed import Median, TrimmedMean
+from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean
 
 __all__ = ["AggregationKind", "LearningPlan", "ModelKind", "WeightSum"]
 
@@ -102,7 +102,7 @@ class LearningPlan:
         """Give how weights are put together."""
         match self.aggregate:
             case "median":
-                return Median()
+                return CoordinateMedian()
             case "trimmed":
                 return TrimmedMean(cut=self.malicious)
             case "krum":

@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.federated.weights._average import enough
 from mahrem.types import Floats
 
-__all__ = ["Median", "TrimmedMean", "trimmed_mean"]
+__all__ = ["CoordinateMedian", "TrimmedMean", "trimmed_mean"]
 
 
 def trimmed_mean(weights: Floats, cut: int) -> Floats:
@@ -59,7 +59,7 @@ class TrimmedMean:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Median:
+class CoordinateMedian:
     """The median of each weight: fewer than half of the clients may lie.
 
     References:

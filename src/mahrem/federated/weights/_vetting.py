@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["Verdict", "Vetting", "error_on"]
+__all__ = ["UpdateVerdict", "Vetting", "error_on"]
 
 Error = Callable[[Floats], float]
 LEAST_CHANCE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class UpdateVerdict:
     """What was found about one client's update in one round.
 
     Attributes:
@@ -69,8 +69,8 @@ class Vetting:
 
     protections: Protections
     error: Error | None = field(default=None, repr=False)
-    told: Callable[[Verdict], None] = field(default=lambda _: None, repr=False)
-    verdicts: list[Verdict] = field(default_factory=list, repr=False)
+    told: Callable[[UpdateVerdict], None] = field(default=lambda _: None, repr=False)
+    verdicts: list[UpdateVerdict] = field(default_factory=list, repr=False)
 
     @classmethod
     def of(
@@ -78,7 +78,7 @@ class Vetting:
         schema: SharedSchema,
         plan: LearningPlan,
         held_out: pl.DataFrame | None = None,
-        told: Callable[[Verdict], None] | None = None,
+        told: Callable[[UpdateVerdict], None] | None = None,
     ) -> Self:
         """Give the defences of a plan; with held-out rows where it asks for them.
 
@@ -141,7 +141,7 @@ class Vetting:
         return kept
 
     def _keep(self, **said: Any) -> None:
-        self.verdicts.append(Verdict(**said))
+        self.verdicts.append(UpdateVerdict(**said))
         self.told(self.verdicts[-1])
 
     def _scores(self, updates: Floats, reasons: list[list[str]]) -> Floats | None:

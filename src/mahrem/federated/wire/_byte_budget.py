@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from mahrem.errors import Infeasible
-from mahrem.federated.wire._grid import Round
+from mahrem.federated.wire._grid import Exchange
 from mahrem.federated.wire._message import Message, pack_message
 
 __all__ = ["ByteBudgetSpent", "refuse_beyond"]
@@ -18,7 +18,7 @@ class ByteBudgetSpent(Infeasible):
     """The next exchange would go beyond the byte budget; what was learnt before stands."""
 
 
-def refuse_beyond(budget: int, done: Sequence[Round], at: int, messages: Mapping[str, Message]) -> None:
+def refuse_beyond(budget: int, done: Sequence[Exchange], at: int, messages: Mapping[str, Message]) -> None:
     """Refuse an exchange after which more than a budget of bytes would have gone over the grid.
 
     Questions are counted as they are. Of answers, the largest of their kind is expected. A round of the model
@@ -35,7 +35,7 @@ def refuse_beyond(budget: int, done: Sequence[Round], at: int, messages: Mapping
         ByteBudgetSpent: If it does not fit.
 
     Example:
-        >>> done = [Round(1, "train", 2, 2, 400, 400, 0.1, 1)]
+        >>> done = [Exchange(1, "train", 2, 2, 400, 400, 0.1, 1)]
         >>> refuse_beyond(1600, done, 2, {"a": Message("train", "run", 2)})
         >>> refuse_beyond(1599, done, 2, {"a": Message("train", "run", 2)})
         Traceback (most recent call last):

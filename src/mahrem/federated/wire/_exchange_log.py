@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.wire._byte_budget import refuse_beyond
-from mahrem.federated.wire._grid import Replies, Round, Traffic
+from mahrem.federated.wire._grid import Exchange, Replies, Traffic
 from mahrem.federated.wire._message import Failure, Message
 
-__all__ = ["ROUNDS", "TRAFFIC", "VETTING", "Counted", "Described", "ExchangeLog", "Watched"]
+__all__ = ["ROUNDS", "TRAFFIC", "VETTING", "CountedGrid", "Described", "ExchangeLog", "WatchedGrid"]
 
 ROUNDS, TRAFFIC, VETTING = "rounds.csv", "traffic.csv", "vetting.csv"
-_BY_ROUND = [one.name for one in fields(Round)]
+_BY_ROUND = [one.name for one in fields(Exchange)]
 _BY_CLIENT = ("round", "client", "bytes_down", "bytes_up")
 _KINDS: Mapping[str, Callable[[str], Any]] = {"int": int, "str": str, "float": float}
 MOST_DRAWN = 40  # clients in the picture
@@ -30,7 +30,7 @@ class Described(Protocol):
         """Give it as plain data."""
 
 
-class Counted(Protocol):
+class CountedGrid(Protocol):
     """A grid that counts its bytes."""
 
     traffic: Traffic
@@ -55,7 +55,7 @@ class ExchangeLog:
 
     folder: Path
     budget: int | None = None
-    rounds: list[Round] = field(default_factory=list, repr=False)
+    rounds: list[Exchange] = field(default_factory=list, repr=False)
     traffic: Traffic = field(default_factory=Traffic, repr=False)
     at: int = 0  # the round of the model that is worked on
 
@@ -66,9 +66,9 @@ class ExchangeLog:
             InvalidInput: If they cannot be read.
         """
         try:
-            kinds = [_KINDS[str(one.type)] for one in fields(Round)]
+            kinds = [_KINDS[str(one.type)] for one in fields(Exchange)]
             for line in _lines(self.folder / ROUNDS):
-                self.rounds.append(Round(*(kind(cell) for kind, cell in zip(kinds, line, strict=True))))
+                self.rounds.append(Exchange(*(kind(cell) for kind, cell in zip(kinds, line, strict=True))))
             by_client = [
                 (int(at), node, int(down), int(up)) for at, node, down, up in _lines(self.folder / TRAFFIC)
             ]
@@ -90,7 +90,7 @@ class ExchangeLog:
         if self.budget is not None:
             refuse_beyond(self.budget, self.rounds, self.at, messages)
 
-    def note(self, done: Round, by_client: Mapping[str, tuple[int, int]]) -> None:
+    def note(self, done: Exchange, by_client: Mapping[str, tuple[int, int]]) -> None:
         """Write down an exchange, with the bytes to and from each client."""
         self.rounds.append(done)
         for node, (down, up) in by_client.items():
@@ -170,12 +170,12 @@ def _lines(path: Path) -> Iterator[list[str]]:
 
 
 @dataclass
-class Watched:
+class WatchedGrid:
     """A grid whose every exchange is allowed and written down by a log, and told."""
 
-    grid: Counted
+    grid: CountedGrid
     log: ExchangeLog
-    told: Callable[[Round], None]
+    told: Callable[[Exchange], None]
 
     def nodes(self) -> list[str]:
         """Name the clients."""
@@ -193,7 +193,7 @@ class Watched:
             node: (traffic.sent.get(node, 0) - down, traffic.received.get(node, 0) - up)
             for node, (down, up) in before.items()
         }
-        done = Round(
+        done = Exchange(
             len(self.log.rounds) + 1,
             next((message.kind for message in messages.values()), "nothing"),
             len(messages),

@@ -10,11 +10,11 @@ from typing import Protocol, TypeAlias, TypeVar
 from mahrem.errors import InvalidParameter, MahremError
 from mahrem.federated.wire._message import Failure, Message, pack_message, unpack_message
 
-__all__ = ["Answerer", "Grid", "LocalGrid", "Replies", "Round", "Traffic", "ask_all", "sorted_out"]
+__all__ = ["Answerer", "Exchange", "LocalGrid", "MessageGrid", "Replies", "Traffic", "ask_all", "sorted_out"]
 
 Replies: TypeAlias = Mapping[str, "Message | Failure"]
 Given = TypeVar("Given")
-Made = TypeVar("Made")
+Product = TypeVar("Product")
 
 
 class Answerer(Protocol):
@@ -24,7 +24,7 @@ class Answerer(Protocol):
         """Give the answer to a question."""
 
 
-class Grid(Protocol):
+class MessageGrid(Protocol):
     """How messages reach clients and answers come back."""
 
     def nodes(self) -> list[str]:
@@ -35,7 +35,7 @@ class Grid(Protocol):
 
 
 @dataclass(frozen=True)
-class Round:
+class Exchange:
     """One exchange: what was asked of how many, and what it cost."""
 
     round: int
@@ -128,7 +128,7 @@ class LocalGrid:
         self.traffic.add(node, len(data), 0 if lost else len(back))
         return Failure("no answer in time") if lost else self._timed(unpack_message, back)
 
-    def _timed(self, work: Callable[[Given], Made], given: Given) -> Made:
+    def _timed(self, work: Callable[[Given], Product], given: Given) -> Product:
         start = time.perf_counter()
         try:
             return work(given)
@@ -136,7 +136,9 @@ class LocalGrid:
             self.traffic.wire_seconds += time.perf_counter() - start
 
 
-def ask_all(grid: Grid, nodes: Iterable[str], message: Message) -> tuple[dict[str, Message], dict[str, str]]:
+def ask_all(
+    grid: MessageGrid, nodes: Iterable[str], message: Message
+) -> tuple[dict[str, Message], dict[str, str]]:
     """Send one message to many clients; gives the answers, and why the others gave none."""
     return sorted_out(grid.send(dict.fromkeys(nodes, message)), dict.fromkeys(nodes, message))
 

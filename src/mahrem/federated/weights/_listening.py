@@ -9,14 +9,14 @@ import numpy as np
 
 from mahrem.federated.networks import Network, layers_of
 from mahrem.federated.weights._model import SharedModel
-from mahrem.federated.wire import Failure, Grid, Message, Replies
+from mahrem.federated.wire import Failure, Message, MessageGrid, Replies
 from mahrem.types import Floats
 
-__all__ = ["Overheard", "first_layer"]
+__all__ = ["ListeningGrid", "first_layer"]
 
 
 @dataclass
-class Overheard:
+class ListeningGrid:
     """A grid that keeps every update that passes in the clear; to attack a federation with.
 
     Under masks or encryption nothing of a single client passes in the clear, so nothing is kept.
@@ -26,7 +26,7 @@ class Overheard:
         heard: By client, pairs of the weights it was given and the weights it sent, round by round.
     """
 
-    grid: Grid
+    grid: MessageGrid
     heard: dict[str, list[tuple[Floats, Floats]]] = field(default_factory=dict, repr=False)
 
     def nodes(self) -> list[str]:
