@@ -28,7 +28,8 @@ import polars as pl
 
 from mahrem.arrays import cover_first, pack_bits
 from mahrem.experiments._buyuktanir2022_runs import SETS
-from mahrem.federated.rules import ExactSettings, RulesSilo, learn_exact, split_rows
+from mahrem.federated.rules import ExactSettings, RulesSilo, learn_exact
+from mahrem.federated.runs import split_rows
 from mahrem.federated.sums import MaskedClient, MaskedSum
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.learning.rules import (

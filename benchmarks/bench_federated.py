@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.federated.runs import split_table
-from mahrem.federated.sums import make_weight_keys
+from mahrem.federated.sums import ClientKeys, WeightsScheme
 from mahrem.federated.weights import (
     LearningPlan,
     Protections,
@@ -32,7 +32,6 @@ from mahrem.federated.weights import (
     TrainingSilo,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import ClientPool, LocalGrid
 
@@ -87,11 +86,11 @@ def over_silos(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) ->
     ]
     for silo in silos:
         assert len(silo.ready[0])
-    secret, public = make_weight_keys() if plan.sum == "homomorphic" else (None, None)
+    secret, public = WeightsScheme.make_keys() if plan.sum == "homomorphic" else (None, None)
 
     def work() -> LocalGrid:
         fresh = [replace(silo) for silo in silos]  # with its rows, and all of its promise to spend
-        grid = LocalGrid({silo.name: training_client(silo, secret=secret) for silo in fresh})
+        grid = LocalGrid({silo.name: silo.for_grid(ClientKeys(secret=secret)) for silo in fresh})
         learn_together(grid, schema, plan, held_out=frame[:HELD_OUT], public=public)
         return grid
 

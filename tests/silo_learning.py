@@ -16,7 +16,6 @@ from mahrem.federated.weights import (
     WeightsResult,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid, Message
 
@@ -41,7 +40,7 @@ def learnt(
     """Learn over silos of one table; ``client_2=...`` makes one of them otherwise."""
     made = silos(plan, split_table(people(), "class", clients=clients), policy)
     grid = LocalGrid(
-        {name: wrong.get(name.replace("-", "_"), training_client)(silo) for name, silo in made.items()}
+        {name: wrong.get(name.replace("-", "_"), TrainingSilo.for_grid)(silo) for name, silo in made.items()}
     )
     return learn_together(grid, propose_schema(people(), "class"), plan, **(more or {}))
 

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from mahrem.cli._federate_files import key, renew, schema
-from mahrem.cli._federate_options import DIR, FEDERATION, MANY, plan_from, speaks_plan, take_reading, teller
+from mahrem.cli._federate_options import (
+    DIR,
+    FEDERATION,
+    MANY,
+    plan_from,
+    plan_panels,
+    rows_of_spec,
+    speaks_rows,
+    take_reading,
+    take_settings,
+    teller,
+)
 from mahrem.cli._federate_run import reveal, run, simulate
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
+from mahrem.federated.flower import FederationSettings
+from mahrem.federated.runs import ClientSettings
+from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
 __all__ = ["federate"]
@@ -30,32 +44,22 @@ federate.command("key")(key)
 federate.command("schema")(schema)
 
 
+_SCHEMA: Sequence[Row] = (
+    ("target", str | None, "--target", "COL", "Rules: the column to predict."),
+    ("columns", MANY, "--columns", "A,B", "Rules: the columns all tables share."),
+    ("like", str | None, "--like", "SOURCE", "Rules: take the names of the columns from this table."),
+    ("bins", MANY, "--bins", "COL=A,B", "Rules: where a column of numbers is cut."),
+    ("schema", str | None, "--schema", "FILE", "Weights and trees: what silos agree on; see schema."),
+)
+
+
 @federate.command("init")
-@speaks_plan
+@speaks_rows({"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels()})
 def init(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     client: Annotated[
         list[str], option("--client", "NAME[=PUB]", "A client and its public key; repeatable.")
     ],
-    target: Annotated[str | None, option("--target", "COL", "Rules: the column to predict.")] = None,
-    columns: Annotated[MANY, option("--columns", "A,B", "Rules: the columns all tables share.")] = None,
-    like: Annotated[
-        str | None, option("--like", "SOURCE", "Rules: take the names of the columns from this table.")
-    ] = None,
-    bins: Annotated[MANY, option("--bins", "COL=A,B", "Rules: where a column of numbers is cut.")] = None,
-    schema: Annotated[
-        Path | None, option("--schema", "FILE", "Weights and trees: what silos agree on; see schema.")
-    ] = None,
-    address: Annotated[
-        str, typer.Option("--address", help="Where clients reach the server.")
-    ] = "127.0.0.1:9443",
-    answer_seconds: Annotated[
-        float, typer.Option("--answer-seconds", help="How long the server waits for answers.")
-    ] = 60.0,
-    days: Annotated[float, typer.Option("--days", help="How long the server's certificate holds.")] = 365.0,
-    sum_public: Annotated[
-        Path | None, option("--sum-public", "FILE", "Public key of homomorphic sums, made by a client.")
-    ] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -72,30 +76,26 @@ def init(
     Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
     key to it and delete it here.
     """
-    from mahrem.federated import init_federation
+    from mahrem.federated import RulesTask, WeightsTask, init_federation
 
-    like_read = take_reading(settings)
-    plan = plan_from(settings, {"sum": "masked"})
-    rules: dict[str, Any] = {"target": target, "columns": columns, "like": like, "bins": bins}
-    agreed = _rule_schema(like_read, **rules) if schema is None else _learning_schema(schema, rules)
-    made = init_federation(
-        folder,
-        agreed,
-        _clients(client),
-        plan,
-        address=address,
-        answer_seconds=answer_seconds,
-        days=days,
-        sum_public=sum_public,
-    )
+    reading = take_reading(settings)
+    own = FederationSettings(**take_settings(FederationSettings, settings))
+    columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
+    plan = plan_from(settings, "masked")
+    file = columns.pop("schema")
+    schema = _rule_schema(reading, **columns) if file is None else _learning_schema(Path(file), columns)
+    if isinstance(plan, LearningPlan) != (file is not None):
+        raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
+    task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
+    made = init_federation(folder, task, _clients(client), own)
     moves = {name: str(path) for name, path in made.keys.items()}
     secret = None if made.sum_secret is None else str(made.sum_secret)
-    file = str(folder / "federation.toml")
+    written = str(folder / "federation.toml")
     if json:
-        said = {"file": file, "fingerprint": made.federation.fingerprint(), "keys": moves}
-        print_json({**said, "sum_secret": secret, "clients": sorted(made.federation.clients)})
+        shown = {"file": written, "fingerprint": made.federation.fingerprint(), "keys": moves}
+        print_json({**shown, "sum_secret": secret, "clients": sorted(made.federation.clients)})
     elif not quiet:
-        _print_made(file, made.federation.fingerprint(), moves, secret)
+        _print_made(written, made.federation.fingerprint(), moves, secret)
 
 
 def _print_made(file: str, fingerprint: str, moves: Mapping[str, str], secret: str | None) -> None:
@@ -130,29 +130,16 @@ def server(
     serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
 
 
+def _speaks_client(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks_policy(verb, {"Client": rows_of_spec(ClientSettings)})
+
+
 @federate.command("client")
-@speaks_policy
+@_speaks_client
 def client(
     file: FEDERATION,
     source: SOURCE,
     key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
-    sum_secret: Annotated[
-        Path | None, option("--sum-secret", "FILE", "The clients' key of homomorphic sums.")
-    ] = None,
-    least_count: Annotated[
-        int | None, option("--least-count", "N", "Send counts of fewer people as 0, if more than agreed.")
-    ] = None,
-    epsilon: Annotated[
-        float | None, option("--epsilon", "X", "Noise on the counts behind one-shot rules.")
-    ] = None,
-    ledger: Annotated[Path | None, option("--ledger", "FILE", "Pays for noise, in every run anew.")] = None,
-    disguise: Annotated[
-        Path | None, option("--disguise", "FILE", "The clients' key: mix dummies among one-shot rules.")
-    ] = None,
-    dummies: Annotated[float, typer.Option("--dummies", help="Dummy rules for each real one.")] = 1.0,
-    patience: Annotated[
-        float, typer.Option("--patience", help="Seconds without the server before giving up.")
-    ] = 300.0,
     *,
     quiet: QUIET = False,
     policy: str | None,
@@ -169,21 +156,9 @@ def client(
     from mahrem.federated import join_federation
 
     reading = take_reading(settings)
-    join_federation(
-        file,
-        source,
-        key,
-        policy=_policy(policy, settings),
-        sum_secret=sum_secret,
-        least_count=least_count,
-        epsilon=epsilon,
-        ledger=ledger,
-        disguise=disguise,
-        dummies=dummies,
-        patience=patience,
-        reading=reading,
-        tell=teller(quiet=quiet),
-    )
+    own = take_settings(ClientSettings, settings)
+    chosen = ClientSettings(**own, policy=_policy(policy, settings))
+    join_federation(file, source, key, chosen, reading=reading, tell=teller(quiet=quiet))
 
 
 federate.command("run")(run)
@@ -191,20 +166,20 @@ federate.command("reveal")(reveal)
 federate.command("simulate")(simulate)
 
 
-def _policy(file: str | None, said: Mapping[str, Any]) -> dict[str, Any] | None:
+def _policy(file: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None:
     """Give a silo's policy: what was said, over what a file says; None if nothing was."""
     if file is None:
-        return dict(said) or None
+        return dict(given) or None
     from mahrem.release import read_policy
 
-    return {**read_policy(file, beside=said), **said}
+    return {**read_policy(file, beside=given), **given}
 
 
 def _learning_schema(file: Path, rules: Mapping[str, Any]) -> Any:
     from mahrem.federated import read_schema
 
-    for name, said in rules.items():
-        if said is not None:
+    for name, given in rules.items():
+        if given is not None:
             raise InvalidParameter(f"{name}: --schema has it; --{name} is for rules")
     return read_schema(file)
 
@@ -217,7 +192,7 @@ def _rule_schema(
     like: str | None,
     bins: Iterable[str] | None,
 ) -> Any:
-    from mahrem.federated import RulesSchema
+    from mahrem.federated.rules import RulesSchema
     from mahrem.table import open_source
 
     if target is None:
@@ -229,24 +204,24 @@ def _rule_schema(
     return RulesSchema(columns=chosen, target=target, bins=_bins(bins or ()))
 
 
-def _clients(said: Iterable[str]) -> dict[str, Path | None]:
-    found: dict[str, Path | None] = {}
-    for text in said:
+def _clients(texts: Iterable[str]) -> dict[str, Path | None]:
+    files: dict[str, Path | None] = {}
+    for text in texts:
         name, mark, file = text.partition("=")
-        if name in found:
+        if name in files:
             raise InvalidParameter(f"client={name!r} is named twice")
-        found[name] = Path(file) if mark else None
-    return found
+        files[name] = Path(file) if mark else None
+    return files
 
 
-def _bins(said: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    found: dict[str, tuple[float, ...]] = {}
-    for text in said:
+def _bins(texts: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    bins: dict[str, tuple[float, ...]] = {}
+    for text in texts:
         name, mark, cuts = text.partition("=")
         try:
-            found[name] = tuple(float(cut) for cut in cuts.split(","))
+            bins[name] = tuple(float(cut) for cut in cuts.split(","))
         except ValueError:
             mark = ""
         if not mark or not name:
             raise InvalidParameter(f"bins={text!r} must read like age=25,40")
-    return found
+    return bins

@@ -208,9 +208,11 @@ def _declared(panels: Mapping[str, Sequence[Row]]) -> Iterator[inspect.Parameter
             yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=declared)
 
 
-def speaks_policy(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a command every shared option; the verb gets them as ``policy`` and ``settings``."""
-    return speaks(verb, _PANELS)
+def speaks_policy(
+    verb: Callable[..., None], more: Mapping[str, Sequence[Row]] | None = None
+) -> Callable[..., None]:
+    """Give a command every shared option, and more; the verb gets them as ``policy`` and ``settings``."""
+    return speaks(verb, {**(more or {}), **_PANELS})
 
 
 def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:

@@ -11,14 +11,8 @@ import numpy as np
 import polars as pl
 
 from mahrem.datasets import find
-from mahrem.federated.rules import (
-    ExactSettings,
-    MergedRules,
-    RulesSilo,
-    learn_exact,
-    learn_one_shot,
-    split_rows,
-)
+from mahrem.federated.rules import ExactSettings, MergedRules, RulesSilo, learn_exact, learn_one_shot
+from mahrem.federated.runs import split_rows
 from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers

@@ -32,7 +32,6 @@ from mahrem.federated.weights import (
     first_layer,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid
 from mahrem.types import Floats
@@ -175,9 +174,7 @@ def _summed(clients: int) -> Listen:
         for at in range(0, frame.height, rows * clients):
             together = frame[at : at + rows * clients]
             parts = split_table(together, schema.target, clients=clients)
-            silos = {
-                key: training_client(TrainingSilo(key, part, schema, plan)) for key, part in parts.items()
-            }
+            silos = {key: TrainingSilo(key, part, schema, plan).for_grid() for key, part in parts.items()}
             after = learn_together(LocalGrid(silos), schema, plan).model
             updates.append(_moved(schema, plan, start.arrays["weights"], after.arrays["weights"]))
             truth += _encoded([together], schema)

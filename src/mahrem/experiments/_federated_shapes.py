@@ -61,7 +61,7 @@ def _sets(seed: int, *, quick: bool) -> tuple[pl.DataFrame, pl.DataFrame, Shared
     """Give rows to learn from, rows to judge by and the schema."""
     adult = read_table("adult")
     frame = adult.frame.sample(QUICK_ROWS, seed=seed) if quick else adult.frame
-    learning, judged = TableSharing(test=TEST, seed=seed).parts(frame)
+    learning, judged = TableSharing(test=TEST, seed=seed).part(frame)
     return learning, judged, propose_schema(learning, adult.target)
 
 

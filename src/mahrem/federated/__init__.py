@@ -24,6 +24,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.flower import (
         Federation,
+        FederationSettings,
         init_federation,
         join_federation,
         make_key_files,
@@ -43,14 +44,20 @@ if TYPE_CHECKING:
         learn_one_shot,
     )
     from mahrem.federated.runs import (
+        ClientSettings,
+        FederatedTask,
+        RulesSimulation,
+        RulesTask,
+        RunSettings,
         ShapeRun,
+        ShapeSimulation,
         TableSharing,
+        WeightsSimulation,
+        WeightsTask,
         attack_run,
         compare_shape,
         is_run,
         simulate,
-        simulate_learning,
-        simulate_shape,
         split_table,
     )
     from mahrem.federated.sums import MaskedClient, MaskedSum
@@ -63,7 +70,6 @@ if TYPE_CHECKING:
         learn_together,
         propose_schema,
         read_schema,
-        training_client,
         write_schema,
     )
     from mahrem.federated.wire import LocalGrid
@@ -71,8 +77,11 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "ClientSettings",
     "ExactSettings",
+    "FederatedTask",
     "Federation",
+    "FederationSettings",
     "LearningPlan",
     "LocalGrid",
     "MaskedClient",
@@ -81,11 +90,17 @@ __all__ = [
     "RulesPlan",
     "RulesSchema",
     "RulesSilo",
+    "RulesSimulation",
+    "RulesTask",
+    "RunSettings",
     "ShapeRun",
+    "ShapeSimulation",
     "SharedModel",
     "SharedSchema",
     "TableSharing",
     "TrainingSilo",
+    "WeightsSimulation",
+    "WeightsTask",
     "attack_run",
     "compare_shape",
     "init_federation",
@@ -104,9 +119,6 @@ __all__ = [
     "run_federation",
     "serve_federation",
     "simulate",
-    "simulate_learning",
-    "simulate_shape",
     "split_table",
-    "training_client",
     "write_schema",
 ]

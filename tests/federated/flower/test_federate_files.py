@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower import (
     Federation,
+    FederationSettings,
     Guard,
     init_federation,
     make_key_files,
     renew_certificate,
     serve_federation,
 )
-from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
+from mahrem.federated.runs import RulesTask
 from mahrem.federated.sums import MaskedSum
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.federated.wire._certificates import (
@@ -46,7 +48,7 @@ SCHEMA = RulesSchema(columns=("a", "b"), target="y", bins={"b": (1.0, 2.5)})
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study") / "study"
-    init_federation(folder, SCHEMA, {"north": None, "south": None, "west": None})
+    init_federation(folder, RulesTask(SCHEMA), {"north": None, "south": None, "west": None})
     return folder
 
 
@@ -66,13 +68,13 @@ def test_private_files_are_their_owners_alone(study: Path) -> None:
 def test_a_federation_file_comes_back_as_it_was(study: Path, tmp_path: Path) -> None:
     read = Federation.read(study / "federation.toml")
     assert read.as_toml() == (study / "federation.toml").read_text()
-    assert read.schema == SCHEMA
+    assert read.task == RulesTask(SCHEMA)
     copy = tmp_path / "copy.toml"
     copy.write_text((study / "federation.toml").read_text() + "\n# a remark changes nothing\n")
     assert Federation.read(copy).fingerprint() == read.fingerprint()
     other = replace(read, clients={**read.clients, "north": make_node_key()[1]})
     assert other.fingerprint() != read.fingerprint()
-    assert replace(read, plan=replace(read.plan, sum="plain")).fingerprint() != read.fingerprint()
+    assert replace(read, task=RulesTask(SCHEMA, RulesPlan(sum="plain"))).fingerprint() != read.fingerprint()
 
 
 @pytest.mark.parametrize(
@@ -101,14 +103,19 @@ def test_a_file_that_cannot_be_is_refused(study: Path, tmp_path: Path, change: A
 
 def test_a_federation_is_made_whole_or_not_at_all(study: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="exists"):
-        init_federation(study, SCHEMA, {"north": None})
+        init_federation(study, RulesTask(SCHEMA), {"north": None})
     with pytest.raises(InvalidParameter, match="least_clients"):
-        init_federation(tmp_path / "few", SCHEMA, {"north": None})
+        init_federation(tmp_path / "few", RulesTask(SCHEMA), {"north": None})
     (tmp_path / "bad.pub").write_text("no key")
     with pytest.raises(InvalidInput, match="public key"):
-        init_federation(tmp_path / "few", SCHEMA, {"north": tmp_path / "bad.pub", "south": None})
+        init_federation(tmp_path / "few", RulesTask(SCHEMA), {"north": tmp_path / "bad.pub", "south": None})
     with pytest.raises(InvalidParameter, match="ASCII"):
-        init_federation(tmp_path / "few", SCHEMA, {"north": None, "south": None}, address="ütopia:9443")
+        init_federation(
+            tmp_path / "few",
+            RulesTask(SCHEMA),
+            {"north": None, "south": None},
+            FederationSettings(address="ütopia:9443"),
+        )
     assert not (tmp_path / "few").exists()
 
 
@@ -154,7 +161,7 @@ def test_a_signature_holds_for_its_statement_only(statement: bytes, other: bytes
 
 def test_an_expired_certificate_is_refused_by_the_server_itself_and_can_be_renewed(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    init_federation(folder, SCHEMA, {"north": None, "south": None})
+    init_federation(folder, RulesTask(SCHEMA), {"north": None, "south": None})
     federation = Federation.read(folder / "federation.toml")
     past = dt.datetime.now(dt.UTC) - dt.timedelta(days=9)
     server = folder / "server"
@@ -193,9 +200,8 @@ def test_a_plan_that_hides_needs_two_clients() -> None:
     with pytest.raises(InvalidParameter, match="hides nothing"):
         RulesPlan(sum="masked", least_clients=1)
     assert RulesPlan(sum="plain", least_clients=1).hides is False
-    assert (
-        RulesPlan(how="one-shot", sum="masked").sum == "plain"
-    )  # rules are not added up, and no file says so
+    with pytest.raises(InvalidParameter, match="one-shot rules are not added up"):
+        RulesPlan(how="one-shot", sum="masked")
     for bad in ({"how": "magic"}, {"sum": "none"}, {"support": 2.0}, {"least_count": 0}):
         with pytest.raises(InvalidParameter):
             RulesPlan(**bad)  # type: ignore[arg-type]
@@ -212,14 +218,14 @@ def asked(kind: str, **body: Any) -> Message:
 
 @pytest.mark.parametrize("kind", ["counts", "cover", "rules"])
 def test_a_client_under_masks_gives_nothing_away_in_the_clear(kind: str) -> None:
-    client = agreed_client(RulesPlan(sum="masked"), SCHEMA, "north", silo())
+    client = RulesTask(SCHEMA, RulesPlan(sum="masked")).client("north", silo())
     with pytest.raises(InvalidInput, match="refused"):
         client.answer(asked(kind))
     assert client.answer(asked("frequent")).body["classes"] == ["j", "n"]
 
 
 def test_a_server_that_asks_for_more_than_was_agreed_is_refused() -> None:
-    exact = agreed_client(RulesPlan(sum="plain"), SCHEMA, "north", silo())
+    exact = RulesTask(SCHEMA, RulesPlan(sum="plain")).client("north", silo())
     for bad in (
         asked("frequent", support=0.01),
         asked("frequent", support="0"),
@@ -229,18 +235,18 @@ def test_a_server_that_asks_for_more_than_was_agreed_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput):
             exact.answer(bad)
-    once = agreed_client(RulesPlan(how="one-shot"), SCHEMA, "north", silo())
+    once = RulesTask(SCHEMA, RulesPlan(how="one-shot", sum="plain")).client("north", silo())
     with pytest.raises(InvalidInput, match="one-shot"):
         once.answer(asked("frequent"))
     with pytest.raises(InvalidInput, match="support"):
         once.answer(asked("rules", settings={"support": 0.01}))
     with pytest.raises(InvalidParameter, match="secret"):
-        agreed_client(RulesPlan(sum="homomorphic"), SCHEMA, "north", silo())
+        RulesTask(SCHEMA, RulesPlan(sum="homomorphic")).client("north", silo())
 
 
 def test_a_client_refuses_a_sum_of_fewer_than_agreed() -> None:
     plan = RulesPlan(sum="masked", least_clients=3)
-    clients = {name: agreed_client(plan, SCHEMA, name, silo()) for name in ("a", "b")}
+    clients = {name: RulesTask(SCHEMA, plan).client(name, silo()) for name in ("a", "b")}
     grid = LocalGrid(clients)
     with pytest.raises(Exception, match="fewer than 3 is refused"):
         MaskedSum()(grid, grid.nodes(), asked("counts"), lambda _: None)
@@ -248,7 +254,7 @@ def test_a_client_refuses_a_sum_of_fewer_than_agreed() -> None:
 
 def test_a_client_refuses_a_threshold_that_a_third_of_the_clients_could_get_round() -> None:
     names = [f"c{number}" for number in range(6)]
-    clients = {name: agreed_client(RulesPlan(sum="masked"), SCHEMA, name, silo()) for name in names}
+    clients = {name: RulesTask(SCHEMA, RulesPlan(sum="masked")).client(name, silo()) for name in names}
     grid = LocalGrid(clients)
     with pytest.raises(Infeasible, match="threshold=4 is too low for clients=6"):
         MaskedSum(threshold=0.5)(grid, grid.nodes(), asked("counts"), lambda _: None)

@@ -21,17 +21,18 @@ from mahrem.cli._app import _run
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower import (
     Federation,
+    FederationSettings,
     FlowerGrid,
     FlowerNode,
     init_federation,
     join_federation,
+    reveal_model,
     reveal_weights,
     run_federation,
 )
 from mahrem.federated.flower._connection import Clock
 from mahrem.federated.flower._member import FederationMember
-from mahrem.federated.flower._weights import LearningClient
-from mahrem.federated.runs import simulate_learning
+from mahrem.federated.runs import ClientSettings, RunSettings, WeightsSimulation, WeightsTask, simulate
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.weights import (
     LearningPlan,
@@ -42,7 +43,6 @@ from mahrem.federated.weights import (
     learn_together,
     propose_schema,
     read_schema,
-    training_client,
     write_schema,
 )
 from mahrem.federated.weights._policy import silo_policy
@@ -70,7 +70,7 @@ def in_process(plan: LearningPlan) -> SharedModel:
     """Learn the same on a grid of this process."""
     policy = silo_policy(KEPT, SCHEMA)
     silos = {name: TrainingSilo(name, table, SCHEMA, plan, policy) for name, table in TABLES.items()}
-    grid = LocalGrid({name: training_client(silo) for name, silo in silos.items()})
+    grid = LocalGrid({name: silo.for_grid() for name, silo in silos.items()})
     return learn_together(grid, SCHEMA, plan).model
 
 
@@ -82,13 +82,21 @@ def same(first: SharedModel, second: SharedModel) -> bool:
 def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Path:
     load_flower(missing_part)
     folder = tmp_path_factory.mktemp("learning") / "study"
-    init_federation(folder, SCHEMA, dict.fromkeys((*NAMES, "east")), PLAN, answer_seconds=0.3)
+    init_federation(
+        folder,
+        WeightsTask(SCHEMA, PLAN),
+        dict.fromkeys((*NAMES, "east")),
+        FederationSettings(answer_seconds=0.3),
+    )
     return folder
 
 
 def node_of(study: Path, federation: Federation, name: str, table: pl.DataFrame, **more: Any) -> FlowerNode:
     key = read_private_key(study / "clients" / f"{name}.key")
-    answerer, _ = LearningClient(policy=KEPT, **more).answerer(FederationMember(federation, key, table))
+    answerer, _ = federation.task.join(
+        FederationMember(federation, key, table).owner(more.get("sum_secret")),
+        ClientSettings(policy=KEPT, **more),
+    )
     return FlowerNode(federation, key, answerer, _name=name)
 
 
@@ -101,7 +109,7 @@ def learnt(
     **more: Any,
 ) -> WeightsResult:
     """Learn over Flower's messages with the two ends of the wire in this process."""
-    federation = replace(Federation.read(study / "federation.toml"), plan=plan)
+    federation = replace(Federation.read(study / "federation.toml"), task=WeightsTask(SCHEMA, plan))
     nodes = {name: node_of(study, federation, name, table, **more) for name, table in tables.items()}
     return learn_together(FlowerGrid(federation, Wire(nodes), 1, 1), SCHEMA, plan, public=public)
 
@@ -132,7 +140,7 @@ def test_encrypted_weights_travel_over_flower_with_the_keys_that_init_makes(
 ) -> None:
     plan = replace(PLAN, sum="homomorphic", rounds=1)
     try:
-        made = init_federation(tmp_path / "study", SCHEMA, dict.fromkeys(NAMES), plan)
+        made = init_federation(tmp_path / "study", WeightsTask(SCHEMA, plan), dict.fromkeys(NAMES))
     except ImportError:
         missing_part("TenSEAL is not installed")
     public = (tmp_path / "study" / "server" / "sum.public").read_bytes()
@@ -148,22 +156,24 @@ def test_a_ledger_of_other_data_pays_for_no_noise(study: Path, tmp_path: Path) -
     TABLES["south"].write_csv(tmp_path / "south.csv")
     Ledger.create(tmp_path / "ledger", tmp_path / "south.csv", epsilon=9)
     file = tmp_path / "federation.toml"
-    file.write_text(replace(Federation.read(study / "federation.toml"), plan=NOISY).as_toml())
+    file.write_text(
+        replace(Federation.read(study / "federation.toml"), task=WeightsTask(SCHEMA, NOISY)).as_toml()
+    )
     key = study / "clients" / "north.key"
     with pytest.raises(InvalidInput, match="made for other data"):
-        join_federation(file, tmp_path / "north.csv", key, ledger=tmp_path / "ledger")
+        join_federation(file, tmp_path / "north.csv", key, ClientSettings(ledger=tmp_path / "ledger"))
 
 
 def test_a_ledger_pays_before_weights_leave_a_client(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
 
-    federation = replace(Federation.read(study / "federation.toml"), plan=NOISY)
+    federation = replace(Federation.read(study / "federation.toml"), task=WeightsTask(SCHEMA, NOISY))
     TABLES["north"].write_csv(tmp_path / "north.csv")
     Ledger.create(tmp_path / "ledger", tmp_path / "north.csv", epsilon=9, delta=1e-5)
     member = FederationMember(
         federation, read_private_key(study / "clients" / "north.key"), tmp_path / "north.csv"
     )
-    client, _ = LearningClient(policy=KEPT, ledger=tmp_path / "ledger").answerer(member)
+    client, _ = federation.task.join(member.owner(), ClientSettings(policy=KEPT, ledger=tmp_path / "ledger"))
     assert Ledger.open(tmp_path / "ledger").history() == []
     agreed = NOISY.fingerprint(SCHEMA.fingerprint())
     said = client.answer(Message("prepare", "r", 0, {"protocol": 1, "agreed": agreed, "rounds": 3}))
@@ -175,7 +185,9 @@ def test_a_ledger_pays_before_weights_leave_a_client(study: Path, tmp_path: Path
 def test_weights_with_dummies_travel_over_flower_and_clients_open_them(study: Path, tmp_path: Path) -> None:
     plan = replace(PLAN, protections=Protections(dummies=0.5))
     file, key = tmp_path / "federation.toml", tmp_path / "weights.key"
-    file.write_text(replace(Federation.read(study / "federation.toml"), plan=plan).as_toml())
+    file.write_text(
+        replace(Federation.read(study / "federation.toml"), task=WeightsTask(SCHEMA, plan)).as_toml()
+    )
     key.touch(mode=0o600)
     key.write_bytes(bytes(range(32)))
     (tmp_path / "model.npz").write_bytes(learnt(study, plan, disguise=key).model.to_bytes())
@@ -207,10 +219,13 @@ def test_a_silo_whose_policy_fails_stays_to_say_so_and_is_left_out(study: Path) 
 def test_a_federation_of_learning_comes_back_as_it_was(study: Path, tmp_path: Path) -> None:
     read = Federation.read(study / "federation.toml")
     assert read.as_toml() == (study / "federation.toml").read_text()
-    assert read.training() == (SCHEMA, PLAN)
-    assert replace(read, plan=replace(PLAN, rounds=4)).fingerprint() != read.fingerprint()
+    assert isinstance(read.task, WeightsTask)
+    assert read.task.schema == SCHEMA
+    assert read.task.plan.as_dict() == PLAN.as_dict()
+    longer = WeightsTask(SCHEMA, replace(PLAN, rounds=4))
+    assert replace(read, task=longer).fingerprint() != read.fingerprint()
     with pytest.raises(InvalidParameter, match="no rules"):
-        read.rules()
+        reveal_model(study / "federation.toml", tmp_path / "model.json", TABLES["north"], tmp_path / "key")
     write_schema(SCHEMA, tmp_path / "schema.toml")
     assert read_schema(tmp_path / "schema.toml").fingerprint() == SCHEMA.fingerprint()
     for bad in ("", "target = 3", "classes = 3\ntarget = 'y'\ncolumns = 4", "x = 1", "no toml"):
@@ -236,22 +251,22 @@ def test_what_does_not_fit_a_learning_client_is_said_before_it_connects(
 ) -> None:
     key = study / "clients" / "north.key"
     with pytest.raises(InvalidParameter, match=said):
-        join_federation(study / "federation.toml", TABLES["north"], key, **options)
+        join_federation(study / "federation.toml", TABLES["north"], key, ClientSettings(**options))
 
 
 def test_rows_to_vet_by_go_with_a_plan_that_vets_by_rows(tmp_path: Path, study: Path) -> None:
     with pytest.raises(InvalidParameter, match="vet_by"):
-        run_federation(study, tmp_path / "run", vet_by=TABLES["north"], wait=0)
+        run_federation(study, RunSettings(output=tmp_path / "run", vet_by=TABLES["north"], wait=0))
     plan = replace(PLAN, protections=Protections(held_out=0.1))
-    init_federation(tmp_path / "study", SCHEMA, dict.fromkeys(NAMES), plan)
+    init_federation(tmp_path / "study", WeightsTask(SCHEMA, plan), dict.fromkeys(NAMES))
     with pytest.raises(InvalidParameter, match="vet_by"):
-        run_federation(tmp_path / "study", tmp_path / "run", wait=0)
+        run_federation(tmp_path / "study", RunSettings(output=tmp_path / "run", wait=0))
     assert not (tmp_path / "run").exists()
 
 
 def budgeted(path: Path, budget: int | None, rounds: int = 6, **more: Any) -> dict[str, Any]:
     plan = replace(PLAN, rounds=rounds, **more)
-    return simulate_learning(people(300, 3), "class", path, plan, byte_budget=budget)
+    return simulate(people(300, 3), "class", path, WeightsSimulation(plan=plan, byte_budget=budget))
 
 
 @pytest.mark.parametrize("more", [{}, {"sum": "masked"}, {"model": "boosting", "rate": 0.2, "depth": 2}])
@@ -287,7 +302,9 @@ def test_a_byte_budget_below_the_first_round_leaves_no_model(tmp_path: Path) -> 
 
 
 def begun(path: Path, plan: LearningPlan = PLAN, **more: Any) -> LearningRun:
-    return LearningRun.begin(path, SCHEMA, plan, **{"depends_on": "this", "resume": True, **more})
+    depends_on, resume = more.pop("depends_on", "this"), more.pop("resume", True)
+    settings = RunSettings(resume=path if resume else None, **more)
+    return WeightsTask(SCHEMA, plan).begin(path, settings, depends_on=depends_on)
 
 
 def test_only_an_unfinished_run_of_the_same_federation_goes_on(tmp_path: Path) -> None:
@@ -332,7 +349,7 @@ def test_a_run_that_is_stopped_in_the_middle_of_a_round_ends_in_the_same_model(
 ) -> None:
     def grid(**more: Any) -> LocalGrid:
         made = {name: TrainingSilo(name, table, SCHEMA, plan) for name, table in TABLES.items()}
-        return LocalGrid({name: training_client(silo) for name, silo in made.items()}, **more)
+        return LocalGrid({name: silo.for_grid() for name, silo in made.items()}, **more)
 
     asked: list[str] = []
 
@@ -394,11 +411,9 @@ def processes(
     plan = replace(PLAN, model="mlp", hidden=(8, 8, 4), sum="masked", rounds=12)
     init_federation(
         base / "study",
-        SCHEMA,
+        WeightsTask(SCHEMA, plan),
         dict.fromkeys((*NAMES, "east", "old")),
-        plan,
-        address=f"127.0.0.1:{free_port()}",
-        answer_seconds=PATIENCE,
+        FederationSettings(address=f"127.0.0.1:{free_port()}", answer_seconds=PATIENCE),
     )
     for name, table in TABLES.items():
         table.write_csv(base / f"{name}.csv")
@@ -438,8 +453,10 @@ def test_three_processes_learn_together_and_a_killed_run_and_server_go_on(
     assert set(json.loads((run / "privacy.json").read_text())) == set(NAMES)
     assert list(said["bytes"]["by_round"]) == [str(number) for number in range(1, 13)]
     assert len((run / "learning.csv").read_text().splitlines()) == 13
-    assert same(SharedModel.load(run), in_process(federation.training()[1]))
+    assert same(SharedModel.load(run), in_process(federation.task.plan))
     with pytest.raises(InvalidInput, match="it is finished"):
-        run_federation(folder, resume=run, wait=0)
+        run_federation(folder, RunSettings(resume=run, wait=0))
     with pytest.raises(Infeasible, match="byte_budget"):
-        run_federation(folder, folder.parent / "poor", clients=3, wait=PATIENCE, byte_budget=3_000)
+        run_federation(
+            folder, RunSettings(output=folder.parent / "poor", clients=3, wait=PATIENCE, byte_budget=3000)
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ from mahrem.federated.flower._connection import (
     our_version,
     reply_statement,
 )
-from mahrem.federated.flower._rules import noisy_rules
-from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
+from mahrem.federated.runs import ClientSettings, RulesTask
+from mahrem.federated.runs._rules_task import perturb_for
 from mahrem.federated.wire import Failure, Message, pack_message, unpack_message
 from mahrem.federated.wire._certificates import read_private_key, sign_bytes
 from mahrem.learning.rules import cba
@@ -35,7 +35,7 @@ ANSWER = Message("counts", "run", 1, {"numbers": [1]})
 def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Path:
     load_flower(missing_part)
     folder = tmp_path_factory.mktemp("study") / "study"
-    init_federation(folder, SCHEMA, {"north": None, "south": None}, PLAN)
+    init_federation(folder, RulesTask(SCHEMA, PLAN), {"north": None, "south": None})
     return folder
 
 
@@ -111,7 +111,7 @@ def asked(data: bytes, **parts: bytes) -> Any:
 def answered(study: Path, content: Any) -> tuple[bytes, bytes]:
     federation = federation_of(study)
     rows = pl.DataFrame({"a": ["1", "2"] * 9, "y": ["n", "j"] * 9})
-    answerer = agreed_client(PLAN, SCHEMA, "north", RulesSilo(rows, target="y"))
+    answerer = RulesTask(SCHEMA, PLAN).client("north", RulesSilo(rows, target="y"))
     key = read_private_key(study / "clients" / "north.key")
     node = FlowerNode(federation, key, answerer, _name="north")
     parts = from_content(node._answered(made(content)))
@@ -149,15 +149,14 @@ def test_another_version_is_refused_by_both_sides_with_both_numbers(study: Path)
 
 
 def test_noise_is_for_one_shot_rules_and_a_ledger_pays_for_noise(study: Path) -> None:
-    exact = federation_of(study)
-    once = replace(exact, plan=RulesPlan(how="one-shot"))
-    assert noisy_rules(once, None, None) is None
+    once = RulesPlan(how="one-shot", sum="plain")
+    assert perturb_for(once, ClientSettings(), "") is None
     with pytest.raises(InvalidParameter, match="one-shot"):
-        noisy_rules(exact, 1.0, None)
+        perturb_for(PLAN, ClientSettings(epsilon=1.0), "")
     with pytest.raises(InvalidParameter, match="epsilon"):
-        noisy_rules(once, None, study / "ledger")
-    noisy = noisy_rules(once, 0.01, None)
+        perturb_for(once, ClientSettings(ledger=study / "ledger"), "")
+    noisy = perturb_for(once, ClientSettings(epsilon=0.01), "")
     assert noisy is not None
     rows = pl.DataFrame({"a": ["1", "2"] * 9})
-    rules = cba(rows, ["n", "j"] * 9, PLAN.cba())
+    rules = cba(rows, ["n", "j"] * 9, PLAN.cba)
     assert any(noisy(rules).rows != rules.rows for _ in range(20))  # all 20 alike: less than 1 in 10^40

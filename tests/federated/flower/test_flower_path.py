@@ -15,15 +15,17 @@ from federation_processes import Wire, load_flower
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.flower import (
     Federation,
+    FederationSettings,
     FlowerGrid,
     FlowerNode,
     init_federation,
     join_federation,
     reveal_model,
 )
-from mahrem.federated.flower._rules import disguised_rules, noisy_rules
-from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo, agreed_client, learn_plan
-from mahrem.federated.sums import make_sum_keys
+from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo, learn_plan
+from mahrem.federated.runs import ClientSettings, RulesTask
+from mahrem.federated.runs._rules_task import disguise_rules, perturb_for
+from mahrem.federated.sums import ClientKeys, CountsScheme
 from mahrem.federated.wire import Message
 from mahrem.federated.wire._certificates import read_private_key, sign_bytes
 from mahrem.learning.rules import RuleList, cba
@@ -47,14 +49,16 @@ TABLES = {name: people(60, seed) for seed, name in enumerate(NAMES)}
 
 def central(*tables: pl.DataFrame) -> RuleList:
     whole = pl.concat(tables)
-    return cba(whole.drop("class"), whole["class"], PLAN.cba())
+    return cba(whole.drop("class"), whole["class"], PLAN.cba)
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str], None]) -> Path:
     load_flower(missing_part)
     folder = tmp_path_factory.mktemp("path") / "study"
-    init_federation(folder, SCHEMA, dict.fromkeys(NAMES), PLAN, answer_seconds=0.3)
+    init_federation(
+        folder, RulesTask(SCHEMA, PLAN), dict.fromkeys(NAMES), FederationSettings(answer_seconds=0.3)
+    )
     return folder
 
 
@@ -69,19 +73,17 @@ def learnt(
     keys: tuple[bytes | None, bytes | None] = (None, None),
 ) -> RulesResult:
     """Learn what a federation agreed on with some clients changed."""
-    federation = replace(Federation.read(study / "federation.toml"), plan=plan)
+    federation = replace(Federation.read(study / "federation.toml"), task=RulesTask(SCHEMA, plan))
     nodes = {}
     for name, table in tables.items():
         key = read_private_key(study / "clients" / f"{name}.key")
-        answerer = agreed_client(
-            plan,
-            SCHEMA,
-            name,
-            RulesSilo(table, target="class", protect=protect),
+        own = ClientKeys(
             secret=keys[0],
             sign=lambda statement, key=key: sign_bytes(key, statement),  # type: ignore[misc]
             verify=federation.signed_by,
         )
+        silo = RulesSilo(table, target="class", protect=protect)
+        answerer = RulesTask(SCHEMA, plan).client(name, silo, own)
         nodes[name] = FlowerNode(federation, key, (changes or {}).get(name, lambda same: same)(answerer))
         nodes[name]._name = name
     wire = Wire(nodes) if tamper is None else Wire(nodes, tamper)
@@ -108,7 +110,7 @@ def test_every_sum_gives_the_central_model(study: Path, how: Any, request: pytes
     keys: tuple[bytes | None, bytes | None] = (None, None)
     if how == "homomorphic":
         try:
-            keys = make_sum_keys()
+            keys = CountsScheme.make_keys()
         except ImportError:
             request.getfixturevalue("missing_part")("TenSEAL is not installed")
     found = learnt(study, replace(PLAN, sum=how), keys=keys)
@@ -182,11 +184,11 @@ def test_an_answer_that_flower_cannot_read_is_left_out(study: Path) -> None:
 def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
 
-    plan = RulesPlan(how="one-shot", support=0.1)
-    federation = replace(Federation.read(study / "federation.toml"), plan=plan)
+    plan = RulesPlan(how="one-shot", sum="plain", support=0.1)
+    federation = replace(Federation.read(study / "federation.toml"), task=RulesTask(SCHEMA, plan))
     ledger = tmp_path / "ledger.json"
     Ledger.create(ledger, pl.concat(TABLES.values()), epsilon=2.5)
-    noisy = noisy_rules(federation, 1.0, ledger)
+    noisy = perturb_for(plan, ClientSettings(epsilon=1.0, ledger=ledger), federation.fingerprint())
     tables = {name: TABLES[name] for name in ("north", "south")}
     found = learnt(study, plan, tables, protect=noisy)  # each of the two pays 1
     assert found.nodes == ("north", "south")
@@ -197,12 +199,13 @@ def test_one_shot_rules_with_noise_are_paid_for_in_every_run(study: Path, tmp_pa
 def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
     study: Path, tmp_path: Path
 ) -> None:
-    plan = RulesPlan(how="one-shot", support=0.1)
-    federation = replace(Federation.read(study / "federation.toml"), plan=plan)
+    plan = RulesPlan(how="one-shot", sum="plain", support=0.1)
+    federation = replace(Federation.read(study / "federation.toml"), task=RulesTask(SCHEMA, plan))
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     (tmp_path / "rules.key").write_bytes(bytes(range(32)))
     (tmp_path / "rules.key").chmod(0o600)
-    protect = disguised_rules(federation, tmp_path / "rules.key", 2.0, None)
+    settings = ClientSettings(disguise=tmp_path / "rules.key", dummies=2.0)
+    protect = disguise_rules(plan, settings, None)
     plain, hidden = learnt(study, plan), learnt(study, plan, protect=protect)
     assert len(hidden.model) > 2 * len(plain.model)
     assert all(len(cell) == 20 for rule in hidden.model.rules for _, cell in rule.left)
@@ -212,11 +215,13 @@ def test_dummies_among_one_shot_rules_change_nothing_once_they_are_revealed(
     )
     assert found == plain.model
     with pytest.raises(InvalidParameter, match="one-shot"):
-        disguised_rules(replace(federation, plan=PLAN), tmp_path / "rules.key", 1.0, None)
+        disguise_rules(PLAN, settings, None)
 
 
 def test_a_key_of_sums_that_others_can_read_is_refused(study: Path, tmp_path: Path) -> None:
-    federation = replace(Federation.read(study / "federation.toml"), plan=replace(PLAN, sum="homomorphic"))
+    federation = replace(
+        Federation.read(study / "federation.toml"), task=RulesTask(SCHEMA, replace(PLAN, sum="homomorphic"))
+    )
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     (tmp_path / "sum.secret").write_bytes(b"key")
     (tmp_path / "sum.secret").chmod(0o644)
@@ -225,14 +230,17 @@ def test_a_key_of_sums_that_others_can_read_is_refused(study: Path, tmp_path: Pa
             tmp_path / "federation.toml",
             TABLES["north"],
             study / "clients" / "north.key",
-            sum_secret=tmp_path / "sum.secret",
+            ClientSettings(sum_secret=tmp_path / "sum.secret"),
         )
 
 
 def test_a_ledger_of_other_data_pays_for_nothing(study: Path, tmp_path: Path) -> None:
     from mahrem.dp import Ledger
 
-    federation = replace(Federation.read(study / "federation.toml"), plan=RulesPlan(how="one-shot"))
+    federation = replace(
+        Federation.read(study / "federation.toml"),
+        task=RulesTask(SCHEMA, RulesPlan(how="one-shot", sum="plain")),
+    )
     (tmp_path / "federation.toml").write_text(federation.as_toml())
     people(60, 7).write_csv(tmp_path / "other.csv")
     TABLES["north"].write_csv(tmp_path / "north.csv")
@@ -242,6 +250,5 @@ def test_a_ledger_of_other_data_pays_for_nothing(study: Path, tmp_path: Path) ->
             tmp_path / "federation.toml",
             tmp_path / "north.csv",
             study / "clients" / "north.key",
-            epsilon=1,
-            ledger=tmp_path / "ledger",
+            ClientSettings(epsilon=1, ledger=tmp_path / "ledger"),
         )

@@ -32,6 +32,7 @@ from federation_processes import PATIENCE, Answering, Processes, free_port, load
 from mahrem.errors import Infeasible, InvalidInput, OutputFailed
 from mahrem.federated.flower import (
     Federation,
+    FederationSettings,
     FlowerNode,
     init_federation,
     join_federation,
@@ -40,8 +41,8 @@ from mahrem.federated.flower import (
 )
 from mahrem.federated.flower._link import NODE_PATHS
 from mahrem.federated.flower._member import FederationMember
-from mahrem.federated.flower._rules import RuleClient
 from mahrem.federated.rules import RulesPlan, RulesSchema
+from mahrem.federated.runs import ClientSettings, RulesTask, RunSettings
 from mahrem.federated.wire import Message
 from mahrem.federated.wire._certificates import make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
@@ -63,7 +64,7 @@ TABLES = {name: people(90, seed) for seed, name in enumerate(NAMES)}
 
 def central(*tables: pl.DataFrame) -> RuleList:
     whole = pl.concat(tables)
-    return cba(whole.drop("class"), whole["class"], PLAN.cba())
+    return cba(whole.drop("class"), whole["class"], PLAN.cba)
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +74,9 @@ def idle(tmp_path_factory: pytest.TempPathFactory, missing_part: Callable[[str],
     base = tmp_path_factory.mktemp("federation")
     init_federation(
         base / "study",
-        SCHEMA,
+        RulesTask(SCHEMA, PLAN),
         dict.fromkeys((*NAMES, "east")),
-        PLAN,
-        address=f"127.0.0.1:{free_port()}",
-        answer_seconds=PATIENCE,  # a busy machine is slow; a killed client is noticed by its silence
+        FederationSettings(address=f"127.0.0.1:{free_port()}", answer_seconds=PATIENCE),
     )
     for name, table in TABLES.items():
         table.write_csv(base / f"{name}.csv")
@@ -95,7 +94,7 @@ def processes(idle: Processes) -> Iterator[Processes]:
 
 def learnt(processes: Processes, name: str, **options: Any) -> tuple[dict[str, Any], RuleList]:
     output = processes.folder.parent / name
-    said = run_federation(processes.folder, output, wait=PATIENCE, **options)
+    said = run_federation(processes.folder, RunSettings(output=output, wait=PATIENCE, **options))
     return said, RuleList.from_json((output / "model.json").read_text())
 
 
@@ -192,7 +191,7 @@ def a_key_that_is_not_registered_is_refused(processes: Processes, tmp_path: Path
     forged = replace(federation, clients={**federation.clients, "west": public.read_text().strip()})
     (tmp_path / "forged.toml").write_text(forged.as_toml())
     with pytest.raises(InvalidInput, match="the server refuses this key"):
-        join_federation(tmp_path / "forged.toml", table, key, patience=PATIENCE)
+        join_federation(tmp_path / "forged.toml", table, key, ClientSettings(patience=PATIENCE))
 
 
 def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> None:
@@ -209,7 +208,7 @@ def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> N
                 processes.folder / "federation.toml",
                 TABLES["north"],
                 processes.key("east"),
-                patience=PATIENCE,
+                ClientSettings(patience=PATIENCE),
             )
 
 
@@ -236,7 +235,9 @@ def a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Proces
     processes.everybody()
     federation = processes.federation
     key = read_private_key(processes.key("east"))
-    honest = RuleClient().answerer(FederationMember(federation, key, people(90, 9)))[0]
+    honest = federation.task.join(FederationMember(federation, key, people(90, 9)).owner(), ClientSettings())[
+        0
+    ]
     with Answering(FlowerNode(federation, key, _Leaving(honest))):
         said, model = learnt(processes, "dropped", clients=4)
     assert said["clients"] == sorted(NAMES)
@@ -261,7 +262,7 @@ def after_a_lost_server_the_run_says_so_and_everybody_comes_back(processes: Proc
     there = [name for name in NAMES if name in processes.running]
     processes.end("server", signal.SIGKILL)
     with pytest.raises(OutputFailed, match="cannot be reached"):
-        run_federation(processes.folder, processes.folder.parent / "lost", wait=0.5)
+        run_federation(processes.folder, RunSettings(output=processes.folder.parent / "lost", wait=0.5))
     state = json.loads((processes.folder.parent / "lost" / "state.json").read_text())
     assert state["state"] == "failed"
     processes.served()
@@ -276,7 +277,7 @@ def too_few_clients_are_said_with_their_number(processes: Processes, _: Path) ->
     for name in NAMES[1:]:
         processes.end(name)  # says good-bye
     with pytest.raises(Infeasible, match="at least 2 must be online") as refused:
-        run_federation(processes.folder, output, wait=1)
+        run_federation(processes.folder, RunSettings(output=output, wait=1))
     assert refused.value.reached in {0, 1}
     assert json.loads((output / "state.json").read_text())["state"] == "failed"
 
@@ -324,13 +325,15 @@ def test_a_certificate_of_another_day_is_refused_with_the_time_here(
     here = rf"{why} \(it is {dt.datetime.now(dt.UTC):%Y}-.* UTC by the clock here; is it right\?\)"
     (tmp_path / "federation.toml").write_text(server_of_another_day.as_toml())
     with pytest.raises(InvalidInput, match=f"certificate is refused: {here}"):
-        join_federation(tmp_path / "federation.toml", TABLES["north"], idle.key("north"), patience=5)
+        join_federation(
+            tmp_path / "federation.toml", TABLES["north"], idle.key("north"), ClientSettings(patience=5)
+        )
     folder = tmp_path / "copy"
     (folder / "server").mkdir(parents=True)
     (folder / "federation.toml").write_text(server_of_another_day.as_toml())
     (folder / "server" / "operator.token").write_text("0" * 64)
     with pytest.raises(InvalidInput, match=here):
-        run_federation(folder, tmp_path / "run", wait=5)
+        run_federation(folder, RunSettings(output=tmp_path / "run", wait=5))
 
 
 def a_token_of_another_server_is_refused(processes: Processes, tmp_path: Path) -> None:
@@ -339,7 +342,7 @@ def a_token_of_another_server_is_refused(processes: Processes, tmp_path: Path) -
     (tmp_path / "study" / "federation.toml").write_text(processes.federation.as_toml())
     (tmp_path / "study" / "server" / "operator.token").write_text("0" * 64)
     with pytest.raises(InvalidInput, match=r"operator\.token is refused"):
-        run_federation(tmp_path / "study", tmp_path / "run", wait=5)
+        run_federation(tmp_path / "study", RunSettings(output=tmp_path / "run", wait=5))
 
 
 def flower_tells_nobody_anything_and_keeps_nothing(processes: Processes, _: Path) -> None:

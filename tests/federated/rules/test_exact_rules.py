@@ -20,9 +20,9 @@ from mahrem.federated.rules import (
     cover_counts,
     cover_together,
     learn_exact,
-    split_rows,
 )
-from mahrem.federated.sums import MaskedClient, MaskedSum
+from mahrem.federated.runs import split_rows
+from mahrem.federated.sums import MaskedSum, SumTerms, hide_client
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.learning.rules import CbaSettings, RuleList, as_cells, cba, class_rules
 
@@ -112,7 +112,7 @@ def test_masked_sums_give_the_same_model() -> None:
     frame = people(120, 5)
     parts = split_rows(120, 6)
     silos = {f"client{n}": RulesSilo(frame[part]) for n, part in enumerate(parts)}
-    grid = LocalGrid({name: MaskedClient.of(name, silo) for name, silo in silos.items()})
+    grid = LocalGrid({name: hide_client(name, silo, SumTerms()) for name, silo in silos.items()})
     learnt = learn_exact(grid, columns_of(frame), LOOSE, adder=MaskedSum())
     assert len(learnt.model) > 3
     assert learnt.model == central(frame)
@@ -146,7 +146,7 @@ def test_a_loss_after_hidden_counts_stops_unless_asked_to_count_again() -> None:
     def made(*, recount: bool) -> LocalGrid:
         silos = {f"client{n}": RulesSilo(frame[part]) for n, part in enumerate(parts)}
         return LocalGrid(
-            {name: MaskedClient.of(name, silo, recount=recount) for name, silo in silos.items()}, lost
+            {name: hide_client(name, silo, SumTerms(recount=recount)) for name, silo in silos.items()}, lost
         )
 
     def lost(node: str, message: Message) -> bool:

@@ -20,8 +20,8 @@ from mahrem.federated.rules import (
     discrete_laplace,
     learn_one_shot,
     perturb_rules,
-    split_rows,
 )
+from mahrem.federated.runs import split_rows
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.learning.rules import CbaSettings, Rule, RuleList, as_cells, cba
 

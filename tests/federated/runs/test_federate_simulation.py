@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.rules import RulesPlan
-from mahrem.federated.runs import RunFolder, simulate, split_table
+from mahrem.federated.runs import RulesSimulation, RunFolder, TableSharing, simulate, split_table
 from mahrem.learning.rules import RuleList, cba
 
 LOOSE = RulesPlan(sum="plain", support=0.05, confidence=0.4)
@@ -38,7 +38,13 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
     told: list[str] = []
     folder = tmp_path / "run"
     frame = people()
-    said = simulate(frame, "class", folder, LOOSE, clients=4, bins="none", test=0, tell=told.append)
+    said = simulate(
+        frame,
+        "class",
+        folder,
+        RulesSimulation(plan=LOOSE, sharing=TableSharing(clients=4, test=0), bins="none"),
+        tell=told.append,
+    )
     assert {entry.name for entry in folder.iterdir()} == {
         "state.json",
         "model.json",
@@ -51,7 +57,7 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
     }
     model = RuleList.from_json((folder / "model.json").read_text())
     whole = frame.cast(pl.String)
-    assert model == cba(whole.drop("class"), whole["class"], LOOSE.cba())
+    assert model == cba(whole.drop("class"), whole["class"], LOOSE.cba)
     assert said["equals_central"] is True
     assert (folder / "model.txt").read_text() == f"{model}\n"
     rounds = list(csv.DictReader((folder / "rounds.csv").read_text().splitlines()))
@@ -72,8 +78,13 @@ def test_a_simulation_writes_a_run_folder_that_says_everything(tmp_path: Path) -
 
 @pytest.mark.parametrize("how", ["plain", "masked", "one-shot"])
 def test_every_way_of_learning_can_be_simulated(tmp_path: Path, how: str) -> None:
-    plan = RulesPlan(how="one-shot") if how == "one-shot" else RulesPlan(sum=how, support=0.1)  # type: ignore[arg-type]
-    said = simulate(people(), "class", tmp_path / how, plan, clients=3, split="skewed")
+    plan = RulesPlan(how="one-shot", sum="plain") if how == "one-shot" else RulesPlan(sum=how, support=0.1)
+    said = simulate(
+        people(),
+        "class",
+        tmp_path / how,
+        RulesSimulation(plan=plan, sharing=TableSharing(clients=3, split="skewed")),
+    )
     assert said["exact"] == (how != "one-shot")
     assert said["equals_central"] == (how != "one-shot")
     assert 0 <= said["accuracy"] <= 1
@@ -85,7 +96,9 @@ def test_homomorphic_sums_can_be_simulated(tmp_path: Path, request: pytest.Fixtu
         import tenseal  # noqa: F401 - is it there?
     except ImportError:
         request.getfixturevalue("missing_part")("TenSEAL is not installed")
-    said = simulate(people(), "class", tmp_path / "run", RulesPlan(sum="homomorphic", support=0.3))
+    said = simulate(
+        people(), "class", tmp_path / "run", RulesSimulation(plan=RulesPlan(sum="homomorphic", support=0.3))
+    )
     assert said["equals_central"] is True
 
 
@@ -105,15 +118,25 @@ def test_every_row_goes_to_one_client(rows: int, clients: int, split: Any) -> No
 def test_a_skewed_split_gives_clients_different_classes(tmp_path: Path) -> None:
     parts = split_table(people(), "class", clients=4, split="skewed")
     assert any(part["class"].n_unique() == 1 for part in parts.values())
-    said = simulate(people(), "class", tmp_path / "run", LOOSE, clients=4, split="skewed")
+    said = simulate(
+        people(),
+        "class",
+        tmp_path / "run",
+        RulesSimulation(plan=LOOSE, sharing=TableSharing(clients=4, split="skewed")),
+    )
     assert said["equals_central"] is True
 
 
 def test_one_class_only_and_clients_without_rows_are_survived(tmp_path: Path) -> None:
     one = people().with_columns(pl.lit("dry").alias("class"))
-    said = simulate(one, "class", tmp_path / "one", LOOSE)
+    said = simulate(one, "class", tmp_path / "one", RulesSimulation(plan=LOOSE))
     assert said["equals_central"] is True
-    few = simulate(people(3), "class", tmp_path / "few", LOOSE, clients=6, test=0)
+    few = simulate(
+        people(3),
+        "class",
+        tmp_path / "few",
+        RulesSimulation(plan=LOOSE, sharing=TableSharing(clients=6, test=0)),
+    )
     assert few["rows"] == 3
     assert few["equals_central"] is True
 
@@ -121,28 +144,35 @@ def test_one_class_only_and_clients_without_rows_are_survived(tmp_path: Path) ->
 def test_bad_input_is_said_before_anything_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(ColumnNotFound):
-        simulate(people(), "klass", folder)
+        simulate(people(), "klass", folder, RulesSimulation())
     with pytest.raises(ColumnNotFound):
-        simulate(people(), "class", folder, by="house")
+        simulate(people(), "class", folder, RulesSimulation(sharing=TableSharing(by="house")))
     with pytest.raises(InvalidInput, match="rows=0"):
-        simulate(people(4).clear(), "class", folder)
-    for bad in ({"clients": 0}, {"split": "odd"}, {"bins": "odd"}, {"test": 1.5}):
+        simulate(people(4).clear(), "class", folder, RulesSimulation())
+    for bad in ({"clients": 0}, {"split": "odd"}, {"test": 1.5}):
         with pytest.raises(InvalidParameter):
-            simulate(people(), "class", folder, **bad)  # type: ignore[arg-type]
+            TableSharing(**bad)  # type: ignore[arg-type]
+    with pytest.raises(InvalidParameter):
+        RulesSimulation(bins="odd")
     assert not folder.exists()
 
 
 def test_a_failed_run_says_why_and_its_folder_can_be_used_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(Infeasible, match="clients=2"):
-        simulate(people(), "class", folder, RulesPlan(sum="plain", least_clients=5), clients=2)
+        simulate(
+            people(),
+            "class",
+            folder,
+            RulesSimulation(plan=RulesPlan(sum="plain", least_clients=5), sharing=TableSharing(clients=2)),
+        )
     assert state(folder)["state"] == "failed"
     assert "clients=2" in state(folder)["why"]
-    simulate(people(), "class", folder, LOOSE)
+    simulate(people(), "class", folder, RulesSimulation(plan=LOOSE))
     assert state(folder)["state"] == "finished"
     with pytest.raises(InvalidParameter, match="force=True"):
-        simulate(people(), "class", folder, LOOSE)
-    simulate(people(), "class", folder, LOOSE, force=True)
+        simulate(people(), "class", folder, RulesSimulation(plan=LOOSE))
+    simulate(people(), "class", folder, RulesSimulation(plan=LOOSE), force=True)
 
 
 def test_the_state_tells_a_stopped_run_from_one_that_goes_on_and_one_that_died(tmp_path: Path) -> None:

@@ -14,9 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.flower import init_federation
-from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo, agreed_client
-from mahrem.federated.sums import EncryptedClient, EncryptedSum, MaskedClient, MaskedSum, make_sum_keys
+from mahrem.federated.flower import FederationSettings, init_federation
+from mahrem.federated.rules import RulesPlan, RulesSchema, RulesSilo
+from mahrem.federated.runs import RulesTask
+from mahrem.federated.sums import (
+    CountsScheme,
+    EncryptedClient,
+    EncryptedSum,
+    MaskedClient,
+    MaskedSum,
+    SumTerms,
+)
 from mahrem.federated.wire import LocalGrid, Message, pack_message, unpack_message
 from mahrem.federated.wire._message import MOST_BYTES, digest_message
 
@@ -65,7 +73,9 @@ def test_a_server_that_asks_one_client_in_earnest_and_the_others_nothing_gets_no
 
 def test_no_sum_of_fewer_than_agreed_is_opened_whenever_they_are_lost() -> None:
     for least, lost in ((7, "b"), (6, "bc")):
-        clients = {name: MaskedClient(name, numbers_of(name), least_clients=least) for name in VECTORS}
+        clients = {
+            name: MaskedClient(name, numbers_of(name), plan=SumTerms(least_clients=least)) for name in VECTORS
+        }
         grid = LocalGrid(
             clients, lambda node, message, lost=lost: node in lost and message.kind == "sum-masked"
         )
@@ -148,7 +158,7 @@ def sum_keys(request: pytest.FixtureRequest) -> tuple[bytes, bytes]:
         import tenseal  # noqa: F401 - is it there?
     except ImportError:
         request.getfixturevalue("missing_part")("TenSEAL is not installed")
-    return make_sum_keys()
+    return CountsScheme.make_keys()
 
 
 def test_a_ciphertext_that_is_not_the_sum_of_the_named_clients_opens_to_noise(
@@ -214,10 +224,9 @@ def test_a_key_of_sums_is_refused_where_the_other_one_belongs(
         with pytest.raises(InvalidInput, match=said):
             init_federation(
                 tmp_path / "study",
-                SCHEMA,
+                RulesTask(SCHEMA, RulesPlan(sum="homomorphic")),
                 {"north": None, "south": None},
-                RulesPlan(sum="homomorphic"),
-                sum_public=tmp_path / file,
+                FederationSettings(sum_public=tmp_path / file),
             )
         assert not (tmp_path / "study").exists()  # no secret key was left with the server
 
@@ -227,12 +236,12 @@ SCHEMA = RulesSchema(columns=("a", "b"), target="y")
 
 def agreed(plan: RulesPlan) -> Any:
     frame = pl.DataFrame({"a": ["1", "2"] * 5, "b": ["3"] * 10, "y": ["n", "j"] * 5})
-    return agreed_client(plan, SCHEMA, "north", RulesSilo(frame, target="y"))
+    return RulesTask(SCHEMA, plan).client("north", RulesSilo(frame, target="y"))
 
 
 def test_a_client_learns_with_the_agreed_settings_only() -> None:
-    plan = RulesPlan(how="one-shot", confidence=0.6, longest=1)
-    honest = asdict(plan.cba())
+    plan = RulesPlan(how="one-shot", sum="plain", confidence=0.6, longest=1)
+    honest = asdict(plan.cba)
     client = agreed(plan)
     body = {"columns": ["a", "b"], "settings": honest}
     assert client.answer(Message("rules", "run", 1, body)).body["rules"]
@@ -272,7 +281,7 @@ def test_a_class_of_too_few_people_is_not_named(few: int, least: int, seed: int)
     classes = silo.answer(Message("frequent", "run", 1, asked)).body["classes"]
     assert ("rare" in classes) == (few >= least)
     assert {"common", "usual"} <= set(classes)
-    body = {"columns": ["a", "b"], "settings": asdict(RulesPlan(support=0.01).cba())}
+    body = {"columns": ["a", "b"], "settings": asdict(RulesPlan(support=0.01).cba)}
     rules = silo.answer(Message("rules", "run", 1, body)).body["rules"]
     assert (b"rare" in rules) == (few >= least)
 

@@ -20,7 +20,7 @@ from mahrem.experiments._federated_shapes import guess_labels
 from mahrem.federated.networks import Network
 from mahrem.federated.networks._network import client_seed, even_batches
 from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
-from mahrem.federated.runs import ShapeRun, compare_shape, simulate_shape, split_table
+from mahrem.federated.runs import ShapeRun, ShapeSimulation, compare_shape, simulate, split_table
 from mahrem.federated.shapes import (
     GossipPeer,
     GossipPlan,
@@ -456,7 +456,7 @@ def test_every_shape_comes_within_two_hundredths_of_one_place(shape: Any) -> Non
 
 @pytest.mark.parametrize("shape", ["vertical", "transfer"])
 def test_a_run_folder_holds_models_rounds_and_bytes(shape: Any, tmp_path: Path) -> None:
-    said = simulate_shape(people(), "class", tmp_path / "run", ShapeRun.usual(shape, rounds=2))
+    said = simulate(people(), "class", tmp_path / "run", ShapeSimulation(ShapeRun.usual(shape, rounds=2)))
     files = {path.name for path in (tmp_path / "run").iterdir()}
     models = {"model.npz"} if shape == "vertical" else {f"model-client-{number}.npz" for number in (1, 2, 3)}
     assert models | {"rounds.csv", "traffic.csv", "learning.csv", "summary.json"} <= files
@@ -467,7 +467,7 @@ def test_a_run_folder_holds_models_rounds_and_bytes(shape: Any, tmp_path: Path) 
     for name in models:
         assert SharedModel.from_bytes((tmp_path / "run" / name).read_bytes()).rounds == 2
     with pytest.raises(InvalidParameter, match="force"):
-        simulate_shape(people(), "class", tmp_path / "run", ShapeRun.usual(shape, rounds=2))
+        simulate(people(), "class", tmp_path / "run", ShapeSimulation(ShapeRun.usual(shape, rounds=2)))
 
 
 def test_what_a_shape_cannot_do_is_refused_before_there_is_a_folder(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_what_a_shape_cannot_do_is_refused_before_there_is_a_folder(tmp_path: Pa
             ShapeRun.usual(shape, model)
     one = people().with_columns(pl.lit("yes").alias("class"))
     with pytest.raises(InvalidParameter, match="classes=1"):
-        simulate_shape(one, "class", tmp_path / "run", ShapeRun.usual("gossip"))
+        simulate(one, "class", tmp_path / "run", ShapeSimulation(ShapeRun.usual("gossip")))
     with pytest.raises(InvalidParameter, match="clients=4"):
-        simulate_shape(people(), "class", tmp_path / "run", ShapeRun.usual("transfer", clients=4))
+        simulate(people(), "class", tmp_path / "run", ShapeSimulation(ShapeRun.usual("transfer", clients=4)))
     assert not (tmp_path / "run").exists()

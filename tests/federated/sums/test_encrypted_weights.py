@@ -8,16 +8,18 @@ import pytest
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.sums import (
+    ClientKeys,
+    CountsScheme,
     EncryptedClient,
     EncryptedSum,
+    SumTerms,
     WeightsScheme,
-    make_sum_keys,
-    make_weight_keys,
+    make_adder,
+    scheme_of,
 )
-from mahrem.federated.sums._encrypted_counts import CountsScheme
 from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
 from mahrem.federated.sums._scheme import sized
-from mahrem.federated.weights import LearningPlan, Protections, training_client
+from mahrem.federated.weights import LearningPlan, Protections
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.federated.wire._message import digest_message, pack_message, unpack_message
 from silo_learning import learnt, people, silos
@@ -29,14 +31,17 @@ QUESTION = Message("train", "run", 1, {"round": 1})
 
 @pytest.fixture(scope="module")
 def keys() -> tuple[bytes, bytes]:
-    return make_weight_keys()
+    return WeightsScheme.make_keys()
 
 
 def clients(keys: tuple[bytes, bytes], values: dict[str, Any], **more: Any) -> LocalGrid:
     return LocalGrid(
         {
             name: EncryptedClient(
-                name, keys[0], lambda *_, one=one: to_fixed(one, np.inf), scheme=WeightsScheme(), **more
+                name,
+                keys[0],
+                lambda *_, one=one: to_fixed(one, np.inf),
+                plan=SumTerms(numbers="weights", **more),
             )
             for name, one in values.items()
         }
@@ -44,7 +49,7 @@ def clients(keys: tuple[bytes, bytes], values: dict[str, Any], **more: Any) -> L
 
 
 def added(keys: tuple[bytes, bytes], grid: Any) -> Any:
-    return EncryptedSum(keys[1], WeightsScheme())(grid, grid.nodes(), QUESTION, lambda _: None)
+    return EncryptedSum(keys[1], "weights")(grid, grid.nodes(), QUESTION, lambda _: None)
 
 
 @pytest.mark.parametrize("size", [1, 4095, 4096, 9000])
@@ -58,7 +63,7 @@ def test_an_encrypted_sum_is_the_sum_to_many_digits(keys: tuple[bytes, bytes], s
 
 
 def test_the_model_is_that_of_plain_sums(keys: tuple[bytes, bytes]) -> None:
-    sealed = {f"client_{at}": lambda silo: training_client(silo, secret=keys[0]) for at in (1, 2, 3)}
+    sealed = {f"client_{at}": lambda silo: silo.for_grid(ClientKeys(secret=keys[0])) for at in (1, 2, 3)}
     for model in ("logistic", "boosting"):
         plan = replace(PLAN, model=model, depth=2, rate=None)
         hidden = learnt(plan, more={"public": keys[1]}, **sealed)
@@ -69,7 +74,7 @@ def test_the_model_is_that_of_plain_sums(keys: tuple[bytes, bytes]) -> None:
 
 def test_noise_and_encryption_go_together(keys: tuple[bytes, bytes]) -> None:
     plan = replace(PLAN, protections=Protections(clip=1.0, noise=0.01, noise_by="sum"))
-    sealed = {f"client_{at}": lambda silo: training_client(silo, secret=keys[0]) for at in (1, 2, 3)}
+    sealed = {f"client_{at}": lambda silo: silo.for_grid(ClientKeys(secret=keys[0])) for at in (1, 2, 3)}
     found = learnt(plan, more={"public": keys[1]}, **sealed)
     again = learnt(plan, more={"public": keys[1]}, **sealed)
     assert not np.allclose(found.model.arrays["weights"], again.model.arrays["weights"], atol=1e-5)
@@ -166,16 +171,22 @@ class Asking:
 
 
 @pytest.mark.parametrize("recount", [False, True])
-@pytest.mark.parametrize("scheme", [WeightsScheme(), CountsScheme()])
+@pytest.mark.parametrize("numbers", ["weights", "counts"])
 def test_no_two_clients_open_sums_that_differ_by_one(
-    keys: tuple[bytes, bytes], scheme: Any, *, recount: bool
+    keys: tuple[bytes, bytes], numbers: str, *, recount: bool
 ) -> None:
-    pair = keys if isinstance(scheme, WeightsScheme) else make_sum_keys()
+    scheme = scheme_of(numbers)
+    pair = keys if numbers == "weights" else scheme.make_keys()
     values = {name: to_fixed(np.arange(5.0) + place, np.inf) // 2**10 for place, name in enumerate("abcd")}
     server = Asking(
         pair,
         {
-            name: EncryptedClient(name, pair[0], lambda *_, one=one: one, recount=recount, scheme=scheme)
+            name: EncryptedClient(
+                name,
+                pair[0],
+                lambda *_, one=one: one,
+                plan=SumTerms(numbers=numbers, recount=recount),
+            )
             for name, one in values.items()
         },
         scheme,
@@ -266,12 +277,12 @@ def test_a_length_that_cannot_be_costs_the_server_nothing(keys: tuple[bytes, byt
 
 
 def test_a_wrong_key_is_named(keys: tuple[bytes, bytes]) -> None:
-    counts = make_sum_keys()
+    counts = CountsScheme.make_keys()
     with pytest.raises(InvalidInput, match="kind of sums"):
-        EncryptedSum(counts[1], WeightsScheme())(LocalGrid({}), [], QUESTION, lambda _: None)
+        EncryptedSum(counts[1], "weights")(LocalGrid({}), [], QUESTION, lambda _: None)
     with pytest.raises(InvalidInput, match="public one is needed"):
-        EncryptedSum(keys[0], WeightsScheme())(LocalGrid({}), [], QUESTION, lambda _: None)
-    other = make_weight_keys()
+        EncryptedSum(keys[0], "weights")(LocalGrid({}), [], QUESTION, lambda _: None)
+    other = WeightsScheme.make_keys()
     mixed = clients(keys, {"a": np.ones(3), "b": np.ones(3)})
     stranger = {**mixed.clients, **clients(other, {"c": np.ones(3)}).clients}
     with pytest.raises(Infeasible, match="none of them opened"):
@@ -281,9 +292,9 @@ def test_a_wrong_key_is_named(keys: tuple[bytes, bytes]) -> None:
 def test_a_plan_of_encrypted_sums_needs_its_keys() -> None:
     silo = silos(PLAN, {"a": people()})["a"]
     with pytest.raises(InvalidParameter, match="secret key"):
-        training_client(silo)
+        silo.for_grid()
     with pytest.raises(InvalidParameter, match="public key"):
-        PLAN.adder()
+        make_adder(PLAN)
 
 
 def test_one_client_alone_and_huge_numbers_are_refused(keys: tuple[bytes, bytes]) -> None:

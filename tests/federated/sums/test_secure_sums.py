@@ -12,12 +12,13 @@ from scipy.stats import chi2
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, MissingExtra
 from mahrem.federated.sums import (
+    ClientKeys,
+    CountsScheme,
     EncryptedClient,
     EncryptedSum,
     MaskedClient,
     MaskedSum,
     join_shares,
-    make_sum_keys,
     split_secret,
 )
 from mahrem.federated.sums._masks import Masker, keystream
@@ -171,14 +172,14 @@ def test_signed_keys_keep_a_server_from_standing_in_between() -> None:
 
     def made() -> dict[str, Any]:
         return {
-            name: MaskedClient(name, giving(vector), sign=private[name].sign, verify=verify)
+            name: MaskedClient(name, giving(vector), keys=ClientKeys(sign=private[name].sign, verify=verify))
             for name, vector in vectors.items()
         }
 
     grid = LocalGrid(made())
     assert MaskedSum()(grid, grid.nodes(), QUESTION, fine).total.tolist() == sum(vectors.values()).tolist()
     clients = made()
-    clients["c01"].sign = Ed25519PrivateKey.generate().sign
+    clients["c01"].keys = ClientKeys(sign=Ed25519PrivateKey.generate().sign, verify=verify)
     forged = LocalGrid(clients)
     with pytest.raises(Infeasible, match="stands in between"):
         MaskedSum()(forged, forged.nodes(), QUESTION, fine)
@@ -219,7 +220,7 @@ def sum_keys(request: pytest.FixtureRequest) -> tuple[bytes, bytes]:
         import tenseal  # noqa: F401 - is it there?
     except ImportError:
         request.getfixturevalue("missing_part")("TenSEAL is not installed")
-    return make_sum_keys()
+    return CountsScheme.make_keys()
 
 
 def test_the_encrypted_sum_is_the_sum(sum_keys: tuple[bytes, bytes]) -> None:
@@ -231,7 +232,7 @@ def test_the_encrypted_sum_is_the_sum(sum_keys: tuple[bytes, bytes]) -> None:
     grid.lost = lambda node, message: node == "c00" and message.kind == "open-sum"
     found = EncryptedSum(public)(grid, grid.nodes(), QUESTION, fine)
     assert found.total.tolist() == sum(vectors.values()).tolist()
-    other, _ = make_sum_keys()
+    other, _ = CountsScheme.make_keys()
     grid = LocalGrid({name: EncryptedClient(name, other, giving(vector)) for name, vector in vectors.items()})
     wrong = LocalGrid({**grid.clients, "c01": EncryptedClient("c01", secret, giving(vectors["c01"]))})
     with pytest.raises(Infeasible, match="none of them opened"):
@@ -263,4 +264,4 @@ def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, mod
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match=extra):
-        MaskedSum()(LocalGrid({}), [], QUESTION, fine) if extra == "federated" else make_sum_keys()
+        MaskedSum()(LocalGrid({}), [], QUESTION, fine) if extra == "federated" else CountsScheme.make_keys()

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.runs import simulate_learning
+from mahrem.federated.runs import WeightsSimulation, simulate
 from mahrem.federated.weights import (
     Decoys,
     LearningPlan,
     Protections,
     SharedModel,
+    WeightsResult,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid
 from silo_learning import people, silos
@@ -34,8 +34,8 @@ SCHEMA = propose_schema(people(), "class")
 def learnt(plan: LearningPlan, decoys: Decoys | None, start: SharedModel | None = None) -> SharedModel:
     made = silos(BARE, {"a": people(seed=1), "b": people(seed=2), "c": people(seed=3)})
     named = {name: replace(silo, plan=plan, decoys=decoys) for name, silo in made.items()}
-    grid = LocalGrid({name: training_client(silo) for name, silo in named.items()})
-    return learn_together(grid, SCHEMA, plan, start=start).model
+    grid = LocalGrid({name: silo.for_grid() for name, silo in named.items()})
+    return learn_together(grid, SCHEMA, plan, before=None if start is None else WeightsResult(start)).model
 
 
 @settings(max_examples=40, deadline=None)
@@ -131,9 +131,9 @@ def test_a_simulation_with_dummies_goes_on_and_writes_the_revealed_model(tmp_pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate_learning(people(), "class", tmp_path / "run", PLAN, tell=stop)
-    simulate_learning(people(), "class", tmp_path / "run", PLAN)
-    simulate_learning(people(), "class", tmp_path / "whole", PLAN)
+        simulate(people(), "class", tmp_path / "run", WeightsSimulation(plan=PLAN), tell=stop)
+    simulate(people(), "class", tmp_path / "run", WeightsSimulation(plan=PLAN))
+    simulate(people(), "class", tmp_path / "whole", WeightsSimulation(plan=PLAN))
     models = [SharedModel.load(tmp_path / name) for name in ("run", "whole")]
     assert np.allclose(models[0].arrays["weights"], models[1].arrays["weights"], atol=1e-6)
     said = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))

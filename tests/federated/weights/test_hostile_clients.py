@@ -28,7 +28,6 @@ from mahrem.federated.weights import (
     first_layer,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid, Message
 
@@ -191,7 +190,7 @@ def test_noise_of_a_promise_hides_them_and_clipping_alone_does_not() -> None:
 
 def masked_update(plan: LearningPlan, rows: int) -> tuple[Any, Any]:
     parts = {f"c{place}": TRAINING[place * rows : (place + 1) * rows] for place in range(CLIENTS)}
-    clients = {name: training_client(TrainingSilo(name, part, SCHEMA, plan)) for name, part in parts.items()}
+    clients = {name: TrainingSilo(name, part, SCHEMA, plan).for_grid() for name, part in parts.items()}
     heard = ListeningGrid(LocalGrid(clients))
     after = learn_together(heard, SCHEMA, plan).model.arrays["weights"]
     assert not heard.heard  # nothing of a single client passes in the clear

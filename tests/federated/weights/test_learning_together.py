@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.federated.runs import TableSharing, simulate_learning, split_table, train_alone
+from mahrem.federated.runs import TableSharing, WeightsSimulation, simulate, split_table, train_alone
 from mahrem.federated.weights import (
     LearningPlan,
     SharedModel,
@@ -18,7 +18,6 @@ from mahrem.federated.weights import (
     TrainingSilo,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import ClientPool, LocalGrid, Message
 from mahrem.table import Hierarchy
@@ -66,8 +65,8 @@ def test_masked_sums_give_the_plain_model(model: Any) -> None:
 def test_a_masked_client_refuses_to_send_weights_in_the_clear() -> None:
     plan = replace(QUICK, sum="masked")
     (silo, *_) = silos(plan, {"a": people(), "b": people()}).values()
-    with pytest.raises(InvalidInput, match="masks only"):
-        training_client(silo).answer(Message("train", "r", 1, {"weights": np.zeros(3, np.float32)}))
+    with pytest.raises(InvalidInput, match="hidden only"):
+        silo.for_grid().answer(Message("train", "r", 1, {"weights": np.zeros(3, np.float32)}))
 
 
 def test_under_a_hidden_sum_no_weights_of_the_server_make_a_silo_refuse() -> None:
@@ -204,8 +203,11 @@ def test_a_schema_and_a_model_come_back_as_they_were() -> None:
 
 
 def test_a_run_folder_holds_model_rounds_pictures_and_a_report_for_each_silo(tmp_path: Path) -> None:
-    said = simulate_learning(
-        people(), "class", tmp_path / "run", QUICK, anonymise=KEPT, policies={"client-2": {"k": 6}}
+    said = simulate(
+        people(),
+        "class",
+        tmp_path / "run",
+        WeightsSimulation(plan=QUICK, anonymise=KEPT, policies={"client-2": {"k": 6}}),
     )
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert {
@@ -225,13 +227,13 @@ def test_a_run_folder_holds_model_rounds_pictures_and_a_report_for_each_silo(tmp
     assert said["bytes"]["up"] > 0
     assert SharedModel.load(tmp_path / "run").rounds == 3
     with pytest.raises(InvalidParameter, match="finished"):
-        simulate_learning(people(), "class", tmp_path / "run", QUICK)
+        simulate(people(), "class", tmp_path / "run", WeightsSimulation(plan=QUICK))
 
 
 def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(tmp_path: Path) -> None:
     for plan in (replace(QUICK, rounds=4), LearningPlan(model="boosting", rounds=4, depth=2)):
         whole, half = tmp_path / f"{plan.model}-whole", tmp_path / f"{plan.model}-half"
-        simulate_learning(people(), "class", whole, plan)
+        simulate(people(), "class", whole, WeightsSimulation(plan=plan))
         told: list[str] = []
 
         def stop(line: str, told: list[str] = told) -> None:
@@ -240,10 +242,10 @@ def test_a_stopped_run_goes_on_after_its_last_round_and_ends_in_the_same_model(t
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            simulate_learning(people(), "class", half, plan, tell=stop)
+            simulate(people(), "class", half, WeightsSimulation(plan=plan), tell=stop)
         assert "the same command goes on" in told[-1]
         told.clear()
-        simulate_learning(people(), "class", half, plan, tell=told.append)
+        simulate(people(), "class", half, WeightsSimulation(plan=plan), tell=told.append)
         assert told[0].startswith("going on after round")
         first, second = SharedModel.load(whole), SharedModel.load(half)
         for name, held in first.arrays.items():
@@ -257,8 +259,10 @@ def test_a_stopped_run_that_is_to_have_fewer_rounds_than_it_had_begins_anew(tmp_
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate_learning(people(), "class", tmp_path / "run", replace(QUICK, rounds=5), tell=stop)
-    simulate_learning(people(), "class", tmp_path / "run", replace(QUICK, rounds=1))
+        simulate(
+            people(), "class", tmp_path / "run", WeightsSimulation(plan=replace(QUICK, rounds=5)), tell=stop
+        )
+    simulate(people(), "class", tmp_path / "run", WeightsSimulation(plan=replace(QUICK, rounds=1)))
     assert SharedModel.load(tmp_path / "run").rounds == 1
     assert len((tmp_path / "run" / "learning.csv").read_text().splitlines()) == 2  # names, and one round
 
@@ -270,9 +274,15 @@ def test_a_stopped_run_does_not_go_on_with_another_table_of_the_same_shape(tmp_p
 
     schema = propose_schema(people(), "class")
     with pytest.raises(KeyboardInterrupt):
-        simulate_learning(people(), "class", tmp_path / "run", QUICK, schema=schema, tell=stop)
+        simulate(people(), "class", tmp_path / "run", WeightsSimulation(plan=QUICK, schema=schema), tell=stop)
     told: list[str] = []
-    simulate_learning(people().reverse(), "class", tmp_path / "run", QUICK, schema=schema, tell=told.append)
+    simulate(
+        people().reverse(),
+        "class",
+        tmp_path / "run",
+        WeightsSimulation(plan=QUICK, schema=schema),
+        tell=told.append,
+    )
     assert not any(line.startswith("going on") for line in told)
 
 
@@ -283,16 +293,18 @@ def test_a_stopped_run_does_not_go_on_with_another_table_of_the_same_shape(tmp_p
         {"policies": {"client-9": {"k": 3}}},
         {"anonymise": {"quasi": ("age",)}},
         {"source": people(1500).with_columns(name=pl.int_range(1500).cast(pl.String) + "x")},
-        {"shared": TableSharing(split="odd")},  # type: ignore[arg-type]
-        {"shared": TableSharing(split="dirichlet", alpha=0)},
-        {"shared": TableSharing(test=1.5)},
+        {"split": "odd"},
+        {"split": "dirichlet", "alpha": 0},
+        {"test": 1.5},
+        {"test": 0},
     ],
 )
 def test_bad_settings_are_refused_before_anything_is_written(bad: dict[str, Any], tmp_path: Path) -> None:
+    bad = dict(bad)
     with pytest.raises(InvalidParameter):
-        simulate_learning(
-            **{"source": people(), "target": "class", "folder": tmp_path / "run", "plan": QUICK, **bad}
-        )
+        source = bad.pop("source", people())
+        sharing = TableSharing(**{name: bad.pop(name) for name in ("split", "alpha", "test") if name in bad})
+        simulate(source, "class", tmp_path / "run", WeightsSimulation(plan=QUICK, sharing=sharing, **bad))
     assert not (tmp_path / "run").exists()
 
 
@@ -301,7 +313,10 @@ def test_bad_settings_are_refused_before_anything_is_written(bad: dict[str, Any]
     [TableSharing(split="dirichlet", alpha=0.3), TableSharing(by="town"), TableSharing(split="skewed")],
 )
 def test_uneven_silos_learn_too(shared: TableSharing, tmp_path: Path) -> None:
-    said = simulate_learning(
-        people(), "class", tmp_path / "run", LearningPlan(model="boosting", rounds=4), shared=shared
+    said = simulate(
+        people(),
+        "class",
+        tmp_path / "run",
+        WeightsSimulation(plan=LearningPlan(model="boosting", rounds=4), sharing=shared),
     )
     assert said["figures"]["accuracy"] > 0.75

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from mahrem.errors import Infeasible
-from mahrem.federated.sums import EncryptedSum, MaskedSum, WeightsScheme, make_weight_keys
-from mahrem.federated.weights import LearningPlan, training_client
+from mahrem.federated.sums import ClientKeys, EncryptedSum, MaskedSum, WeightsScheme
+from mahrem.federated.weights import LearningPlan
 from mahrem.federated.wire import LocalGrid, Message
 from silo_learning import people, silos
 
@@ -32,8 +32,8 @@ def way(request: pytest.FixtureRequest) -> Way:
         import tenseal  # noqa: F401 - is it there?
     except ImportError:
         request.getfixturevalue("missing_part")("TenSEAL is not installed")
-    secret, public = make_weight_keys()
-    return Way("homomorphic", EncryptedSum(public, WeightsScheme()), secret)
+    secret, public = WeightsScheme.make_keys()
+    return Way("homomorphic", EncryptedSum(public, "weights"), secret)
 
 
 def summed(way: Way, least: int, named: str) -> Any:
@@ -41,7 +41,7 @@ def summed(way: Way, least: int, named: str) -> Any:
     plan = LearningPlan(model="logistic", rounds=1, rate=0.1, sum=way.sum, least_clients=least)
     made = silos(plan, {name: people(60, seed) for seed, name in enumerate("abc")})
     weights = np.zeros(plan.network().size(made["a"].schema.encoder.width, 2), np.float32)
-    grid = LocalGrid({name: training_client(silo, secret=way.secret) for name, silo in made.items()})
+    grid = LocalGrid({name: silo.for_grid(ClientKeys(secret=way.secret)) for name, silo in made.items()})
     question = Message("train", "run", 1, {"weights": weights, "round": 1})
     return way.adder(grid, list(named), question, lambda _: None)
 

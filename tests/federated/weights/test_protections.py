@@ -15,8 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 from mahrem.cli._app import _run
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.federated.runs import split_table
-from mahrem.federated.runs._learning import LearningRun
+from mahrem.federated.runs import RunSettings, WeightsTask, split_table
 from mahrem.federated.sums import MaskedClient
 from mahrem.federated.weights import (
     LearningPlan,
@@ -25,7 +24,6 @@ from mahrem.federated.weights import (
     bound_norms,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid, Message
 from silo_learning import Lying, accuracy, learnt, people, silos
@@ -82,7 +80,8 @@ def test_a_plan_with_protections_comes_back_from_a_file() -> None:
     plan = LearningPlan(sum="masked", protections=Protections(clip=1.0, noise=2.0, noise_by="sum"))
     said = json.loads(json.dumps(plan.as_dict()))
     assert said["protections"] == {"clip": 1.0, "noise": 2.0, "noise_by": "sum"}
-    assert LearningPlan.from_dict(said) == plan
+    assert LearningPlan.from_dict(said).as_dict() == said
+    assert LearningPlan.from_dict(said) == replace(plan, rate=plan.learning_rate)
     assert plan.fingerprint("s") != replace(plan, protections=Protections()).fingerprint("s")
     with pytest.raises(InvalidParameter, match="clap"):
         LearningPlan.from_dict({**said, "protections": {"clap": 1.0}})
@@ -187,7 +186,7 @@ def test_strikes_are_kept_when_a_run_goes_on(tmp_path: Path) -> None:
     plan = replace(protected(strikes=2), rounds=4)
 
     def learn(last: int) -> Any:
-        run = LearningRun.begin(tmp_path / "run", propose_schema(people(), "class"), plan, depends_on="")
+        run = WeightsTask(propose_schema(people(), "class"), plan).begin(tmp_path / "run", RunSettings())
         made = silos(plan, split_table(people(), "class", clients=4))
         made["client-2"] = Lying(made["client-2"], lambda _: "no")
 
@@ -241,7 +240,7 @@ def test_a_tiny_silo_is_left_out_of_hidden_sums_too() -> None:
     plan = replace(QUICK, sum="masked")
     parts = {**split_table(people(), "class", clients=3), "tiny": people(2)}
     made = silos(plan, parts, {"quasi": ("age", "town"), "k": 3})
-    grid = LocalGrid({name: training_client(silo) for name, silo in made.items()})
+    grid = LocalGrid({name: silo.for_grid() for name, silo in made.items()})
     found = learn_together(grid, propose_schema(people(), "class"), plan)
     assert list(found.left_out) == ["tiny"]
     assert found.nodes == ("client-1", "client-2", "client-3")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.runs import simulate_learning
+from mahrem.federated.runs import WeightsSimulation, simulate
 from mahrem.federated.weights import Compression, HostileClient, LearningPlan, Protections
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.wire import Message, pack_message, unpack_message
@@ -113,7 +113,7 @@ def test_small_updates_take_fewer_bytes_and_the_run_folder_says_so(tmp_path: Pat
     bytes_up = {}
     for name, switches in {"whole": {}, "bits": {"quantise": 8}, "few": {"sparse": 0.05}}.items():
         plan = LearningPlan(rounds=2, hidden=(32, 32), protections=Protections(**switches))
-        simulate_learning(people(), "class", tmp_path / name, plan)
+        simulate(people(), "class", tmp_path / name, WeightsSimulation(plan=plan))
         said = json.loads((tmp_path / name / "summary.json").read_text(encoding="utf-8"))
         bytes_up[name] = said["bytes"]["up"]
         assert said["bytes"]["by_round"]["1"]["up"] > 0

@@ -23,6 +23,7 @@ from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter
 from mahrem.federated.networks import Network
 from mahrem.federated.networks._private_training import clipped_gradients, train_privately
 from mahrem.federated.networks._stack import LayerStack, cross_entropy_slope
+from mahrem.federated.runs import RunSettings, WeightsTask
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.weights import (
     LearningPlan,
@@ -31,7 +32,6 @@ from mahrem.federated.weights import (
     SharedModel,
     learn_together,
     propose_schema,
-    training_client,
 )
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.learning.private import TrainingPlan, new_stream
@@ -48,7 +48,7 @@ def pair(plan: LearningPlan, **more: Any) -> dict[str, Any]:
 
 
 def run(made: dict[str, Any], plan: LearningPlan) -> Any:
-    grid = LocalGrid({name: training_client(silo) for name, silo in made.items()})
+    grid = LocalGrid({name: silo.for_grid() for name, silo in made.items()})
     return learn_together(grid, propose_schema(people(), "class"), plan)
 
 
@@ -166,7 +166,7 @@ def test_a_ledger_pays_for_rounds_that_are_asked_again_and_the_promise_says_so()
 
 def test_the_summary_of_a_run_that_went_on_counts_the_round_that_was_lost(tmp_path: Path) -> None:
     def begun() -> LearningRun:
-        return LearningRun.begin(tmp_path / "run", propose_schema(people(), "class"), PLAN, depends_on="")
+        return WeightsTask(propose_schema(people(), "class"), PLAN).begin(tmp_path / "run", RunSettings())
 
     def stop(_: str, message: Message) -> bool:
         if message.round == 3:
@@ -263,7 +263,7 @@ def test_what_a_hidden_sum_shows_has_the_promised_noise_also_without_a_client(*,
     def leaves(node: str, message: Message) -> bool:
         return lost and node == "d" and message.kind == "sum-masked"
 
-    grid = LocalGrid({name: training_client(silo) for name, silo in made.items()}, lost=leaves)
+    grid = LocalGrid({name: silo.for_grid() for name, silo in made.items()}, lost=leaves)
     found = learn_together(grid, schema, plan)
     seen = len(found.nodes)
     assert seen == (3 if lost else 4)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.rules import split_rows
+from mahrem.federated.runs import split_rows
 from mahrem.federated.wire import Failure, LocalGrid, Message, pack_message, unpack_message
 
 ARRAYS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=6).map(lambda held: np.array(held, np.int64))

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mahrem.federated.flower._federation import Federation
     from mahrem.federated.flower._grid import FlowerGrid
     from mahrem.federated.flower._init import (
-        NewFederation,
         init_federation,
         make_key_files,
         make_sum_key_files,
@@ -22,20 +21,18 @@ if TYPE_CHECKING:
     )
     from mahrem.federated.flower._link import Guard, serve_federation
     from mahrem.federated.flower._node import FlowerNode
-    from mahrem.federated.flower._rules import reveal_model
-    from mahrem.federated.flower._run import FlowerRun
+    from mahrem.federated.flower._reveal import reveal_model, reveal_weights
+    from mahrem.federated.flower._settings import FederationSettings
     from mahrem.federated.flower._verbs import join_federation, run_federation
-    from mahrem.federated.flower._weights import reveal_weights
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Federation",
+    "FederationSettings",
     "FlowerGrid",
     "FlowerNode",
-    "FlowerRun",
     "Guard",
-    "NewFederation",
     "init_federation",
     "join_federation",
     "make_key_files",

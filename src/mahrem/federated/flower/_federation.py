@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ import tomli_w
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.rules import RulesPlan, RulesSchema
-from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml, schema_as_table, schema_from_table
+from mahrem.federated.runs import RulesTask, WeightsTask
+from mahrem.federated.weights import LearningPlan, read_toml, schema_from_table
 from mahrem.federated.wire import (
     fingerprint,
     read_certificate,
@@ -43,25 +44,11 @@ def client_name(name: str) -> str:
     return name
 
 
-def _as_table(schema: RulesSchema | SharedSchema) -> dict[str, Any]:
-    if isinstance(schema, SharedSchema):
-        return schema_as_table(schema)
-    table: dict[str, Any] = {"columns": list(schema.columns), "target": schema.target}
-    if schema.bins:
-        table["bins"] = {name: [float(cut) for cut in cuts] for name, cuts in schema.bins.items()}
-    return table
-
-
-def _agreed(
-    table: Mapping[str, Any], learning: Mapping[str, Any]
-) -> tuple[RulesSchema | SharedSchema, RulesPlan | LearningPlan]:
+def _read_task(table: Mapping[str, Any], learning: Mapping[str, Any]) -> RulesTask | WeightsTask:
     """Read what is learnt: a plan that names a model is one of weights or trees."""
     if "model" in learning:
-        return schema_from_table(table), LearningPlan.from_dict(learning)
-    check.unknown_keys(table, ("columns", "target", "bins"), where="table")
-    check.unknown_keys(learning, [one.name for one in fields(RulesPlan)], where="learning")
-    columns, bins = tuple(table["columns"]), table.get("bins", {})
-    return RulesSchema(columns=columns, target=table["target"], bins=bins), RulesPlan(**learning)
+        return WeightsTask(schema_from_table(table), LearningPlan.from_dict(learning))
+    return RulesTask(RulesSchema.from_table(table), RulesPlan.from_dict(learning))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,57 +57,28 @@ class Federation:
 
     - ``address``: where clients reach the server, ``host:port``.
     - ``authority``: the certificate (PEM) that vouches for the server.
-    - ``schema``, ``plan``: of rules (:class:`RulesSchema`, :class:`RulesPlan`), or of weights and trees
-      (:class:`SharedSchema`, :class:`LearningPlan`).
+    - ``task``: what is learnt (:class:`RulesTask`, :class:`WeightsTask`).
     - ``clients``: public keys by name; they say who may take part and whose word is whose.
     - ``answer_seconds``: how long the server waits for the answers of a round.
     """
 
     address: str
     authority: str = field(repr=False)
-    schema: RulesSchema | SharedSchema
-    plan: RulesPlan | LearningPlan = field(default_factory=RulesPlan)
+    task: RulesTask | WeightsTask
     clients: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         self.host_port()
         check.at_least(0.1, answer_seconds=self.answer_seconds)
-        if isinstance(self.plan, LearningPlan) != isinstance(self.schema, SharedSchema):
-            raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
         if len({tuple(key.split()[:2]) for key in self.clients.values()}) < len(self.clients):
             raise InvalidParameter(f"clients={len(self.clients)}: two of them have the same key")
-        if len(self.clients) < self.plan.least_clients:
+        if len(self.clients) < self.task.plan.least_clients:
             raise InvalidParameter(
-                f"clients={len(self.clients)} are fewer than least_clients={self.plan.least_clients}"
+                f"clients={len(self.clients)} are fewer than least_clients={self.task.plan.least_clients}"
             )
         for name in self.clients:
             client_name(name)
-
-    @property
-    def learns(self) -> bool:
-        """Whether weights or trees are learnt, and not rules."""
-        return isinstance(self.plan, LearningPlan)
-
-    def rules(self) -> tuple[RulesSchema, RulesPlan]:
-        """Give what was agreed about rules.
-
-        Raises:
-            InvalidParameter: If weights or trees are learnt.
-        """
-        if isinstance(self.schema, RulesSchema) and isinstance(self.plan, RulesPlan):
-            return self.schema, self.plan
-        raise InvalidParameter("federation: it learns weights or trees, and no rules")
-
-    def training(self) -> tuple[SharedSchema, LearningPlan]:
-        """Give what was agreed about weights or trees.
-
-        Raises:
-            InvalidParameter: If rules are learnt.
-        """
-        if isinstance(self.schema, SharedSchema) and isinstance(self.plan, LearningPlan):
-            return self.schema, self.plan
-        raise InvalidParameter("federation: it learns rules, and neither weights nor trees")
 
     def host_port(self) -> tuple[str, int]:
         """Give the server's host and port."""
@@ -137,8 +95,8 @@ class Federation:
                 "address": self.address,
                 "answer_seconds": float(self.answer_seconds),
                 "authority": self.authority,
-                "table": _as_table(self.schema),
-                "learning": self.plan.as_dict(),
+                "table": self.task.schema.as_table(),
+                "learning": self.task.plan.as_dict(),
                 "clients": dict(sorted(self.clients.items())),
             },
             multiline_strings=True,
@@ -159,31 +117,24 @@ class Federation:
         Raises:
             InvalidInput: If it is none, or a key or certificate in it is none.
         """
-        said = read_toml("federation", path)
         try:
-            return cls._from(said)
+            return cls._from(read_toml("federation", path))
         except (KeyError, TypeError, AttributeError) as error:
             raise InvalidInput(
                 f"federation={path.name!r}: something is missing or of another kind ({error})"
             ) from None
 
     @classmethod
-    def _from(cls, said: dict[str, Any]) -> Federation:
-        check.unknown_keys(said, _TOP, where="federation")
-        if said["version"] != VERSION:
-            raise InvalidInput(f"version={said['version']!r}: this mahrem reads version {VERSION}")
-        schema, plan = _agreed(said["table"], said["learning"])
-        read_certificate(said["authority"].encode(), "authority")
-        for key in said["clients"].values():
+    def _from(cls, file: dict[str, Any]) -> Federation:
+        check.unknown_keys(file, _TOP, where="federation")
+        if file["version"] != VERSION:
+            raise InvalidInput(f"version={file['version']!r}: this mahrem reads version {VERSION}")
+        task = _read_task(file["table"], file["learning"])
+        read_certificate(file["authority"].encode(), "authority")
+        for key in file["clients"].values():
             read_public_key(key)
-        return cls(
-            address=said["address"],
-            authority=said["authority"],
-            schema=schema,
-            plan=plan,
-            clients=said["clients"],
-            answer_seconds=said["answer_seconds"],
-        )
+        plain = {name: file[name] for name in ("address", "authority", "clients", "answer_seconds")}
+        return cls(task=task, **plain)
 
     def refuse_expired(self) -> None:
         """Refuse an authority whose certificate does not hold today."""

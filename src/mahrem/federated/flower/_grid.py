@@ -72,7 +72,9 @@ class FlowerGrid:
         try:
             yield
         except httpx.HTTPError as error:
-            again = "go on with: mahrem federate run --resume" if self.federation.learns else "run again"
+            again = (
+                "go on with: mahrem federate run --resume" if self.federation.task.goes_on else "run again"
+            )
             raise OutputFailed(
                 f"server={self.federation.address} was lost during the run ({type(error).__name__}); "
                 f"clients come back by themselves, start the server and {again}"

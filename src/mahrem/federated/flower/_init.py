@@ -12,15 +12,9 @@ from pathlib import Path
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.flower._federation import Federation, client_name
-from mahrem.federated.rules import RulesPlan, RulesSchema
-from mahrem.federated.sums import (
-    CountsScheme,
-    WeightsScheme,
-    check_public_key,
-    make_sum_keys,
-    make_weight_keys,
-)
-from mahrem.federated.weights import LearningPlan, SharedSchema
+from mahrem.federated.flower._settings import FederationSettings
+from mahrem.federated.runs import RulesTask, WeightsTask
+from mahrem.federated.sums import SUMS, check_public_key, scheme_of
 from mahrem.federated.wire import (
     make_authority,
     make_node_key,
@@ -61,10 +55,10 @@ def server_folder(folder: Path) -> Path:
     Raises:
         InvalidInput: If there is none.
     """
-    found = folder / "server"
-    if not (folder / FILE).is_file() or not found.is_dir():
+    server = folder / "server"
+    if not (folder / FILE).is_file() or not server.is_dir():
         raise InvalidInput(f"folder={folder.name!r} holds no federation; make one with: mahrem federate init")
-    return found
+    return server
 
 
 def make_key_files(path: Path) -> tuple[Path, Path]:
@@ -77,14 +71,14 @@ def make_key_files(path: Path) -> tuple[Path, Path]:
     return key, shown
 
 
-def make_sum_key_files(path: Path, *, weights: bool) -> tuple[Path, Path]:
+def make_sum_key_files(path: Path, numbers: str) -> tuple[Path, Path]:
     """Write the keys of homomorphic sums where a client lives: ``NAME.secret`` and ``NAME.public``.
 
     Args:
         path: Where, without an ending.
-        weights: Of weights and trees, which are real numbers; else of the counts of rules.
+        numbers: Of what: ``counts`` of rules, or ``weights`` and trees, which are real numbers.
     """
-    secret, public = make_weight_keys() if weights else make_sum_keys()
+    secret, public = scheme_of(numbers).make_keys()
     hidden, shown = path.with_name(f"{path.name}.secret"), path.with_name(f"{path.name}.public")
     write_private(hidden, secret)
     shown.write_bytes(public)
@@ -93,37 +87,26 @@ def make_sum_key_files(path: Path, *, weights: bool) -> tuple[Path, Path]:
 
 def init_federation(
     folder: Path,
-    schema: RulesSchema | SharedSchema,
+    task: RulesTask | WeightsTask,
     clients: Mapping[str, Path | None],
-    plan: RulesPlan | LearningPlan | None = None,
-    *,
-    address: str = "127.0.0.1:9443",
-    answer_seconds: float = 60.0,
-    days: float = 365.0,
-    sum_public: Path | None = None,
+    settings: FederationSettings | None = None,
 ) -> NewFederation:
     """Make a federation in a new folder that only its owner can enter.
 
     Args:
         folder: Where; must not exist.
-        schema: The columns all tables share; of weights and trees with their bounds, values and classes.
+        task: What is learnt, from which columns.
         clients: Files of their public keys by name; None makes a pair here, to be moved to the client.
-        plan: What is learnt.
-        address: Where clients reach the server.
-        answer_seconds: How long the server waits for the answers of a round.
-        days: How long the certificates hold.
-        sum_public: Public key of homomorphic sums; None makes a pair here if it is needed.
+        settings: How it is reached, and for how long.
 
     Guarantees:
         - Private files can be read by their owner only; if anything goes wrong nothing is left behind.
     """
     if folder.exists():
         raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
-    chosen = plan or (LearningPlan() if isinstance(schema, SharedSchema) else RulesPlan())
-    check.at_least(0.01, days=days)
     folder.mkdir(parents=True, mode=0o700)
     try:
-        return _fill(folder, schema, clients, chosen, address, answer_seconds, days, sum_public)
+        return _fill(folder, task, clients, settings or FederationSettings())
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -131,13 +114,9 @@ def init_federation(
 
 def _fill(
     folder: Path,
-    schema: RulesSchema | SharedSchema,
+    task: RulesTask | WeightsTask,
     clients: Mapping[str, Path | None],
-    plan: RulesPlan | LearningPlan,
-    address: str,
-    answer_seconds: float,
-    days: float,
-    sum_public: Path | None,
+    settings: FederationSettings,
 ) -> NewFederation:
     server, private = folder / "server", folder / "clients"
     server.mkdir(mode=0o700)
@@ -149,20 +128,19 @@ def _fill(
             private.mkdir(mode=0o700, exist_ok=True)
             keys[name], file = make_key_files(private / name)  # noqa: PLW2901 - the one just made
         public[name] = write_public(read_public_key(_text(file)))
-    authority_key, authority = make_authority(max(days, AUTHORITY_DAYS))
+    authority_key, authority = make_authority(max(settings.days, AUTHORITY_DAYS))
     federation = Federation(
-        address=address,
+        address=settings.address,
         authority=authority.decode(),
-        schema=schema,
-        plan=plan,
+        task=task,
         clients=public,
-        answer_seconds=answer_seconds,
+        answer_seconds=settings.answer_seconds,
     )
     write_private(server / "authority.key", authority_key)
-    _write_server(server, federation, authority_key, days)
+    _write_server(server, federation, authority_key, settings.days)
     write_private(server / "operator.token", secrets.token_hex(32).encode())
-    sealed = plan.sum == "homomorphic" and (isinstance(plan, LearningPlan) or plan.how == "exact")
-    secret = _sum_keys(folder, sum_public, weights=isinstance(plan, LearningPlan)) if sealed else None
+    keyed = SUMS[task.plan.sum].keyed
+    secret = _sum_keys(folder, settings.sum_public, task.plan.numbers) if keyed else None
     (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
     return NewFederation(federation, folder, keys, secret)
 
@@ -176,17 +154,15 @@ def _write_server(server: Path, federation: Federation, authority_key: bytes, da
     (server / "server.crt").write_bytes(certificate)
 
 
-def _sum_keys(folder: Path, sum_public: Path | None, *, weights: bool) -> Path | None:
+def _sum_keys(folder: Path, sum_public: Path | None, numbers: str) -> Path | None:
     if sum_public is not None:
         try:
             given = sum_public.read_bytes()
         except OSError as error:
             raise InvalidInput(f"public key={sum_public.name!r} cannot be read: {error.strerror}") from None
-        (folder / "server" / "sum.public").write_bytes(
-            check_public_key(given, WeightsScheme() if weights else CountsScheme())
-        )
+        (folder / "server" / "sum.public").write_bytes(check_public_key(given, numbers))
         return None
-    secret, public = make_weight_keys() if weights else make_sum_keys()
+    secret, public = scheme_of(numbers).make_keys()
     (folder / "clients").mkdir(mode=0o700, exist_ok=True)
     write_private(folder / "clients" / "sum.secret", secret)
     (folder / "server" / "sum.public").write_bytes(public)

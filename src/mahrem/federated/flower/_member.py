@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.wire import sign_bytes
+from mahrem.federated.runs import TableOwner
+from mahrem.federated.sums import ClientKeys
+from mahrem.federated.wire import read_secret, sign_bytes
 from mahrem.table import Reading
 
 if TYPE_CHECKING:
@@ -38,6 +41,17 @@ class FederationMember:
     def name(self) -> str:
         """Its name in the federation."""
         return self.federation.name_of(self.key)
+
+    def owner(self, sum_secret: Path | None = None) -> TableOwner:
+        """Give it as a task's client, with the clients' key of homomorphic sums if there is one."""
+        secret = None if sum_secret is None else read_secret(sum_secret)
+        return TableOwner(
+            name=self.name,
+            source=self.source,
+            reading=self.reading,
+            keys=ClientKeys(secret=secret, sign=self.sign, verify=self.verify),
+            federation=self.federation.fingerprint(),
+        )
 
     def sign(self, statement: bytes) -> bytes:
         """Sign a statement."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
@@ -18,33 +16,22 @@ from mahrem.federated.flower._grid import FlowerGrid, wait_for_clients
 from mahrem.federated.flower._init import FILE, server_folder
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._node import FlowerNode
-from mahrem.federated.flower._rules import RuleClient
 from mahrem.federated.flower._run import FlowerRun
-from mahrem.federated.flower._weights import LearningClient, agreed_columns
-from mahrem.federated.rules import learn_plan
-from mahrem.federated.runs import LearningRun, RunFolder
+from mahrem.federated.runs import ClientSettings, RunSettings, TaskRun, Tell
 from mahrem.federated.wire import read_private_key
 from mahrem.table import Reading
 
 __all__ = ["join_federation", "run_federation"]
 
 APART = 5.0  # seconds between two clocks that are worth a word
-Tell = Callable[[str], None]
 
 
 def join_federation(
     file: Path,
     source: object,
     key: Path,
+    settings: ClientSettings | None = None,
     *,
-    policy: Mapping[str, Any] | None = None,
-    sum_secret: Path | None = None,
-    least_count: int | None = None,
-    epsilon: float | None = None,
-    ledger: Path | None = None,
-    disguise: Path | None = None,
-    dummies: float = 1.0,
-    patience: float = 300.0,
     reading: Reading | None = None,
     tell: Tell = lambda _: None,
 ) -> None:
@@ -54,16 +41,7 @@ def join_federation(
         file: The federation file.
         source: The table; never leaves.
         key: The client's private key; its public part says which client this is.
-        policy: Where weights or trees are learnt: the table is anonymised under it before anything else, as
-            by :func:`mahrem.anonymize`. Without one it is learnt from as it is, and the report says so.
-        sum_secret: The clients' key of homomorphic sums.
-        least_count: Counts of fewer people leave as 0; at least what was agreed.
-        epsilon: Noise on the counts behind one-shot rules, see :func:`perturb_rules`; again in every run.
-        ledger: Pays for noise; a run it does not cover is refused.
-        disguise: The clients' key of dummy rules, see :class:`Disguise` and :func:`reveal_model`; or of dummy
-            weights, see :class:`Decoys`.
-        dummies: How many dummy rules go with each real one.
-        patience: Seconds without the server after which it gives up.
+        settings: What is done about the table before anything leaves.
         reading: How to read the table.
         tell: Told what happens, without data.
 
@@ -71,44 +49,18 @@ def join_federation(
         InvalidInput: If the key is nobody's, a certificate is refused, the table is of another schema, or the
             ledger is of other data.
     """
+    chosen = settings or ClientSettings()
     federation = Federation.read(file)
     member = FederationMember(federation, read_private_key(key), source, reading or Reading())
-    client: LearningClient | RuleClient
-    if federation.learns:
-        _refuse_other_kind("rules", least_count=least_count, epsilon=epsilon)
-        client = LearningClient(policy=policy, sum_secret=sum_secret, ledger=ledger, disguise=disguise)
-    else:
-        _refuse_other_kind("weights and trees", policy=policy)
-        client = RuleClient(
-            sum_secret=sum_secret,
-            least_count=least_count,
-            epsilon=epsilon,
-            ledger=ledger,
-            disguise=disguise,
-            dummies=dummies,
-        )
-    answerer, told = client.answerer(member)
-    tell(f"{member.name}: {told}; federation {federation.fingerprint()}")
-    FlowerNode(federation, member.key, answerer, patience, tell).run()
-
-
-def _refuse_other_kind(what: str, **said: Any) -> None:
-    for name, value in said.items():
-        if value is not None:
-            raise InvalidParameter(f"{name}: it is for {what}, which this federation does not learn")
+    answerer, what = federation.task.join(member.owner(chosen.sum_secret), chosen)
+    tell(f"{member.name}: {what}; federation {federation.fingerprint()}")
+    FlowerNode(federation, member.key, answerer, chosen.patience, tell).run()
 
 
 def run_federation(
     folder: Path,
-    output: Path | None = None,
+    settings: RunSettings | None = None,
     *,
-    resume: Path | None = None,
-    clients: int | None = None,
-    wait: float = 60.0,
-    test: object = None,
-    vet_by: object = None,
-    byte_budget: int | None = None,
-    force: bool = False,
     reading: Reading | None = None,
     tell: Tell = lambda _: None,
 ) -> dict[str, Any]:
@@ -116,16 +68,8 @@ def run_federation(
 
     Args:
         folder: What ``init`` made.
-        output: The run folder; a new one under ``runs`` by default.
-        resume: The run folder of weights or trees to go on with, after its last round.
-        clients: How many clients to wait for; all by default.
-        wait: For how many seconds at most; then it goes on with those that are there, if they are enough.
-        test: Untouched rows to judge weights or trees by after each round.
-        vet_by: Rows that no client has, by which updates are judged where the plan says ``held_out``.
-        byte_budget: Weights and trees: stop before more bytes than this went both ways, in all parts of the
-            run; the model so far is kept.
-        force: Replace a finished run.
-        reading: How to read those rows.
+        settings: How the run is carried out and kept.
+        reading: How to read rows to judge by.
         tell: Told about progress.
 
     Returns:
@@ -135,33 +79,20 @@ def run_federation(
         Infeasible: If too few clients are online or stay to the end.
         InvalidInput: If there is no run to go on with.
     """
-    work = _Coordinator(folder, server_folder(folder), clients, wait, tell)
-    if resume is not None and output is not None:
+    chosen = settings or RunSettings()
+    coordinator = _Coordinator(folder, server_folder(folder), chosen, tell)
+    if chosen.resume is not None and chosen.output is not None:
         raise InvalidParameter("output: a run that goes on writes into its own folder; leave it out")
-    made = folder / "runs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
-    path = resume or output or made
-    if not work.federation.learns:
-        other = {"resume": resume, "test": test, "vet_by": vet_by, "byte_budget": byte_budget}
-        _refuse_other_kind("weights and trees", **other)
-        return work.rules(RunFolder.create(path, work.federation.plan, force=force, tell=tell))
-    schema, plan = work.federation.training()
-    judged, held_out = (
-        None if rows is None else agreed_columns(work.federation, rows, reading) for rows in (test, vet_by)
-    )
-    if (held_out is None) == (plan.protections.held_out is not None):
-        raise InvalidParameter("vet_by: rows to judge updates by go with a plan that has held_out")
-    run = LearningRun.begin(
-        path,
-        schema,
-        plan,
-        depends_on=work.federation.fingerprint(),
-        judged=judged,
-        resume=resume is not None,
-        byte_budget=byte_budget,
-        force=force,
+    new = folder / "runs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    federation = coordinator.federation
+    run = federation.task.begin(
+        chosen.resume or chosen.output or new,
+        chosen,
+        depends_on=federation.fingerprint(),
+        reading=reading,
         tell=tell,
     )
-    return work.learning(run, held_out)
+    return coordinator.learn(run)
 
 
 @dataclass
@@ -170,8 +101,7 @@ class _Coordinator:
 
     folder: Path
     server: Path
-    clients: int | None
-    wait: float
+    settings: RunSettings
     tell: Tell
     online: Sequence[str] = ()
     federation: Federation = field(init=False)
@@ -180,35 +110,30 @@ class _Coordinator:
     def __post_init__(self) -> None:
         self.federation = Federation.read(self.folder / FILE)
         self.carried = FlowerRun.of(self.federation, self.server)
-        self.carried.patience = self.wait
+        self.carried.patience = self.settings.wait
 
-    def rules(self, run: RunFolder) -> dict[str, Any]:
-        schema, plan = self.federation.rules()
-        with run.recording():
-            with self._grid() as grid:
-                learnt = learn_plan(run.watch(grid), schema.columns, plan, self._sum_public())
-            return run.finish(learnt, self._said(learnt.left_out))
-
-    def learning(self, run: LearningRun, held_out: pl.DataFrame | None) -> dict[str, Any]:
+    def learn(self, run: TaskRun) -> dict[str, Any]:
+        """Learn what was agreed, to the end that the SuperLink confirms."""
         with run.folder.recording():
             with self._grid() as grid:
-                learnt = run.learn(grid, held_out=held_out, public=self._sum_public())
-            return run.finish(learnt, self._said(learnt.left_out))
+                result = run.learn(grid, self._sum_public())
+            return run.finish(result, self._facts(result.left_out))
 
     @contextmanager
     def _grid(self) -> Iterator[FlowerGrid]:
         with self.carried as grid:
             if abs(self.carried.clock.ahead) > APART:
                 self.tell(f"{self.carried.clock.said()}; messages are dated by the server's")
-            wanted = len(self.federation.clients) if self.clients is None else self.clients
-            least = self.federation.plan.least_clients
-            self.online = wait_for_clients(grid, wanted, least, self.wait, self.tell)
+            wanted = self.settings.clients
+            wanted = len(self.federation.clients) if wanted is None else wanted
+            least = self.federation.task.plan.least_clients
+            self.online = wait_for_clients(grid, wanted, least, self.settings.wait, self.tell)
             yield grid
         status = self.carried.status
         if status != "finished:completed":
             raise OutputFailed(f"the model was learnt, but the SuperLink says {status!r} of its run")
 
-    def _said(self, left_out: Mapping[str, str]) -> dict[str, Any]:
+    def _facts(self, left_out: Mapping[str, str]) -> dict[str, Any]:
         absent = {name: "not online" for name in self.federation.clients if name not in self.online}
         return {
             "left_out": {**absent, **left_out},

@@ -11,34 +11,30 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.rules._agreed import AgreedClient, agreed_client
+    from mahrem.federated.rules._agreed import AgreedClient
     from mahrem.federated.rules._coverage import cover_together
     from mahrem.federated.rules._disguise import Disguise
-    from mahrem.federated.rules._exact import Candidates, ExactSettings, RulesResult, learn_exact
-    from mahrem.federated.rules._noise import NoisyRules, discrete_laplace, perturb_rules
-    from mahrem.federated.rules._one_shot import MergedRules, SumOver, learn_one_shot
-    from mahrem.federated.rules._plan import How, RulesPlan, RulesSchema, SumKind, learn_plan
-    from mahrem.federated.rules._silo import ItemTable, RulesProtection, RulesSilo, cover_counts, split_rows
+    from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
+    from mahrem.federated.rules._learn import learn_plan
+    from mahrem.federated.rules._noise import discrete_laplace, perturb_rules
+    from mahrem.federated.rules._one_shot import MergedRules, learn_one_shot
+    from mahrem.federated.rules._plan import RulesPlan
+    from mahrem.federated.rules._schema import RulesSchema
+    from mahrem.federated.rules._silo import ItemTable, RulesProtection, RulesSilo, cover_counts
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "AgreedClient",
-    "Candidates",
     "Disguise",
     "ExactSettings",
-    "How",
     "ItemTable",
     "MergedRules",
-    "NoisyRules",
     "RulesPlan",
     "RulesProtection",
     "RulesResult",
     "RulesSchema",
     "RulesSilo",
-    "SumKind",
-    "SumOver",
-    "agreed_client",
     "cover_counts",
     "cover_together",
     "discrete_laplace",
@@ -46,5 +42,4 @@ __all__ = [
     "learn_one_shot",
     "learn_plan",
     "perturb_rules",
-    "split_rows",
 ]

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.rules._plan import RulesPlan, RulesSchema
+from mahrem.errors import InvalidInput
+from mahrem.federated.rules._plan import RulesPlan
+from mahrem.federated.rules._schema import RulesSchema
 from mahrem.federated.rules._silo import RulesSilo
-from mahrem.federated.sums import EncryptedClient, MaskedClient, MaskedSum
-from mahrem.federated.wire import Answerer, Message
+from mahrem.federated.wire import Message
 from mahrem.types import Integers
 
-__all__ = ["AgreedClient", "agreed_client"]
+__all__ = ["AgreedClient"]
 
 
 @dataclass
@@ -29,17 +29,12 @@ class AgreedClient:
     plan: RulesPlan
     schema: RulesSchema
     silo: RulesSilo
+    open_kind: ClassVar[str] = "frequent"
 
     def answer(self, message: Message) -> Message:
         """Answer a question about frequent cells or rules, or about counts where they may be seen."""
         self._refuse(message.kind, message.body)
         return self.silo.answer(message)
-
-    def frequent(self, message: Message) -> Message:
-        """Answer a question about frequent cells; counts leave hidden only."""
-        if message.kind != "frequent":
-            raise InvalidInput(f"kind={message.kind!r} is refused: counts leave this client hidden only")
-        return self.answer(message)
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
         """Give counts to be hidden."""
@@ -61,7 +56,7 @@ class AgreedClient:
 
     def _refuse_settings(self, settings: object) -> None:
         """Rules are learnt here with the agreed settings and no others."""
-        if settings != asdict(self.plan.cba()):
+        if settings != asdict(self.plan.cba):
             raise InvalidInput(f"settings other than the agreed support={self.plan.support} ... are refused")
 
     def _refuse_frequent(self, body: Mapping[str, Any]) -> None:
@@ -79,50 +74,3 @@ class AgreedClient:
         longest = self.plan.longest
         if longest is not None and sets.size and int((sets >= 0).sum(axis=1).max()) > longest:
             raise InvalidInput(f"sets of more than the agreed longest={longest} cells are refused")
-
-
-def agreed_client(
-    plan: RulesPlan,
-    schema: RulesSchema,
-    name: str,
-    silo: RulesSilo,
-    *,
-    secret: bytes | None = None,
-    sign: Callable[[bytes], bytes] | None = None,
-    verify: Callable[[str, bytes, bytes], bool] | None = None,
-) -> Answerer:
-    """Make the client that a plan needs.
-
-    Args:
-        plan: What was agreed.
-        schema: The columns.
-        name: Its name in the federation.
-        silo: Its table.
-        secret: The clients' key of homomorphic sums.
-        sign: Signs keys of masked sums with the client's long-term key.
-        verify: Says whether a named client signed.
-    """
-    agreed = AgreedClient(plan, schema, silo)
-    if not plan.hides:
-        return agreed
-    if plan.sum == "masked":
-        return MaskedClient(
-            name,
-            agreed.numbers,
-            agreed.frequent,
-            sign,
-            verify,
-            least_clients=plan.least_clients,
-            least_share=MaskedSum.threshold,
-            recount=plan.recount,
-        )
-    if secret is None:
-        raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
-    return EncryptedClient(
-        name,
-        secret,
-        agreed.numbers,
-        agreed.frequent,
-        least_clients=plan.least_clients,
-        recount=plan.recount,
-    )

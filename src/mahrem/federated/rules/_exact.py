@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 
@@ -22,6 +22,34 @@ from mahrem.types import Integers
 __all__ = ["Candidates", "ExactSettings", "RulesResult", "learn_exact"]
 
 Candidates: TypeAlias = Literal["levels", "partition"]
+
+
+class ExactTerms(Protocol):
+    """What exact du-CBA needs to know: :class:`ExactSettings`, or a plan that was agreed on."""
+
+    @property
+    def cba(self) -> CbaSettings:
+        """The settings of CBA."""
+
+    @property
+    def candidates(self) -> Candidates:
+        """How sets to count are found."""
+
+    @property
+    def most(self) -> int | None:
+        """How many sets a client names."""
+
+    @property
+    def least_count(self) -> int:
+        """The clients' own minimum count."""
+
+    @property
+    def recount(self) -> bool:
+        """Whether to count again without a client that was lost."""
+
+    @property
+    def least_clients(self) -> int:
+        """How many must stay to the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +101,7 @@ class _Run:
 
     grid: MessageGrid
     columns: tuple[str, ...]
-    settings: ExactSettings
+    settings: ExactTerms
     adder: Adder
     nodes: list[str]
     left_out: dict[str, str] = field(default_factory=dict)
@@ -158,7 +186,7 @@ def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Inte
 def learn_exact(
     grid: MessageGrid,
     columns: Sequence[str],
-    settings: ExactSettings | None = None,
+    settings: ExactTerms | None = None,
     *,
     adder: Adder | None = None,
 ) -> RulesResult:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -75,6 +75,7 @@ class RulesSilo:
     counts of sets, counts of rows that rules cover, or the rules of a classifier.
     """
 
+    open_kind: ClassVar[str] = "frequent"
     frame: Any = field(repr=False)
     target: str = "class"
     protect: RulesProtection | None = field(default=None, repr=False)
@@ -256,23 +257,3 @@ def cover_counts(
         matched[counted].astype(np.int64) * classes + target[counted], minlength=(rules + 1) * classes
     )
     return np.concatenate([possible, covered])
-
-
-def split_rows(
-    rows: int, clients: int, *, seed: int = 0, skew: Sequence[Any] | None = None
-) -> list[Integers]:
-    """Share rows among clients: at random, or sorted by a value so that every client is different.
-
-    Args:
-        rows: How many rows there are.
-        clients: How many clients.
-        seed: Of the random order.
-        skew: ``(rows,)`` what to sort by before cutting; None for a random split.
-
-    Guarantees:
-        - Each row has one client; sizes differ by at most one.
-    """
-    order = np.random.default_rng(seed).permutation(rows)
-    if skew is not None:
-        order = order[np.argsort(np.asarray(skew)[order], kind="stable")]
-    return [np.sort(part) for part in np.array_split(order, clients)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,9 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.federated.networks import Network
-from mahrem.federated.runs._simulate import Split, split_table
+from mahrem.federated.runs._entries import SHAPES
+from mahrem.federated.runs._sharing import SPLITS
+from mahrem.federated.runs._split import split_table
 from mahrem.federated.shapes import (
     GossipPeer,
     GossipPlan,
@@ -40,18 +42,10 @@ from mahrem.federated.shapes import (
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import LocalGrid
 
-__all__ = ["Shape", "ShapeFederation", "ShapeModel", "ShapeRun", "arrange", "mean_model"]
+__all__ = ["ShapeFederation", "ShapeRun", "arrange", "mean_model"]
 
-Shape: TypeAlias = Literal["vertical", "split", "u-shaped", "gossip", "transfer"]
-ShapeModel: TypeAlias = Literal["mlp", "logistic"]
+MODELS = ("mlp", "logistic")
 After: TypeAlias = Callable[[int], None]
-_HIDDEN = {
-    "vertical": (16,),
-    "split": (32, 16),
-    "u-shaped": (32, 16, 8),
-    "gossip": (32, 16),
-    "transfer": (32, 16),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +70,9 @@ class ShapeRun(ShapePlan):
         (32, 16)
     """
 
-    shape: Shape
+    shape: str
     clients: int = 3
-    split: Split = "iid"
+    split: str = "iid"
     alpha: float = 0.5
     overlap: float = 0.95
     units: int = 16
@@ -87,31 +81,32 @@ class ShapeRun(ShapePlan):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.one_of(get_args(Shape), shape=self.shape)
+        check.one_of(tuple(SHAPES), shape=self.shape)
+        check.one_of(SPLITS, split=self.split)
         check.at_least(2, clients=check.whole(clients=self.clients))
         check.between(0.1, 1, overlap=self.overlap)
         check.at_least(1, units=check.whole(units=self.units))
-        if self.label_epsilon is not None and self.shape not in {"vertical", "u-shaped"}:
+        if self.label_epsilon is not None and not SHAPES[self.shape].noisy_labels:
             raise InvalidParameter(f"label_epsilon goes with vertical and u-shaped, not with {self.shape}")
-        if not self.network.hidden and self.shape not in {"vertical", "gossip"}:
+        if not self.network.hidden and SHAPES[self.shape].layered:
             raise InvalidParameter(f"shape={self.shape!r} needs hidden layers: model='mlp'")
 
     @classmethod
     def usual(
         cls,
-        shape: Shape,
-        model: ShapeModel = "mlp",
+        shape: str,
+        model: str = "mlp",
         *,
         rate: float = 0.05,
         batch: int = 64,
         epochs: int = 1,
-        **said: Any,
+        **more: Any,
     ) -> ShapeRun:
         """Give a run with the layers that suit its shape."""
-        hidden = _HIDDEN[check.one_of(get_args(Shape), shape=shape)]
-        flat = check.one_of(get_args(ShapeModel), model=model) == "logistic"
+        hidden = SHAPES[check.one_of(tuple(SHAPES), shape=shape)].hidden
+        flat = check.one_of(MODELS, model=model) == "logistic"
         network = Network(hidden=() if flat else hidden, rate=rate, batch=batch, epochs=epochs)
-        return cls(shape=shape, network=network, **said)
+        return cls(shape=shape, network=network, **more)
 
     def noise(self) -> LabelNoise | None:
         """Give what randomises labels."""
@@ -140,19 +135,12 @@ def arrange(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Shap
     Raises:
         InvalidParameter: If there are fewer columns than parties that need some.
     """
-    if run.shape in {"vertical", "transfer"} and len(schema.columns) < run.clients:
+    if SHAPES[run.shape].by_column and len(schema.columns) < run.clients:
         raise InvalidParameter(
             f"clients={run.clients}: each needs a column of its own, there are {len(schema.columns)}"
         )
-    match run.shape:
-        case "vertical":
-            return _vertical(run, learning, schema)
-        case "gossip":
-            return _gossip(run, learning, schema)
-        case "transfer":
-            return _transfer(run, learning, schema)
-        case _:
-            return _split(run, learning, schema)
+    federation: ShapeFederation = SHAPES[run.shape].load()(run, learning, schema)
+    return federation
 
 
 def _parts(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> dict[str, pl.DataFrame]:
@@ -170,7 +158,8 @@ def _key(run: ShapeRun) -> bytes:
     return hashlib.sha256(f"simulated/{run.seed}".encode()).digest()
 
 
-def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+def arrange_vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+    """Give parties different columns of mostly the same people."""
     plan = VerticalPlan(**_common(run), units=run.units if run.network.hidden else 0)
     rng, names = np.random.default_rng([run.seed, 1]), list(schema.columns)
     known = "id"
@@ -190,9 +179,9 @@ def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Sh
         )
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        found = learn_vertical(grid, plan, schema.classes, after=after)
-        told = {"label_party": found.label, "aligned_rows": found.rows, "ids_alone": dict(found.alone)}
-        return {**told, "clients": list(found.parties)}
+        result = learn_vertical(grid, plan, schema.classes, after=after)
+        facts = {"label_party": result.label, "aligned_rows": result.rows, "ids_alone": dict(result.alone)}
+        return {**facts, "clients": list(result.parties)}
 
     def models() -> dict[str, SharedModel]:
         return {"all": join_parties(list(parties.values()))}
@@ -203,37 +192,38 @@ def _vertical(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Sh
     )
 
 
-def _split(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
-    bent = run.shape == "u-shaped"
-    plan, key = SplitPlan(**_common(run), tail=run.tail if bent else 0), _key(run)
+def arrange_split(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+    """Give clients rows and the first layers, and of a U the last ones."""
+    u_shaped = run.shape == "u-shaped"
+    plan, key = SplitPlan(**_common(run), tail=run.tail if u_shaped else 0), _key(run)
     clients: dict[str, SplitClient | UShapedClient] = {
         name: UShapedClient(name, part, schema, plan, key, noise=run.noise())
-        if bent
+        if u_shaped
         else SplitClient(name, part, schema, plan, key)
         for name, part in _parts(run, learning, schema).items()
     }
     held: dict[str, SharedModel] = {}
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        def told(number: int, found: SplitResult) -> None:
-            held["all"] = join_split(clients[found.last].turns, found.top)
+        def keep(number: int, result: SplitResult) -> None:
+            held["all"] = join_split(clients[result.last].turns, result.top)
             after(number)
 
-        found = (learn_u_shaped if bent else learn_split)(grid, plan, schema.classes, after=told)
-        return {"clients": list(found.nodes), "missed_turns": sum(map(len, found.missed.values()))}
+        result = (learn_u_shaped if u_shaped else learn_split)(grid, plan, schema.classes, after=keep)
+        return {"clients": list(result.nodes), "missed_turns": sum(map(len, result.missed.values()))}
 
     return ShapeFederation(LocalGrid(clients), learn, lambda: held, {"all": schema})
 
 
-def _gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+def arrange_gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+    """Put peers with rows of their own on a ring."""
     plan, parts = GossipPlan(**_common(run)), _parts(run, learning, schema)
     ring = Neighbours.ring(parts)
     peers = {name: GossipPeer(name, part, schema, plan, ring) for name, part in parts.items()}
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        found = learn_by_gossip(peers, plan, grid=grid, after=after)
-        told = {"spread": found.spread, "failed_talks": found.failed}
-        return {**told, "clients": list(found.peers)}
+        result = learn_by_gossip(peers, plan, grid=grid, after=after)
+        return {"spread": result.spread, "failed_talks": result.failed, "clients": list(result.peers)}
 
     def models() -> dict[str, SharedModel]:
         return {name: peer.model() for name, peer in peers.items()}
@@ -241,7 +231,8 @@ def _gossip(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Shap
     return ShapeFederation(LocalGrid(peers), learn, models, dict.fromkeys(peers, schema))
 
 
-def _transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+def arrange_transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> ShapeFederation:
+    """Give clients rows of their own, each without some columns."""
     plan, names = TransferPlan(**_common(run)), list(schema.columns)
     clients: dict[str, TransferClient] = {}
     for place, (name, part) in enumerate(_parts(run, learning, schema).items()):
@@ -251,11 +242,9 @@ def _transfer(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Sh
         clients[name] = TransferClient(name, part.select([*columns, schema.target]), own, plan)
 
     def learn(grid: Any, after: After) -> Mapping[str, Any]:
-        found = learn_transfer(grid, plan, schema.classes, after=after)
-        return {
-            "clients": list(found.nodes),
-            "refused": {name: len(told) for name, told in found.refused.items()},
-        }
+        result = learn_transfer(grid, plan, schema.classes, after=after)
+        refused = {name: len(rounds) for name, rounds in result.refused.items()}
+        return {"clients": list(result.nodes), "refused": refused}
 
     def models() -> dict[str, SharedModel]:
         return {name: client.model() for name, client in clients.items()}

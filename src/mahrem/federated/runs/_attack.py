@@ -16,7 +16,7 @@ from mahrem.attacks import Examples, Finding, not_done
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 from mahrem.federated.runs._attack_rules import accuracy_of_rules, members_of_rules, read_rules, target_of
 from mahrem.federated.runs._folder import CHECKPOINT, STATE
-from mahrem.federated.runs._simulate import rows_apart
+from mahrem.federated.runs._split import rows_apart
 from mahrem.federated.weights import ImitatedNetwork, SharedModel, figures_of
 from mahrem.learning.classifiers import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
@@ -199,7 +199,7 @@ def _weights(
     """Attack a network or trees, which take rows as the schema encodes them."""
     shared = SharedModel.load(home)
     plan, cost = shared.plan, shared.cost_
-    if shadows and plan.model == "boosting":
+    if shadows and plan.kind.trees:
         raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt trees")
     claimed = None if cost is None else {"epsilon": cost[0], "delta": cost[1]}
     report: dict[str, Any] = {"claimed": claimed, "members": 0, "holdout": 0}

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
-from mahrem.federated.rules import RulesResult
 from mahrem.federated.wire import (
     ROUNDS,
     TRAFFIC,
@@ -129,24 +128,6 @@ class RunFolder:
             f"{named}, {done.answered} of {done.clients} clients, "
             f"{done.bytes_up:,} bytes up, {done.bytes_down:,} down"
         )
-
-    def finish(self, learnt: RulesResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Write model, pictures and summary; gives the summary."""
-        summary = {
-            "state": "finished",
-            "exact": learnt.exact,
-            "why_not_exact": list(learnt.why),
-            "rules": len(learnt.model),
-            "rows": learnt.model.rows,
-            "clients": list(learnt.nodes),
-            "left_out": dict(learnt.left_out),
-            "questions": dict(learnt.rounds),
-            "exchanges": len(self.log.rounds),
-            "sets_counted": learnt.candidates,
-            **(more or {}),
-        }
-        files = {"model.json": learnt.model.to_json(), "model.txt": f"{learnt.model}\n"}
-        return self.complete(summary, files)
 
     def complete(self, said: Mapping[str, Any], files: Mapping[str, str | bytes]) -> dict[str, Any]:
         """Write files, pictures of the traffic and the summary; gives the summary."""

@@ -6,17 +6,17 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import polars as pl
 
-from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._progress import RunProgress
+from mahrem.federated.runs._settings import RunSettings, Tell
 from mahrem.federated.weights import (
     DISGUISED,
     Decoys,
@@ -29,11 +29,10 @@ from mahrem.federated.weights import (
 from mahrem.federated.wire import CountedGrid
 from mahrem.types import Floats, Integers
 
-__all__ = ["LearningRun"]
+__all__ = ["LearningRun", "draw_history"]
 
 FEW_SILOS = 32  # privacy reports that the summary holds; privacy.json has all
 DRAWN = 10  # rounds in the picture; learning.csv has all
-Tell = Callable[[str], None]
 
 
 @dataclass
@@ -49,6 +48,7 @@ class LearningRun:
     plan: LearningPlan
     progress: RunProgress
     judged: tuple[Floats, Integers] | None = field(default=None, repr=False)
+    held_out: pl.DataFrame | None = field(default=None, repr=False)  # rows of the server, to vet updates by
     decoys: Decoys | None = field(default=None, repr=False)  # of a simulation, which plays the clients too
 
     @classmethod
@@ -58,11 +58,9 @@ class LearningRun:
         schema: SharedSchema,
         plan: LearningPlan,
         *,
-        depends_on: str,
+        settings: RunSettings,
+        depends_on: str = "",
         judged: pl.DataFrame | None = None,
-        resume: bool = False,
-        byte_budget: int | None = None,
-        force: bool = False,
         tell: Tell = lambda _: None,
     ) -> Self:
         """Make the folder, or take over one whose run did not finish.
@@ -71,19 +69,15 @@ class LearningRun:
             path: The folder.
             schema: What was agreed on.
             plan: What is learnt.
+            settings: Whether there must be a run to go on with, what it may cost, what it replaces.
             depends_on: What else must be as before for a run to go on.
             judged: Untouched rows to judge each round by.
-            resume: Refuse a folder that holds no run to go on with; else that is a new beginning.
-            byte_budget: Stop before more bytes than this went over the grid, both ways.
-            force: Replace a finished run.
             tell: Told about progress.
 
         Raises:
-            InvalidParameter: If the budget is none, or the folder cannot be used.
+            InvalidParameter: If the folder cannot be used.
             InvalidInput: If there is no run to go on with.
         """
-        if byte_budget is not None:
-            check.at_least(1, byte_budget=check.whole(byte_budget=byte_budget))
         rows = None if judged is None else schema.rows(judged)
         if rows is not None and len(rows[0]) == 0:
             raise InvalidInput("rows=0: no row to judge by has an agreed class")
@@ -92,10 +86,11 @@ class LearningRun:
         progress = RunProgress.read(path, key)
         if progress.model is not None and progress.model.rounds > plan.rounds:
             progress = RunProgress(key, why=f"it has {progress.model.rounds} rounds already")
-        if resume and progress.model is None:
+        if settings.resume is not None and progress.model is None:
             raise InvalidInput(f"folder={path.name!r} holds no run to go on with: {progress.why}")
-        run = RunFolder.create(path, plan, force=force, goes_on=progress.model is not None, tell=tell)
-        run.log.budget = byte_budget
+        goes_on = progress.model is not None
+        run = RunFolder.create(path, plan, force=settings.force, goes_on=goes_on, tell=tell)
+        run.log.budget = settings.byte_budget
         if progress.model is not None:
             tell(f"going on after round {progress.model.rounds}")
             progress.model = replace(progress.model, plan=plan)  # it may have more rounds
@@ -103,31 +98,28 @@ class LearningRun:
                 progress.go_on(run, progress.model)
         return cls(run, schema, plan, progress, rows)
 
-    def learn(
-        self, grid: CountedGrid, *, held_out: pl.DataFrame | None = None, public: bytes | None = None
-    ) -> WeightsResult:
+    def learn(self, grid: CountedGrid, public: bytes | None = None) -> WeightsResult:
         """Learn the rounds that are left, and give what all parts of the run found.
 
         See :func:`learn_together`.
         """
-        start = self.progress.model
-        self.folder.log.at = 1 + (start.rounds if start is not None else 0)
-        found = learn_together(
+        model = self.progress.model
+        self.folder.log.at = 1 + (0 if model is None else model.rounds)
+        result = learn_together(
             self.folder.watch(grid),
             self.schema,
             self.plan,
-            start=start,
+            before=None if model is None else WeightsResult(model, verdicts=self.progress.verdicts),
             after=self._after,
             vetted=self.folder.log.vetted,
-            verdicts=self.progress.verdicts,
-            held_out=held_out,
+            held_out=self.held_out,
             public=public,
         )
-        return self.progress.joined(found)
+        return self.progress.joined(result)
 
-    def _after(self, found: WeightsResult, clients: int) -> None:
+    def _after(self, result: WeightsResult, clients: int) -> None:
         """Judge and keep one round."""
-        model = found.model
+        model = result.model
         line: dict[str, Any] = {"round": model.rounds, "clients": clients}
         shown = model if self.decoys is None else model.reveal(self.decoys)
         if self.judged is not None and DISGUISED not in shown.arrays:
@@ -135,7 +127,7 @@ class LearningRun:
             figures = figures_of(labels, shown.scores_of_rows(rows))
             line |= {name: round(value, 6) for name, value in figures.items()}
         self.progress.history.append(line)
-        self.progress.write(self.folder, found)
+        self.progress.write(self.folder, result)
         self._tell(line)
         self.folder.log.at = model.rounds + 1
 
@@ -148,25 +140,25 @@ class LearningRun:
             f"{cost['up']:,} bytes up, {cost['down']:,} down"
         )
 
-    def finish(self, learnt: WeightsResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def finish(self, result: WeightsResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, history, privacy reports, pictures and summary; gives the summary."""
         if self.decoys is not None:
-            learnt = replace(learnt, model=learnt.model.reveal(self.decoys))
-        return self.folder.complete({**self._summary(learnt), **(more or {})}, self._files(learnt))
+            result = replace(result, model=result.model.reveal(self.decoys))
+        return self.folder.complete({**self._summary(result), **(more or {})}, self._files(result))
 
-    def _summary(self, learnt: WeightsResult) -> dict[str, Any]:
-        reports = learnt.reports
+    def _summary(self, result: WeightsResult) -> dict[str, Any]:
+        reports = result.reports
         anonymised = [report for report in reports.values() if report.get("anonymised")]
         last = self.progress.history[-1] if self.progress.history else {}
-        ended = {"state": "finished"} if learnt.ended is None else {"state": "stopped", "why": learnt.ended}
+        ended = {"state": "finished"} if result.ended is None else {"state": "stopped", "why": result.ended}
         return {
             **ended,
             "model": self.plan.model,
-            "rounds": learnt.model.rounds,
-            "clients": list(learnt.nodes),
-            "left_out": learnt.left_out,
+            "rounds": result.model.rounds,
+            "clients": list(result.nodes),
+            "left_out": result.left_out,
             "refused": {
-                name: {str(at): why for at, why in told.items()} for name, told in learnt.refused.items()
+                name: {str(at): why for at, why in rounds.items()} for name, rounds in result.refused.items()
             },
             "figures": {name: value for name, value in last.items() if name not in {"round", "clients"}},
             "test_rows": 0 if self.judged is None else len(self.judged[1]),
@@ -178,48 +170,48 @@ class LearningRun:
                     rows for report in reports.values() if isinstance(rows := report.get("rows"), int)
                 ),
             },
-            **self._protected(learnt),
+            **self._protected(result),
             "silos": {name: reports[name] for name in sorted(reports)[:FEW_SILOS]},
-            "model_bytes": len(learnt.model.to_bytes()),
+            "model_bytes": len(result.model.to_bytes()),
             "exchanges": len(self.folder.log.rounds),
         }
 
-    def _protected(self, learnt: WeightsResult) -> dict[str, Any]:
+    def _protected(self, result: WeightsResult) -> dict[str, Any]:
         """Say what noise promises, and how many updates were refused or shortened."""
         noise = self.plan.perturbation()
         asked = self.plan.rounds + self.progress.again  # a round that was lost may have left the clients
-        said: dict[str, Any] = {} if noise is None else {"promise": noise.as_dict(asked)}
+        facts: dict[str, Any] = {} if noise is None else {"promise": noise.as_dict(asked)}
         if self.plan.protections.vetting:
-            taken = [one for one in learnt.verdicts if one.taken]
-            shortened = sum(bool(one.why) for one in taken)
-            refused = len(learnt.verdicts) - len(taken)
-            said["vetting"] = {"taken": len(taken), "shortened": shortened, "refused": refused}
-        return said
+            taken = [verdict for verdict in result.verdicts if verdict.taken]
+            shortened = sum(bool(verdict.why) for verdict in taken)
+            refused = len(result.verdicts) - len(taken)
+            facts["vetting"] = {"taken": len(taken), "shortened": shortened, "refused": refused}
+        return facts
 
-    def _files(self, learnt: WeightsResult) -> dict[str, str | bytes]:
-        reports = json.dumps(learnt.reports, indent=2, ensure_ascii=False)
+    def _files(self, result: WeightsResult) -> dict[str, str | bytes]:
+        reports = json.dumps(result.reports, indent=2, ensure_ascii=False)
         return {
-            "model.npz": learnt.model.to_bytes(),
+            "model.npz": result.model.to_bytes(),
             "privacy.json": reports + "\n",
-            **(_drawn_history(self.progress.history) if self.progress.history else {}),
+            **(draw_history(self.progress.history) if self.progress.history else {}),
         }
 
 
-def _drawn_history(history: list[dict[str, Any]]) -> dict[str, str | bytes]:
+def draw_history(history: list[dict[str, Any]]) -> dict[str, str | bytes]:
     text = io.StringIO()
     writer = csv.DictWriter(
         text, list(dict.fromkeys(name for line in history for name in line)), lineterminator="\n"
     )
     writer.writeheader()
     writer.writerows(history)
-    told = [line for line in history if "accuracy" in line]
-    if not told:
+    judged = [line for line in history if "accuracy" in line]
+    if not judged:
         return {"learning.csv": text.getvalue()}
     from mahrem.report import lines_svg
 
     drawn = [
         {"dataset": "test rows", "method": name, "round": line["round"], "ours": line[name]}
-        for line in told[:: -max(1, len(told) // DRAWN)][::-1]  # the last one is in it
+        for line in judged[:: -max(1, len(judged) // DRAWN)][::-1]  # the last one is in it
         for name in ("accuracy", "f1")
     ]
     picture = lines_svg(

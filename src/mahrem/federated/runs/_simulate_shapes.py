@@ -11,19 +11,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mahrem import check
 from mahrem.federated.runs._arrange import ShapeFederation, ShapeRun, arrange, mean_model
 from mahrem.federated.runs._folder import RunFolder
-from mahrem.federated.runs._learning import _drawn_history
-from mahrem.federated.runs._simulate import _read
-from mahrem.federated.runs._simulate_learning import TableSharing
+from mahrem.federated.runs._learning import draw_history
+from mahrem.federated.runs._settings import RunSettings, Tell
+from mahrem.federated.runs._sharing import TableSharing
+from mahrem.federated.runs._simulate import SimulatedFederation, SimulatedTable
 from mahrem.federated.shapes import learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema, figures_of, propose_schema
-from mahrem.federated.wire import Exchange, Traffic
+from mahrem.federated.wire import CountedGrid, Exchange, Traffic
 from mahrem.table import Reading
 
-__all__ = ["ShapeFigures", "compare_shape", "simulate_shape"]
+__all__ = ["ShapeFigures", "ShapeSimulation", "compare_shape"]
 
-Tell = Callable[[str], None]
+AfterShapeRound = Callable[[int, Traffic, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def compare_shape(
     judged: pl.DataFrame,
     schema: SharedSchema,
     *,
-    after: Callable[[int, Traffic, Mapping[str, Any]], None] = lambda *_: None,
+    after: AfterShapeRound = lambda *_: None,
 ) -> ShapeFigures:
     """Learn in one of the other shapes, and in one place, and judge both by the same rows.
 
@@ -69,9 +71,18 @@ def compare_shape(
         >>> found.figures["accuracy"] > found.central["accuracy"] - 0.02
         True
     """
-    made = arrange(run, learning, schema)
+    return _learn_and_judge(run, arrange(run, learning, schema), (learning, judged, schema), after)
+
+
+def _learn_and_judge(
+    run: ShapeRun,
+    federation: ShapeFederation,
+    table: tuple[pl.DataFrame, pl.DataFrame, SharedSchema],
+    after: AfterShapeRound,
+) -> ShapeFigures:
+    learning, judged, schema = table
     history: list[dict[str, Any]] = []
-    read = {name: one.rows(judged) for name, one in {"": schema, **made.alike}.items()}
+    read = {name: agreed.rows(judged) for name, agreed in {"": schema, **federation.alike}.items()}
 
     def judge(models: Mapping[str, SharedModel]) -> list[dict[str, float]]:
         return [
@@ -80,30 +91,30 @@ def compare_shape(
             for rows, labels in [read[name]]
         ]
 
-    def told(number: int) -> None:
-        line = {"round": number, **_mean(judge(made.models()))}
+    def judge_round(number: int) -> None:
+        line = {"round": number, **_mean(judge(federation.models()))}
         history.append(_rounded(line))
-        after(number, made.grid.traffic, line)
+        after(number, federation.grid.traffic, line)
 
-    facts = made.learn(made.grid, told)
-    models = made.models()
-    reached, central = judge(models), judge(_central(run, learning, made))
+    facts = federation.learn(federation.grid, judge_round)
+    models = federation.models()
+    reached, central = judge(models), judge(_central(run, learning, federation))
     everything = judge({"": _alone(run, learning, schema)}) if run.shape == "transfer" else central
     return ShapeFigures(
         _mean(reached),
-        min(one["accuracy"] for one in reached),
+        min(figures["accuracy"] for figures in reached),
         _mean(central),
         _mean(everything),
         models,
         facts,
         history,
-        made.grid.traffic,
+        federation.grid.traffic,
     )
 
 
-def _central(run: ShapeRun, learning: pl.DataFrame, made: ShapeFederation) -> dict[str, SharedModel]:
+def _central(run: ShapeRun, learning: pl.DataFrame, federation: ShapeFederation) -> dict[str, SharedModel]:
     """Train in one place what each party reads; once where all read the same."""
-    alike = made.alike if run.shape == "transfer" else dict([next(iter(made.alike.items()))])
+    alike = federation.alike if run.shape == "transfer" else dict([next(iter(federation.alike.items()))])
     return {name: _alone(run, learning, schema) for name, schema in alike.items()}
 
 
@@ -117,59 +128,87 @@ def _alone(run: ShapeRun, learning: pl.DataFrame, schema: SharedSchema) -> Share
 
 
 def _mean(figures: list[dict[str, float]]) -> dict[str, float]:
-    return {name: float(np.mean([one[name] for one in figures])) for name in figures[0]}
+    return {name: float(np.mean([model[name] for model in figures])) for name in figures[0]}
 
 
-def simulate_shape(
-    source: object,
-    target: str,
-    folder: Path,
-    run: ShapeRun,
-    *,
-    test: float = 0.2,
-    columns: tuple[str, ...] | None = None,
-    force: bool = False,
-    reading: Reading | None = None,
-    tell: Tell = lambda _: None,
-) -> dict[str, Any]:
-    """Share a table out in another shape, learn, compare with one place, and write a run folder.
+@dataclass(frozen=True)
+class ShapeSimulation:
+    """One of the other shapes, learnt over a table that is shared out.
 
     Args:
-        source: The table.
-        target: The column to predict.
-        folder: Where the run is written.
         run: What is learnt, and how the table is shared out.
         test: Share of the rows that nobody learns from.
-        columns: The columns to learn from; all others by default.
-        force: Replace a finished run.
-        reading: How to read the source.
-        tell: Told about progress.
-
-    Returns:
-        The summary that also lies in the folder.
     """
-    whole = _read(source, target, None, columns, reading)
-    learning, judged = TableSharing(test=test, seed=run.seed).parts(whole)
-    classes = whole[target].cast(pl.String).unique().sort().to_list()  # their names are public
-    schema = replace(propose_schema(learning, target), classes=tuple(classes))
-    arrange(run, learning, schema)  # what cannot be is refused before there is a folder
-    written = RunFolder.create(folder, run, force=force, tell=tell)
-    with written.recording():
-        for old in folder.glob("model-*.npz"):
+
+    run: ShapeRun
+    test: float = 0.2
+
+    @property
+    def sharing(self) -> TableSharing:
+        """See :class:`Simulation`."""
+        check.between(0.01, 0.9, test=self.test)
+        run = self.run
+        return TableSharing(
+            clients=run.clients, split=run.split, alpha=run.alpha, test=self.test, seed=run.seed
+        )
+
+    def arrange(self, table: SimulatedTable) -> SimulatedFederation:
+        """See :class:`Simulation`."""
+        schema = replace(propose_schema(table.learning, table.target), classes=table.classes)
+        task = ShapeTask(self.run, schema, table, arrange(self.run, table.learning, schema))
+        return SimulatedFederation(task, lambda _: (task.federation.grid, None), task.drawn_again)
+
+
+@dataclass(frozen=True)
+class ShapeTask:
+    """A shape with its parties in this process, and the rows they are judged by."""
+
+    run: ShapeRun
+    schema: SharedSchema = field(repr=False)
+    table: SimulatedTable
+    federation: ShapeFederation = field(repr=False)
+
+    def begin(
+        self,
+        path: Path,
+        settings: RunSettings,
+        *,
+        depends_on: str = "",  # noqa: ARG002 - it does not go on
+        reading: Reading | None = None,  # noqa: ARG002 - the table is read
+        tell: Tell = lambda _: None,
+    ) -> ShapeInFolder:
+        """Begin a run."""
+        folder = RunFolder.create(path, self.run, force=settings.force, tell=tell)
+        for old in path.glob("model-*.npz"):
             old.unlink()
-        found = compare_shape(run, learning, judged, schema, after=_ShapeLog(written, run).after)
-        mean = mean_model(found.models)
-        summary = _summary(run, found, judged.height)
-        if mean is not None:  # one model, which can be attacked with the rows that were kept
-            figures = figures_of(*_answers(mean, judged))
-            drawn = {"seed": run.seed, "target": target, "rows": whole.height, "test_rows": judged.height}
-            summary["simulated"] = {**drawn, "figures": _rounded(figures)}
-        return written.complete(summary, _files(found, mean))
+        return ShapeInFolder(self, folder)
+
+    def drawn_again(self, reached: ShapeFigures) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Give the figures of the one model, which can be attacked with the rows that were kept."""
+        mean = mean_model(reached.models)
+        if mean is None:
+            return {}, None
+        rows, labels = mean.schema.rows(self.table.judged)
+        return {}, {"figures": _rounded(figures_of(labels, mean.scores_of_rows(rows)))}
 
 
-def _answers(model: SharedModel, judged: pl.DataFrame) -> tuple[Any, Any]:
-    rows, labels = model.schema.rows(judged)
-    return labels, model.scores_of_rows(rows)
+@dataclass
+class ShapeInFolder:
+    """A run of a shape; see :class:`TaskRun`."""
+
+    task: ShapeTask
+    folder: RunFolder
+
+    def learn(self, grid: CountedGrid, public: bytes | None = None) -> ShapeFigures:  # noqa: ARG002
+        """Learn, and judge after each round."""
+        task = self.task
+        table = task.table.learning, task.table.judged, task.schema
+        return _learn_and_judge(task.run, task.federation, table, _ShapeLog(self.folder, task.run).after)
+
+    def finish(self, result: ShapeFigures, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Write models, history and summary; gives the summary."""
+        summary = _summary(self.task.run, result, self.task.table.judged.height)
+        return self.folder.complete({**summary, **(more or {})}, _files(result, mean_model(result.models)))
 
 
 @dataclass
@@ -202,14 +241,14 @@ class _ShapeLog:
         )
 
 
-def _summary(run: ShapeRun, found: ShapeFigures, rows: int) -> dict[str, Any]:
-    difference = found.figures["accuracy"] - found.central["accuracy"]
+def _summary(run: ShapeRun, reached: ShapeFigures, rows: int) -> dict[str, Any]:
+    difference = reached.figures["accuracy"] - reached.central["accuracy"]
     rounded = {
         name: _rounded(held)
         for name, held in (
-            ("figures", found.figures),
-            ("central", found.central),
-            ("central_all_columns", found.all_columns),
+            ("figures", reached.figures),
+            ("central", reached.central),
+            ("central_all_columns", reached.all_columns),
         )
     }
     return {
@@ -218,12 +257,12 @@ def _summary(run: ShapeRun, found: ShapeFigures, rows: int) -> dict[str, Any]:
         "model": "mlp" if run.network.hidden else "logistic",
         "rounds": run.rounds,
         **rounded,
-        "lowest_accuracy": round(found.lowest, 6),
+        "lowest_accuracy": round(reached.lowest, 6),
         "difference": round(difference, 6),
         "test_rows": rows,
-        "models": sorted(found.models),
+        "models": sorted(reached.models),
         "left_out": {},
-        **found.facts,
+        **reached.facts,
     }
 
 
@@ -231,9 +270,11 @@ def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in figures.items()}
 
 
-def _files(found: ShapeFigures, mean: SharedModel | None) -> dict[str, str | bytes]:
+def _files(reached: ShapeFigures, mean: SharedModel | None) -> dict[str, str | bytes]:
     """Give the model, or the mean of peers' models, or one for each party that reads other columns."""
     models = (
-        {"model": mean} if mean is not None else {f"model-{name}": one for name, one in found.models.items()}
+        {"model": mean}
+        if mean is not None
+        else {f"model-{name}": model for name, model in reached.models.items()}
     )
-    return {f"{name}.npz": one.to_bytes() for name, one in models.items()} | _drawn_history(found.history)
+    return {f"{name}.npz": model.to_bytes() for name, model in models.items()} | draw_history(reached.history)

@@ -11,27 +11,24 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.shapes._alignment import AlignedRows, HashedIds, align_ids, hash_ids, normalise_ids
+    from mahrem.federated.shapes._alignment import align_ids, hash_ids, normalise_ids
     from mahrem.federated.shapes._gossip import Neighbours, mix_values
-    from mahrem.federated.shapes._gossip_peer import GossipPeer, GossipPlan, GossipResult, learn_by_gossip
+    from mahrem.federated.shapes._gossip_peer import GossipPeer, GossipPlan, learn_by_gossip
     from mahrem.federated.shapes._label_noise import LabelNoise
     from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
     from mahrem.federated.shapes._split import SplitClient, join_split, learn_split
-    from mahrem.federated.shapes._transfer import TransferClient, TransferPlan, TransferResult, learn_transfer
+    from mahrem.federated.shapes._transfer import TransferClient, TransferPlan, learn_transfer
     from mahrem.federated.shapes._turns import SplitPlan, SplitResult
     from mahrem.federated.shapes._u_shaped import UShapedClient, learn_u_shaped
-    from mahrem.federated.shapes._vertical import VerticalResult, join_parties, learn_vertical
+    from mahrem.federated.shapes._vertical import join_parties, learn_vertical
     from mahrem.federated.shapes._vertical_party import VerticalParty
     from mahrem.federated.shapes._vertical_plan import VerticalPlan
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
-    "AlignedRows",
     "GossipPeer",
     "GossipPlan",
-    "GossipResult",
-    "HashedIds",
     "LabelNoise",
     "Neighbours",
     "ShapePlan",
@@ -40,11 +37,9 @@ __all__ = [
     "SplitResult",
     "TransferClient",
     "TransferPlan",
-    "TransferResult",
     "UShapedClient",
     "VerticalParty",
     "VerticalPlan",
-    "VerticalResult",
     "align_ids",
     "hash_ids",
     "join_parties",

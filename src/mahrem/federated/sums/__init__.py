@@ -11,33 +11,48 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.federated.sums._adder import Adder, PlainSum, SumResult
-    from mahrem.federated.sums._encrypted_counts import CountsScheme, make_sum_keys
-    from mahrem.federated.sums._encrypted_weights import WeightsScheme, make_weight_keys
+    from mahrem.federated.sums._adder import Adder, PlainSum
+    from mahrem.federated.sums._encrypted_counts import CountsScheme
+    from mahrem.federated.sums._encrypted_weights import WeightsScheme
+    from mahrem.federated.sums._entries import (
+        SCHEMES,
+        SUMS,
+        hide_client,
+        make_adder,
+        make_sum_keys,
+        scheme_of,
+    )
     from mahrem.federated.sums._fixed_point import LARGEST_ROWS, from_fixed, to_fixed
     from mahrem.federated.sums._homomorphic import EncryptedClient, EncryptedSum, check_public_key
     from mahrem.federated.sums._masked import MaskedSum
     from mahrem.federated.sums._masked_client import MaskedClient
     from mahrem.federated.sums._shamir import join_shares, split_secret
+    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "LARGEST_ROWS",
+    "SCHEMES",
+    "SUMS",
     "Adder",
+    "ClientKeys",
     "CountsScheme",
     "EncryptedClient",
     "EncryptedSum",
     "MaskedClient",
     "MaskedSum",
     "PlainSum",
-    "SumResult",
+    "SumPlan",
+    "SumTerms",
     "WeightsScheme",
     "check_public_key",
     "from_fixed",
+    "hide_client",
     "join_shares",
+    "make_adder",
     "make_sum_keys",
-    "make_weight_keys",
+    "scheme_of",
     "split_secret",
     "to_fixed",
 ]

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.wire import Message, MessageGrid, ask_all
+from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
+from mahrem.federated.wire import Answerer, Message, MessageGrid, ask_all
 from mahrem.types import Integers
 
-__all__ = ["Adder", "NumbersClient", "PlainSum", "SumResult", "refuse_sum"]
+__all__ = ["Adder", "Fault", "PlainSum", "SumResult", "answer_openly", "refuse_sum"]
 
 Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
 
@@ -24,16 +25,6 @@ class SumResult:
     total: Integers = field(repr=False)
     nodes: tuple[str, ...]
     failures: Mapping[str, str]
-
-
-class NumbersClient(Protocol):
-    """A client whose whole numbers can be added up, in the clear or hidden."""
-
-    def answer(self, message: Message) -> Message:
-        """Give the answer to a question."""
-
-    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
-        """Give the numbers that a question of a kind asks for."""
 
 
 class Adder(Protocol):
@@ -53,6 +44,16 @@ class PlainSum:
 
     hides: ClassVar[bool] = False
 
+    @classmethod
+    def make(cls, plan: SumPlan, public: bytes | None) -> PlainSum:  # noqa: ARG003 - there is nothing to make
+        """Make one; nothing of the plan matters."""
+        return cls()
+
+    @staticmethod
+    def hide(name: str, client: NumbersClient, plan: SumPlan, keys: ClientKeys) -> Answerer:  # noqa: ARG004
+        """Give the client as it is."""
+        return client
+
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`."""
         answers, failures = ask_all(grid, nodes, question)
@@ -70,6 +71,17 @@ class PlainSum:
             else:
                 failures[node] = wrong
         return SumResult(np.asarray(total, np.int64), tuple(kept), failures)
+
+
+def answer_openly(client: NumbersClient) -> Callable[[Message], Message]:
+    """Give what a client answers in the clear although its numbers are hidden."""
+
+    def answer(message: Message) -> Message:
+        if message.kind != client.open_kind:
+            raise InvalidInput(f"kind={message.kind!r} is refused: numbers leave this client hidden only")
+        return client.answer(message)
+
+    return answer
 
 
 def refuse_sum(total: Integers, fault: Fault) -> None:

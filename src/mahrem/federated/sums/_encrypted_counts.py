@@ -12,22 +12,12 @@ from mahrem.errors import InvalidInput
 from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Integers
 
-__all__ = ["CountsScheme", "make_sum_keys"]
+__all__ = ["CountsScheme"]
 
 DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
 MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
 LARGEST = MODULUS // 2
 MOST_CLIENTS = 1 << 12  # of one sum; so a client's own count must be below 2^27
-
-
-def make_sum_keys() -> tuple[bytes, bytes]:
-    """Make a pair of keys: the clients' secret one, and the server's, which can add and not read.
-
-    All clients share the secret key: one that tells it to the server opens every client's counts. Masks
-    (:class:`MaskedSum`) have no such single key.
-    """
-    tenseal = need_tenseal()
-    return written_keys(tenseal.context(tenseal.SCHEME_TYPE.BFV, DEGREE, plain_modulus=MODULUS))
 
 
 @dataclass(frozen=True)
@@ -39,6 +29,16 @@ class CountsScheme:
     """
 
     most_clients: ClassVar[int] = MOST_CLIENTS
+
+    @staticmethod
+    def make_keys() -> tuple[bytes, bytes]:
+        """Make a pair of keys: the clients' secret one, and the server's, which can add and not read.
+
+        All clients share the secret key: one that tells it to the server opens every client's counts. Masks
+        (:class:`MaskedSum`) have no such single key.
+        """
+        tenseal = need_tenseal()
+        return written_keys(tenseal.context(tenseal.SCHEME_TYPE.BFV, DEGREE, plain_modulus=MODULUS))
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """See :class:`SumScheme`."""

@@ -13,7 +13,7 @@ from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
 from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Floats, Integers
 
-__all__ = ["WeightsScheme", "make_weight_keys"]
+__all__ = ["WeightsScheme"]
 
 DEGREE = 8192  # of the ring; 160 bits of modulus are below the 218 that give 128 bits of security
 MODULI = (60, 40, 60)
@@ -24,17 +24,6 @@ MOST_CLIENTS = 1 << 12  # of one sum, which stays far below the modulus
 REACH = 2.0**28  # of what hides a check: a server's guess is right once in 10^12
 CLOSE = 1e-4  # a right check is off by less, however many numbers are added up
 TOLD = 2.0**-16  # steps of the sums that are told: digits beyond would say something about the key
-
-
-def make_weight_keys() -> tuple[bytes, bytes]:
-    """Make a pair of keys for sums of weights: the clients' secret one, and the server's, which adds only.
-
-    All clients share the secret key, as with :func:`make_sum_keys`.
-    """
-    tenseal = need_tenseal()
-    context = tenseal.context(tenseal.SCHEME_TYPE.CKKS, DEGREE, coeff_mod_bit_sizes=list(MODULI))
-    context.global_scale = SCALE
-    return written_keys(context)
 
 
 @dataclass(frozen=True)
@@ -55,6 +44,17 @@ class WeightsScheme:
     """
 
     most_clients: ClassVar[int] = MOST_CLIENTS
+
+    @staticmethod
+    def make_keys() -> tuple[bytes, bytes]:
+        """Make a pair of keys: the clients' secret one, and the server's, which can add and not read.
+
+        All clients share the secret key.
+        """
+        tenseal = need_tenseal()
+        context = tenseal.context(tenseal.SCHEME_TYPE.CKKS, DEGREE, coeff_mod_bit_sizes=list(MODULI))
+        context.global_scale = SCALE
+        return written_keys(context)
 
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """See :class:`SumScheme`."""

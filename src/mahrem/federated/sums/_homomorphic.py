@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.sums._adder import Fault, SumResult, refuse_sum
-from mahrem.federated.sums._encrypted_counts import CountsScheme
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.federated.sums._adder import Fault, SumResult, answer_openly, refuse_sum
+from mahrem.federated.sums._entries import scheme_of
 from mahrem.federated.sums._members import SumMembers, commonest
+from mahrem.federated.sums._question import InnerQuestion
 from mahrem.federated.sums._scheme import AGREEMENT, SharedDraws, SumScheme, need_tenseal, sized
+from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan, SumTerms
 from mahrem.federated.wire import Message, MessageGrid, ask_all, digest_message
 from mahrem.types import Integers
 
@@ -39,25 +41,23 @@ class EncryptedClient:
         secret: The clients' key.
         numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions; None refuses them.
-        least_clients: A sum of fewer is not opened, whatever the server says.
-        recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
-        scheme: Of the numbers: counts by default.
+        plan: What was agreed: what the numbers are, and whom a sum may be over.
     """
 
     name: str
     secret: bytes = field(repr=False)
     numbers: Callable[[str, Mapping[str, Any]], Integers]
     otherwise: Callable[[Message], Message] | None = None
-    least_clients: int = 2
-    recount: bool = False
-    scheme: SumScheme = field(default_factory=CountsScheme)
+    plan: SumPlan = field(default_factory=SumTerms)
+    scheme: SumScheme = field(init=False, repr=False)
     _context: Any = field(default=None, repr=False)
     _members: SumMembers = field(init=False, repr=False)
     _given: dict[str, float] = field(default_factory=dict, repr=False)  # the last round of each run
     _tried: dict[str, float] = field(default_factory=dict, repr=False)  # likewise
 
     def __post_init__(self) -> None:
-        self._members = SumMembers(max(2, self.least_clients), self.recount)
+        self.scheme = scheme_of(self.plan.numbers)
+        self._members = SumMembers.of(self.plan)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -80,19 +80,17 @@ class EncryptedClient:
         return self.otherwise(message)
 
     def _closed(self, message: Message, tenseal: Any) -> dict[str, Any]:
-        body = message.body
         if message.round <= self._given.get(message.run, -math.inf):  # the mean of answers has less noise
             raise InvalidInput(f"round={message.round} was answered already, or a later one; refused")
-        inner = {name.removeprefix("q-"): value for name, value in body.items() if name.startswith("q-")}
-        found = self.numbers(body["kind"], inner)
+        asked = InnerQuestion.read(message)
+        numbers = self.numbers(asked.kind, asked.body)
         self._given[message.run] = message.round
-        asked = digest_message(Message(body["kind"], message.run, message.round, inner))
-        drawn = SharedDraws(self.secret, message.run, message.round, asked)
+        drawn = SharedDraws(self.secret, message.run, message.round, digest_message(asked))
         parts = [
             self.scheme.vector(tenseal, self._context, plain).serialize()
-            for plain in self.scheme.closed(found, drawn, self.name)
+            for plain in self.scheme.closed(numbers, drawn, self.name)
         ]
-        return _listed(parts, len(found))
+        return _listed(parts, len(numbers))
 
     def _named(self, message: Message) -> tuple[list[str], SharedDraws]:
         """Hold the server to one list of clients; gives the list and what belongs to the sum."""
@@ -137,13 +135,13 @@ def _opened_key(tenseal: Any, key: bytes, scheme: SumScheme, *, private: bool) -
     return found
 
 
-def check_public_key(key: bytes, scheme: SumScheme | None = None) -> bytes:
-    """Give back the server's key of the sums if it is one; the clients' secret one is refused.
+def check_public_key(key: bytes, numbers: str) -> bytes:
+    """Give back the server's key of sums of such numbers if it is one; the clients' secret one is refused.
 
     Raises:
         InvalidInput: If it is not.
     """
-    _opened_key(need_tenseal(), key, scheme or CountsScheme(), private=False)
+    _opened_key(need_tenseal(), key, scheme_of(numbers), private=False)
     return key
 
 
@@ -159,12 +157,31 @@ class EncryptedSum:
 
     Args:
         public: The server's key of :func:`make_sum_keys`.
-        scheme: Of the numbers: counts by default.
+        numbers: What is added up: one of :data:`SCHEMES`.
     """
 
     public: bytes = field(repr=False)
-    scheme: SumScheme = field(default_factory=CountsScheme)
+    numbers: str = "counts"
     hides: ClassVar[bool] = True
+
+    @classmethod
+    def make(cls, plan: SumPlan, public: bytes | None) -> EncryptedSum:
+        """Make one with the server's key."""
+        if public is None:
+            raise InvalidParameter("sum='homomorphic' needs the public key of the sums")
+        return cls(public, plan.numbers)
+
+    @staticmethod
+    def hide(name: str, client: NumbersClient, plan: SumPlan, keys: ClientKeys) -> EncryptedClient:
+        """Let a client give its numbers away encrypted only."""
+        if keys.secret is None:
+            raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
+        return EncryptedClient(name, keys.secret, client.numbers, answer_openly(client), plan)
+
+    @property
+    def scheme(self) -> SumScheme:
+        """How they are encrypted."""
+        return scheme_of(self.numbers)
 
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`.
@@ -176,12 +193,11 @@ class EncryptedSum:
         """
         tenseal = need_tenseal()
         context = _opened_key(tenseal, self.public, self.scheme, private=False)
-        inner = {f"q-{name}": value for name, value in question.body.items()}
         if len(nodes) > self.scheme.most_clients:
             raise Infeasible(
                 f"clients={len(nodes)}: an encrypted sum has room for {self.scheme.most_clients}"
             )
-        asked = Message("encrypted", question.run, question.round, {"kind": question.kind, **inner})
+        asked = Message("encrypted", question.run, question.round, InnerQuestion.of(question).as_body())
         answers, failures = ask_all(grid, nodes, asked)
         vectors = self._vectors(tenseal, context, answers, failures)
         kept = sorted(vectors)

@@ -10,11 +10,13 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidInput
-from mahrem.federated.sums._adder import Fault, SumResult, refuse_sum
-from mahrem.federated.sums._masked_client import cut, sum_context
+from mahrem.federated.sums._adder import Fault, SumResult, answer_openly, refuse_sum
+from mahrem.federated.sums._masked_client import MaskedClient, cut, sum_context
 from mahrem.federated.sums._masks import SEALED, agreed, bound_to, keystream, pair_seed, public_of
 from mahrem.federated.sums._members import commonest
+from mahrem.federated.sums._question import InnerQuestion
 from mahrem.federated.sums._shamir import SIZE, join_shares
+from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
 from mahrem.federated.wire import (
     KEY,
     Message,
@@ -58,6 +60,16 @@ class MaskedSum:
 
     def __post_init__(self) -> None:
         check.between(0.5, 1, threshold=self.threshold)
+
+    @classmethod
+    def make(cls, plan: SumPlan, public: bytes | None) -> MaskedSum:  # noqa: ARG003 - no key, and no more terms
+        """Make one as clients expect it."""
+        return cls()
+
+    @classmethod
+    def hide(cls, name: str, client: NumbersClient, plan: SumPlan, keys: ClientKeys) -> MaskedClient:
+        """Let a client give its numbers away under masks only."""
+        return MaskedClient(name, client.numbers, answer_openly(client), plan, keys, cls.threshold)
 
     def __call__(self, grid: MessageGrid, nodes: Sequence[str], question: Message, fault: Fault) -> SumResult:
         """See :class:`Adder`.
@@ -162,11 +174,11 @@ class _Sum:
             for place, receiver in enumerate(said.body["names"]):
                 if receiver in sealed:
                     sealed[receiver][sender] = cut(said.body["sealed"], SEALED, place)
-        inner = {f"q-{name}": value for name, value in self.question.body.items()}
+        asked = InnerQuestion.of(self.question).as_body()
         questions = {
             name: self._message(
                 "sum-masked",
-                {"names": list(mine), "sealed": b"".join(mine.values()), "kind": self.question.kind, **inner},
+                {"names": list(mine), "sealed": b"".join(mine.values()), **asked},
             )
             for name, mine in sealed.items()
         }

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.sums._adder import NumbersClient
 from mahrem.federated.sums._masks import Masker
 from mahrem.federated.sums._members import SumMembers
+from mahrem.federated.sums._question import InnerQuestion
+from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
 from mahrem.federated.wire import KEY, Message, digest_message, framed, need_cryptography
 from mahrem.types import Integers
 
@@ -36,41 +37,24 @@ class MaskedClient:
         name: Its name on the grid.
         numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions (frequent items); None refuses them.
-        sign: Signs its keys, so that the server cannot put its own in their place; with ``verify``.
-        verify: Says whether a signature of a named client is right.
-        least_clients: A sum of fewer is refused, whatever the server says.
+        plan: What was agreed: least clients of a sum, and whether those of a run may differ.
+        keys: What signs its keys and says whether others signed theirs.
         least_share: A threshold of not more than this share of the clients is refused; with 2/3 a server
             that tells clients different things needs the help of more than a third of them.
-        recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
     """
 
     name: str
     numbers: Callable[[str, Mapping[str, Any]], Integers]
     otherwise: Callable[[Message], Message] | None = None
-    sign: Callable[[bytes], bytes] | None = None
-    verify: Callable[[str, bytes, bytes], bool] | None = None
-    least_clients: int = 2
+    plan: SumPlan = field(default_factory=SumTerms)
+    keys: ClientKeys = field(default_factory=ClientKeys)
     least_share: float = 0.5
-    recount: bool = False
     _open: dict[bytes, Masker] = field(default_factory=dict, repr=False)
     _seen: set[bytes] = field(default_factory=set, repr=False)
     _members: SumMembers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._members = SumMembers(max(2, self.least_clients), self.recount)
-
-    @classmethod
-    def of(cls, name: str, silo: NumbersClient, *, recount: bool = False) -> MaskedClient:
-        """Make one of a client of rules; rules of one-shot du-CBA and counts in the clear are refused."""
-
-        def frequent(message: Message) -> Message:
-            if message.kind != "frequent":
-                raise InvalidInput(
-                    f"kind={message.kind!r} is refused: this client sends counts under masks only"
-                )
-            return silo.answer(message)
-
-        return cls(name, silo.numbers, frequent, recount=recount)
+        self._members = SumMembers.of(self.plan)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -102,7 +86,7 @@ class MaskedClient:
             del self._open[next(iter(self._open))]
         masker = self._open[context] = Masker(self.name, context)
         keys = masker.public_keys()
-        signed = b"" if self.sign is None else self.sign(self._statement(self.name, context, keys))
+        signed = b"" if self.keys.sign is None else self.keys.sign(self._statement(self.name, context, keys))
         return {"keys": keys, "signed": signed}
 
     def _shares(self, message: Message) -> dict[str, Any]:
@@ -113,10 +97,11 @@ class MaskedClient:
         if threshold <= self.least_share * len(names):
             raise InvalidInput(f"threshold={threshold} is too low for clients={len(names)}")
         keys = {name: cut(body["keys"], 2 * KEY, place) for place, name in enumerate(names)}
-        if self.verify is not None:
+        verify = self.keys.verify
+        if verify is not None:
             for place, name in enumerate(names):
                 signed = cut(body["signed"], len(body["signed"]) // len(names), place)
-                if not self.verify(name, self._statement(name, masker.context, keys[name]), signed):
+                if not verify(name, self._statement(name, masker.context, keys[name]), signed):
                     raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
         sealed = masker.share(keys, threshold)
         return {"names": list(sealed), "sealed": b"".join(sealed.values())}
@@ -126,9 +111,9 @@ class MaskedClient:
         size = len(body["sealed"]) // max(1, len(body["names"]))
         sealed = {name: cut(body["sealed"], size, place) for place, name in enumerate(body["names"])}
         self._members.refuse_few({self.name, *sealed})
-        inner = {name.removeprefix("q-"): value for name, value in body.items() if name.startswith("q-")}
-        asked = digest_message(Message(body["kind"], message.run, message.round, inner))
-        return {"masked": masker.masked(self.numbers(body["kind"], inner), sealed, asked)}
+        asked = InnerQuestion.read(message)
+        numbers = self.numbers(asked.kind, asked.body)
+        return {"masked": masker.masked(numbers, sealed, digest_message(asked))}
 
     def _reveal(self, message: Message) -> dict[str, Any]:
         masker = self._masker(message)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mahrem.errors import InvalidInput
+from mahrem.federated.sums._terms import SumPlan
 
 __all__ = ["SumMembers", "commonest"]
 
@@ -35,6 +36,11 @@ class SumMembers:
     least: int = 2
     recount: bool = False
     _runs: dict[str, tuple[int, frozenset[str]]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, plan: SumPlan) -> SumMembers:
+        """Hold the server to what a plan says."""
+        return cls(max(2, plan.least_clients), plan.recount)
 
     def refuse_few(self, names: Iterable[str]) -> None:
         """Refuse a sum over too few different clients.

@@ -74,6 +74,10 @@ class SumScheme(Protocol):
 
     most_clients: ClassVar[int]  # that a sum has room for
 
+    @staticmethod
+    def make_keys() -> tuple[bytes, bytes]:
+        """Make the clients' secret key and the server's public one, which can add and not read."""
+
     def vector(self, tenseal: Any, context: Any, numbers: Sequence[float]) -> Any:
         """Encrypt numbers."""
 

@@ -12,44 +12,38 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.federated.weights._anomaly import anomaly_scores
-    from mahrem.federated.weights._average import Aggregation, FedAvg, FedProx, enough, weighted_average
+    from mahrem.federated.weights._average import FedAvg, enough, weighted_average
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._decoys import Decoys
+    from mahrem.federated.weights._entries import MODELS
     from mahrem.federated.weights._hostile import Backdoor, FreeRider, HostileClient, LabelFlip
     from mahrem.federated.weights._imitation import ImitatedNetwork
     from mahrem.federated.weights._krum import Krum, krum
-    from mahrem.federated.weights._learn import WeightsResult, learn_together
+    from mahrem.federated.weights._learn import learn_together
     from mahrem.federated.weights._listening import ListeningGrid, first_layer
     from mahrem.federated.weights._model import DISGUISED, SharedModel, figures_of
     from mahrem.federated.weights._norm_bound import bound_norms
     from mahrem.federated.weights._perturbation import Perturbation
-    from mahrem.federated.weights._plan import AggregationKind, LearningPlan, ModelKind, WeightSum
+    from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._policy import silo_policy
-    from mahrem.federated.weights._protections import NoiseBy, PrivacyUnit, Protections
+    from mahrem.federated.weights._protections import Protections
+    from mahrem.federated.weights._rounds import WeightsResult
     from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema
-    from mahrem.federated.weights._schema_file import (
-        read_schema,
-        read_toml,
-        schema_as_table,
-        schema_from_table,
-        write_schema,
-    )
-    from mahrem.federated.weights._silo import Measure, TrainingSilo, training_client
+    from mahrem.federated.weights._schema_file import read_schema, read_toml, schema_from_table, write_schema
+    from mahrem.federated.weights._silo import Measure, TrainingSilo
     from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
-    from mahrem.federated.weights._vetting import UpdateVerdict, Vetting
+    from mahrem.federated.weights._vetting import UpdateVerdict
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "DISGUISED",
-    "Aggregation",
-    "AggregationKind",
+    "MODELS",
     "Backdoor",
     "Compression",
     "CoordinateMedian",
     "Decoys",
     "FedAvg",
-    "FedProx",
     "FreeRider",
     "HostileClient",
     "ImitatedNetwork",
@@ -58,18 +52,13 @@ __all__ = [
     "LearningPlan",
     "ListeningGrid",
     "Measure",
-    "ModelKind",
-    "NoiseBy",
     "Perturbation",
-    "PrivacyUnit",
     "Protections",
     "SharedModel",
     "SharedSchema",
     "TrainingSilo",
     "TrimmedMean",
     "UpdateVerdict",
-    "Vetting",
-    "WeightSum",
     "WeightsResult",
     "anomaly_scores",
     "bound_norms",
@@ -82,10 +71,8 @@ __all__ = [
     "propose_schema",
     "read_schema",
     "read_toml",
-    "schema_as_table",
     "schema_from_table",
     "silo_policy",
-    "training_client",
     "trimmed_mean",
     "weighted_average",
     "write_schema",

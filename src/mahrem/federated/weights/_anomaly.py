@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
 import numpy as np
 
+from mahrem.federated.weights._average import enough
+from mahrem.federated.weights._defence import ErrorOfWeights, JudgedUpdates
 from mahrem.federated.weights._norm_bound import norms_of
 from mahrem.types import Floats
 
-__all__ = ["LEAST_COMPARED", "anomaly_scores"]
+__all__ = ["AnomalyBound", "anomaly_scores"]
 
 LEAST_COMPARED = 3  # of two, nobody can say which is odd
 SPREAD = 1.4826  # times the median deviation is the standard deviation of normal numbers
@@ -56,3 +61,25 @@ def _excess(figures: Floats, least: float) -> Floats:
         return np.where(above > 0, np.inf, 0.0)
     with np.errstate(over="ignore"):
         return np.asarray(above / scale)
+
+
+@dataclass(frozen=True)
+class AnomalyBound:
+    """Refuses updates whose :func:`anomaly_scores` lies above ``most``."""
+
+    most: float
+
+    @classmethod
+    def of(cls, value: float, error: ErrorOfWeights | None) -> Self:  # noqa: ARG003 - as the protocol says
+        """See :class:`Defence`."""
+        return cls(value)
+
+    def require(self, clients: int) -> None:
+        """Ask for enough clients to say which is odd."""
+        enough(clients, LEAST_COMPARED, "an anomaly score")
+
+    def judge(self, judged: JudgedUpdates) -> None:
+        """Score all updates against each other."""
+        self.require(len(judged.updates))
+        judged.figures["score"] = scores = anomaly_scores(judged.updates)
+        judged.refuse_above(scores, self.most, f"anomaly score {{:.3g}} is above {self.most:g}")

@@ -1,27 +1,27 @@
-"""Weighted average of weights: FedAvg, and FedProx, which holds clients near the model they were given."""
+"""Weighted average of weights: FedAvg, with or without the clients' pull of FedProx."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 
-from mahrem import check
 from mahrem.errors import Infeasible
 from mahrem.types import Floats
 
-__all__ = ["Aggregation", "FedAvg", "FedProx", "enough", "weighted_average"]
+if TYPE_CHECKING:
+    from mahrem.federated.weights._plan import LearningPlan
+
+__all__ = ["Aggregation", "FedAvg", "enough", "weighted_average"]
 
 
 class Aggregation(Protocol):
     """How weights of several clients become one model."""
 
-    linear: ClassVar[bool]  # a weighted sum is all it needs, so it works on a secure sum
-
-    @property
-    def proximal(self) -> float:
-        """How strongly clients are held near the model they were given."""
+    @classmethod
+    def of(cls, plan: LearningPlan) -> Self:
+        """Make it as a plan says."""
 
     def require(self, clients: int) -> None:
         """Refuse a number of clients for which the result means nothing."""
@@ -59,33 +59,18 @@ def weighted_average(weights: Floats, rows: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class FedAvg:
-    """:func:`weighted_average` as data."""
+    """:func:`weighted_average` as data.
 
-    linear: ClassVar[bool] = True
-    proximal: ClassVar[float] = 0.0
-
-    def require(self, clients: int) -> None:
-        """Ask for one client."""
-        enough(clients, 1, "an average")
-
-    def __call__(self, weights: Floats, rows: Floats) -> Floats:
-        """See :func:`weighted_average`."""
-        return weighted_average(weights, rows)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FedProx:
-    """The same average; each client's loss gains ``proximal / 2`` times its squared distance from the model.
+    FedProx is the same average; its pull is the clients' part (:attr:`LearningPlan.proximal`).
 
     References:
-        Li et al.: Federated optimization in heterogeneous networks, 2020.
+        Li et al.: Federated optimization in heterogeneous networks, 2020 (FedProx).
     """
 
-    proximal: float = 0.01
-    linear: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check.between(0, 1000, proximal=check.finite(proximal=self.proximal))
+    @classmethod
+    def of(cls, plan: LearningPlan) -> Self:  # noqa: ARG003 - there is nothing to say about it
+        """Make one."""
+        return cls()
 
     def require(self, clients: int) -> None:
         """Ask for one client."""

@@ -30,8 +30,8 @@ class ImitatedNetwork:
     weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def __post_init__(self) -> None:
-        if self.like.plan.model == "boosting":
-            raise InvalidParameter("model='boosting': trees are not imitated, networks are")
+        if self.like.plan.kind.trees:
+            raise InvalidParameter(f"model={self.like.plan.model!r}: trees are not imitated, networks are")
 
     @property
     def classes_(self) -> tuple[int, ...]:

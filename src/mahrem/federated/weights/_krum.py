@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from mahrem import check
 from mahrem.federated.weights._average import enough
 from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.federated.weights._plan import LearningPlan
 
 __all__ = ["Krum", "krum"]
 
@@ -50,12 +53,15 @@ class Krum:
 
     malicious: int = 1
     keep: int = 1
-    linear: ClassVar[bool] = False
-    proximal: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         check.at_least(0, malicious=check.whole(malicious=self.malicious))
         check.at_least(1, keep=check.whole(keep=self.keep))
+
+    @classmethod
+    def of(cls, plan: LearningPlan) -> Self:
+        """Allow for as many liars as the plan."""
+        return cls(malicious=plan.malicious)
 
     def require(self, clients: int) -> None:
         """Ask for ``2 * malicious + 3`` clients, and enough honest ones to keep."""

@@ -40,7 +40,7 @@ class SharedModel:
     def fresh(cls, schema: SharedSchema, plan: LearningPlan) -> SharedModel:
         """Begin: the first weights, or no tree."""
         classes = len(schema.classes)
-        if plan.model == "boosting":
+        if plan.kind.trees:
             arrays = BoostedTrees.empty(0, plan.depth).as_body("forest")
         elif plan.protections.dummies:  # the clients know where to begin
             arrays = {DISGUISED: np.zeros(plan.weights_in(schema.encoder.width, classes), np.float32)}
@@ -73,7 +73,7 @@ class SharedModel:
 
     def scores_of_rows(self, rows: Floats) -> Floats:
         """Give ``(n, classes)`` probabilities for encoded rows."""
-        if self.plan.model == "boosting":
+        if self.plan.kind.trees:
             forest = BoostedTrees.of_body(self.arrays, "forest")
             return shares_of(forest.scores(SharedBins.of(self.schema)(rows), self.outputs))
         if DISGUISED in self.arrays:
@@ -128,7 +128,7 @@ class SharedModel:
             model = cls(schema=schema, plan=plan, arrays=arrays, rounds=int(said["rounds"]))
         except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InvalidInput(f"model={len(data)} bytes cannot be read ({type(error).__name__})") from None
-        if plan.model != "boosting":
+        if not plan.kind.trees:
             size = plan.weights_in(schema.encoder.width, len(schema.classes))
             wrong = wrong_weights(arrays.get(DISGUISED if plan.protections.dummies else "weights"), size)
             if wrong is not None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from mahrem.dp import Gaussian, Ledger, Relation, epsilon_of, gaussian_epsilon, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.federated.weights._norm_bound import bound_norms
-from mahrem.federated.weights._protections import PrivacyUnit
 from mahrem.learning.private import SecretStream, TrainingPlan, new_stream
 from mahrem.types import Floats
 
@@ -47,7 +46,7 @@ class Perturbation:
         rounds add up).
     """
 
-    unit: PrivacyUnit
+    unit: str
     clip: float
     noise: float
     delta: float

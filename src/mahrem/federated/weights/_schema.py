@@ -89,6 +89,16 @@ class SharedSchema:
             },
         }
 
+    def as_table(self) -> dict[str, Any]:
+        """Give it as a table of a TOML file, where what is None is left out."""
+        plain = self.as_dict()
+        columns = {
+            name: {key: value for key, value in column.items() if value is not None}
+            for name, column in plain["columns"].items()
+        }
+        trees = {"hierarchies": plain["hierarchies"]} if plain["hierarchies"] else {}
+        return {"target": plain["target"], "classes": plain["classes"], "columns": columns, **trees}
+
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> SharedSchema:
         """Read what :meth:`as_dict` gave."""

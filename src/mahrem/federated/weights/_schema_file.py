@@ -13,24 +13,13 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["read_schema", "read_toml", "schema_as_table", "schema_from_table", "write_schema"]
+__all__ = ["read_schema", "read_toml", "schema_from_table", "write_schema"]
 
 _KEYS = ("target", "classes", "columns", "hierarchies")
 
 
-def schema_as_table(schema: SharedSchema) -> dict[str, Any]:
-    """Give a schema as a table of a TOML file, where what is None is left out."""
-    said = schema.as_dict()
-    columns = {
-        name: {key: value for key, value in column.items() if value is not None}
-        for name, column in said["columns"].items()
-    }
-    trees = {"hierarchies": said["hierarchies"]} if said["hierarchies"] else {}
-    return {"target": said["target"], "classes": said["classes"], "columns": columns, **trees}
-
-
 def schema_from_table(said: Mapping[str, Any]) -> SharedSchema:
-    """Read what :func:`schema_as_table` gave.
+    """Read what :meth:`SharedSchema.as_table` gave.
 
     Raises:
         InvalidInput: If something is missing or of another kind.
@@ -51,7 +40,7 @@ def write_schema(schema: SharedSchema, path: Path) -> None:
     """
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(tomli_w.dumps(schema_as_table(schema)))
+            file.write(tomli_w.dumps(schema.as_table()))
     except FileExistsError:
         raise InvalidParameter(f"output={path.name!r} exists; a schema is written to a new file") from None
     except OSError as error:

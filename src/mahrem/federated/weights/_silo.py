@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
-from mahrem.federated.networks import LARGEST, train_privately, wrong_weights
-from mahrem.federated.sums import (
-    LARGEST_ROWS,
-    EncryptedClient,
-    MaskedClient,
-    MaskedSum,
-    WeightsScheme,
-    to_fixed,
-)
+from mahrem.federated.networks import LARGEST, client_seed, train_privately, wrong_weights
+from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
 from mahrem.federated.weights._boosting import Booster, SharedBins
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.weights._decoys import Decoys
@@ -36,7 +28,7 @@ from mahrem.types import Floats, Integers
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["TrainingSilo", "privacy_report", "training_client"]
+__all__ = ["TrainingSilo", "privacy_report"]
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
@@ -68,6 +60,7 @@ class TrainingSilo:
         InvalidParameter: If a key of dummies is missing, or noise is to hide rows that are anonymised first.
     """
 
+    open_kind: ClassVar[str] = "prepare"
     name: str
     frame: pl.DataFrame = field(repr=False)
     schema: SharedSchema = field(repr=False)
@@ -92,6 +85,10 @@ class TrainingSilo:
         noise, small = self.plan.perturbation(), self.plan.compression()
         self._payments = None if noise is None else Payments(noise, self.ledger)
         self._feedback = None if small is None else Feedback(small)
+
+    def for_grid(self, keys: ClientKeys | None = None) -> Answerer:
+        """Give it as its plan wants it on the grid: under a hidden sum, parts in the clear are refused."""
+        return hide_client(self.name, self, self.plan, keys)
 
     @property
     def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
@@ -170,7 +167,7 @@ class TrainingSilo:
         if kind == "train":
             update = self._update(body, int(body["round"]))
             return np.append(to_fixed(update, LARGEST) * self.counts, to_fixed(np.array(self.counts), np.inf))
-        if kind != "histogram" or self.plan.model != "boosting":
+        if kind != "histogram" or not self.plan.kind.trees:
             raise InvalidInput(f"kind={kind!r} is no question that this client answers")
         if self._booster is None:
             rows, labels, _ = self.ready
@@ -192,16 +189,14 @@ class TrainingSilo:
         """Give what is sent in the clear: new weights, or a small update."""
         update = self._update(body, number)
         if self._feedback is not None:
-            return {
-                **self._feedback.pack(update, np.random.default_rng(self._seed(number, "/sent"))),
-                "rows": self.counts,
-            }
+            rng = np.random.default_rng(client_seed(self.plan.seed, number, f"{self.name}/sent"))
+            return {**self._feedback.pack(update, rng), "rows": self.counts}
         return {"weights": (np.asarray(body["weights"]) + update).astype(np.float32), "rows": self.counts}
 
     def _update(self, body: Mapping[str, Any], number: int) -> Floats:
         """Give the protected update, with dummies among its numbers where they were agreed."""
-        if self.plan.model == "boosting":
-            raise InvalidInput("kind='train' is refused: boosting was agreed")
+        if self.plan.kind.trees:
+            raise InvalidInput(f"kind='train' is refused: {self.plan.model} was agreed")
         self._refuse_unready()
         given = body.get("weights")
         wrong = wrong_weights(given, self.plan.weights_in(self.ready[0].shape[1], len(self.schema.classes)))
@@ -227,7 +222,7 @@ class TrainingSilo:
         found = self._trained(weights, number, release)
         update = found.astype(np.float64) - weights
         by_client = self._payments is not None and self.plan.protections.unit == "client"
-        if by_client or self.plan.sum != "plain":
+        if by_client or self.plan.hides:
             update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
             np.clip(update, -LARGEST, LARGEST, out=update)
         elif (wrong := wrong_weights(found, len(found))) is not None:
@@ -246,13 +241,8 @@ class TrainingSilo:
             return train_privately(
                 network, weights, rows, labels, classes, plan, self._payments.stream, taken
             )
-        proximal = self.plan.aggregation().proximal
-        return network.train(weights, rows, labels, classes, seed=self._seed(number), proximal=proximal)
-
-    def _seed(self, number: int, purpose: str = "") -> int:
-        """Give the seed of one round; another run of the same plan has the same."""
-        named = hashlib.sha256(f"{self.plan.seed}/{number}/{self.name}{purpose}".encode()).digest()
-        return int.from_bytes(named[:8], "little")
+        seed, proximal = client_seed(self.plan.seed, number, self.name), self.plan.proximal
+        return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal)
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
@@ -261,40 +251,3 @@ def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
         return {"anonymised": False, "rows": rows}
     report = release.report
     return {"anonymised": True, **{key: report[key] for key in REPORTED if key in report}}
-
-
-def training_client(
-    silo: TrainingSilo,
-    *,
-    secret: bytes | None = None,
-    sign: Callable[[bytes], bytes] | None = None,
-    verify: Callable[[str, bytes, bytes], bool] | None = None,
-) -> Answerer:
-    """Give a silo as the plan wants it on the grid: under a hidden sum, parts in the clear are refused.
-
-    Args:
-        silo: The silo.
-        secret: The clients' key of homomorphic sums (:func:`make_weight_keys`).
-        sign: Signs keys of masked sums with the client's long-term key.
-        verify: Says whether a named client signed.
-    """
-    plan = silo.plan
-    if plan.sum == "plain":
-        return silo
-
-    def otherwise(message: Message) -> Message:
-        if message.kind != "prepare":
-            how = "under masks" if plan.sum == "masked" else "encrypted"
-            raise InvalidInput(f"kind={message.kind!r} is refused: this client sends sums {how} only")
-        return silo.answer(message)
-
-    common: dict[str, Any] = {
-        "least_clients": plan.least_clients,
-        "recount": plan.fraction < 1,  # other clients in each round, as drawn
-    }
-    if plan.sum == "masked":
-        common["least_share"] = MaskedSum.threshold
-        return MaskedClient(silo.name, silo.numbers, otherwise, sign, verify, **common)
-    if secret is None:
-        raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
-    return EncryptedClient(silo.name, secret, silo.numbers, otherwise, scheme=WeightsScheme(), **common)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from mahrem import check
 from mahrem.federated.weights._average import enough
 from mahrem.types import Floats
+
+if TYPE_CHECKING:
+    from mahrem.federated.weights._plan import LearningPlan
 
 __all__ = ["CoordinateMedian", "TrimmedMean", "trimmed_mean"]
 
@@ -43,11 +46,14 @@ class TrimmedMean:
     """:func:`trimmed_mean` as data; ``cut`` is how many clients may lie."""
 
     cut: int = 1
-    linear: ClassVar[bool] = False
-    proximal: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         check.at_least(1, cut=check.whole(cut=self.cut))
+
+    @classmethod
+    def of(cls, plan: LearningPlan) -> Self:
+        """Cut off as many as may lie."""
+        return cls(cut=plan.malicious)
 
     def require(self, clients: int) -> None:
         """Ask for more clients than are cut off."""
@@ -66,8 +72,10 @@ class CoordinateMedian:
         Yin et al.: Byzantine-robust distributed learning: towards optimal statistical rates, 2018.
     """
 
-    linear: ClassVar[bool] = False
-    proximal: ClassVar[float] = 0.0
+    @classmethod
+    def of(cls, plan: LearningPlan) -> Self:  # noqa: ARG003 - there is nothing to say about it
+        """Make one."""
+        return cls()
 
     def require(self, clients: int) -> None:
         """Ask for three clients: of two the median is the mean."""

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.networks import Network, scores_of
-from mahrem.federated.weights._anomaly import LEAST_COMPARED, anomaly_scores
-from mahrem.federated.weights._average import enough
-from mahrem.federated.weights._norm_bound import bound_norms, norms_of
-from mahrem.federated.weights._protections import Protections
-from mahrem.types import Floats, Integers
+from mahrem.errors import InvalidInput
+from mahrem.federated.weights._defence import Defence, JudgedUpdates
+from mahrem.federated.weights._held_out import error_on
+from mahrem.federated.weights._norm_bound import norms_of
+from mahrem.federated.weights._protections import PROTECTIONS, Protections
+from mahrem.types import Floats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["UpdateVerdict", "Vetting", "error_on"]
-
-Error = Callable[[Floats], float]
-LEAST_CHANCE = 1e-12
+__all__ = ["UpdateVerdict", "Vetting"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +58,14 @@ class Vetting:
     """Judges the updates of each round by the defences that were switched on.
 
     Args:
-        protections: The switches: ``norm_bound``, ``anomaly``, ``held_out``, ``strikes``.
-        error: The error of weights on rows that no client has; with ``held_out``.
-        told: Told each verdict as soon as it is there.
+        protections: The switches.
+        defences: What judges, in this order.
+        vetted: Told each verdict as soon as it is there.
     """
 
     protections: Protections
-    error: Error | None = field(default=None, repr=False)
-    told: Callable[[UpdateVerdict], None] = field(default=lambda _: None, repr=False)
+    defences: tuple[Defence, ...] = ()
+    vetted: Callable[[UpdateVerdict], None] = field(default=lambda _: None, repr=False)
     verdicts: list[UpdateVerdict] = field(default_factory=list, repr=False)
 
     @classmethod
@@ -78,7 +74,7 @@ class Vetting:
         schema: SharedSchema,
         plan: LearningPlan,
         held_out: pl.DataFrame | None = None,
-        told: Callable[[UpdateVerdict], None] | None = None,
+        vetted: Callable[[UpdateVerdict], None] = lambda _: None,
     ) -> Self:
         """Give the defences of a plan; with held-out rows where it asks for them.
 
@@ -86,19 +82,18 @@ class Vetting:
             InvalidParameter: If there are none.
             InvalidInput: If none of them has an agreed class.
         """
-        made = cls(plan.protections, told=told or (lambda _: None))
-        if plan.protections.held_out is None:
-            return made
-        if held_out is None:
-            raise InvalidParameter(
-                f"held_out={plan.protections.held_out:g} needs held-out rows: a table of the agreed columns "
-                "that no client has"
-            )
-        rows, labels = schema.rows(held_out)
-        if len(rows) == 0:
-            raise InvalidInput("rows=0: no held-out row has an agreed class")
-        made.error = error_on(plan.network(), rows, labels, len(schema.classes))
-        return made
+        error = None
+        if held_out is not None and plan.protections.held_out is not None:
+            rows, labels = schema.rows(held_out)
+            if len(rows) == 0:
+                raise InvalidInput("rows=0: no held-out row has an agreed class")
+            error = error_on(plan.network(), rows, labels, len(schema.classes))
+        defences = tuple(
+            PROTECTIONS[name].load().of(value, error)
+            for name, value in plan.protections.vetting.items()
+            if PROTECTIONS[name].by_client
+        )
+        return cls(plan.protections, defences, vetted)
 
     def judge(self, number: int, given: Floats, weights: Mapping[str, Floats]) -> dict[str, Floats]:
         """Give the weights that count, shortened where they are too far away.
@@ -113,74 +108,43 @@ class Vetting:
         """
         if not self.protections.vetting or not weights:
             return dict(weights)
-        names, start = list(weights), np.asarray(given, np.float64)
-        updates = np.stack([weights[name] for name in names]).astype(np.float64) - start
-        norms = norms_of(updates)
-        reasons: list[list[str]] = [[] for _ in names]
-        scores = self._scores(updates, reasons)  # before a bound makes long updates look like the others
-        bound = self.protections.norm_bound
-        if bound is not None:
-            updates = bound_norms(updates, bound)
-        rises = self._rises(start, updates, reasons)
+        start = np.asarray(given, np.float64)
+        judged = JudgedUpdates(start, np.stack(list(weights.values())).astype(np.float64) - start)
+        judged.figures["norm"] = norms_of(judged.updates)
+        for defence in self.defences:
+            defence.judge(judged)
         kept: dict[str, Floats] = {}
-        for place, name in enumerate(names):
-            taken = not reasons[place]
+        for place, name in enumerate(weights):
+            taken = not judged.reasons[place]
             if taken:
-                kept[name] = start + updates[place]
-                if bound is not None and norms[place] > bound:
-                    reasons[place].append(f"shortened to norm_bound={bound:g}")
-            self._keep(
-                round=number,
-                client=name,
-                taken=taken,
-                why="; ".join(reasons[place]),
-                norm=_short(norms[place]),
-                score=None if scores is None else _short(scores[place]),
-                rise=None if rises is None else _short(rises[place]),
-            )
+                kept[name] = start + judged.updates[place]
+            why = "; ".join(judged.notes[place] if taken else judged.reasons[place])
+            figures = {figure: _short(values[place]) for figure, values in judged.figures.items()}
+            self._keep(UpdateVerdict(round=number, client=name, taken=taken, why=why, **figures))
         return kept
 
-    def _keep(self, **said: Any) -> None:
-        self.verdicts.append(UpdateVerdict(**said))
-        self.told(self.verdicts[-1])
-
-    def _scores(self, updates: Floats, reasons: list[list[str]]) -> Floats | None:
-        most = self.protections.anomaly
-        if most is None:
-            return None
-        self.require(len(updates))
-        scores = anomaly_scores(updates)
-        for place in np.flatnonzero(scores > most):
-            reasons[place].append(f"anomaly score {scores[place]:.3g} is above {most:g}")
-        return scores
-
-    def _rises(self, given: Floats, updates: Floats, reasons: list[list[str]]) -> Floats | None:
-        most = self.protections.held_out
-        if most is None or self.error is None:
-            return None
-        before = self.error(given)
-        rises = np.array([self.error(given + update) - before for update in updates])
-        for place in np.flatnonzero(~(rises <= most)):
-            reasons[place].append(f"it raises the error on held-out rows by {rises[place]:.3g}")
-        return rises
+    def _keep(self, verdict: UpdateVerdict) -> None:
+        self.verdicts.append(verdict)
+        self.vetted(verdict)
 
     def note(self, number: int, refused: Mapping[str, str]) -> None:
         """Keep why answers of a round were refused before they could be judged."""
         for name, why in refused.items():
-            self._keep(round=number, client=name, taken=False, why=why)
+            self._keep(UpdateVerdict(round=number, client=name, taken=False, why=why))
 
     def refused(self, number: int) -> dict[str, str]:
         """Name the clients whose update of a round does not count, with the reason."""
-        last = takewhile(lambda one: one.round == number, reversed(self.verdicts))
-        return {one.client: one.why for one in last if not one.taken}
+        last = takewhile(lambda verdict: verdict.round == number, reversed(self.verdicts))
+        return {verdict.client: verdict.why for verdict in last if not verdict.taken}
 
     def barred(self) -> dict[str, str]:
         """Name the clients that were refused too often to be asked again."""
         strikes = self.protections.strikes
         if strikes is None:
             return {}
-        counts = Counter(one.client for one in self.verdicts if not one.taken)
-        last = {one.client: one.why for one in self.verdicts if not one.taken}
+        refused = [verdict for verdict in self.verdicts if not verdict.taken]
+        counts = Counter(verdict.client for verdict in refused)
+        last = {verdict.client: verdict.why for verdict in refused}
         return {
             name: f"refused in {count} rounds, the last time: {last[name]}"
             for name, count in counts.items()
@@ -189,22 +153,9 @@ class Vetting:
 
     def require(self, clients: int) -> None:
         """Refuse a number of clients that is too small to compare them."""
-        if self.protections.anomaly is not None:
-            enough(clients, LEAST_COMPARED, "an anomaly score")
+        for defence in self.defences:
+            defence.require(clients)
 
 
 def _short(number: float) -> float:
     return float(f"{float(number):.6g}")
-
-
-def error_on(network: Network, rows: Floats, labels: Integers, classes: int) -> Error:
-    """Give the cross entropy of weights on held-out rows; infinite where it is no number."""
-
-    def error(weights: Floats) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = scores_of(network, np.asarray(weights, np.float32), rows, classes)
-        chances = scores[np.arange(len(labels)), labels]
-        found = float(-np.log(np.maximum(chances, LEAST_CHANCE)).mean())
-        return found if np.isfinite(found) else np.inf
-
-    return error
