@@ -68,7 +68,7 @@ def _described(spec: type) -> dict[str, str]:
 def _help(means: str, known: Setting) -> str:
     sentence = re.sub(r"`+(?::\w+:)?", "", means.partition(". ")[0]).removesuffix(".")
     if known.choices is not None:
-        sentence += f": {', '.join(known.choices())}"
+        sentence += f" ({', '.join(known.choices())})"
     unsaid = known.default in (None, False, 0) or known.repeats
     return f"{sentence}." if unsaid else f"{sentence}; default {_written(known.default)}."
 

@@ -81,7 +81,13 @@ def reveal(
 
 _SIMULATION: Sequence[Row] = (
     ("columns", MANY, "--columns", "A,B", "Learn from these only."),
-    ("bins", str | None, "--bins", "NAME", f"Rules cut numbers: {', '.join(BINS)}; default supervised."),
+    (
+        "bins",
+        str | None,
+        "--bins",
+        "NAME",
+        f"Rules cut numbers: {', '.join(BINS)}, none; default supervised.",
+    ),
     *rows_of_spec(RunSettings, only=("byte_budget", "force")),
 )
 

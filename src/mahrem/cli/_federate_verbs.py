@@ -80,15 +80,15 @@ def init(
     if isinstance(plan, LearningPlan) != (file is not None):
         raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
     task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
-    made = init_federation(folder, task, _clients(client), own)
-    moves = {name: str(path) for name, path in made.keys.items()}
-    secret = None if made.sum_secret is None else str(made.sum_secret)
+    new = init_federation(folder, task, _clients(client), own)
+    moves = {name: str(path) for name, path in new.keys.items()}
+    secret = None if new.sum_secret is None else str(new.sum_secret)
     written = str(folder / "federation.toml")
     if json:
-        shown = {"file": written, "fingerprint": made.federation.fingerprint(), "keys": moves}
-        print_json({**shown, "sum_secret": secret, "clients": sorted(made.federation.clients)})
+        shown = {"file": written, "fingerprint": new.federation.fingerprint(), "keys": moves}
+        print_json({**shown, "sum_secret": secret, "clients": sorted(new.federation.clients)})
     elif not quiet:
-        _print_made(written, made.federation.fingerprint(), moves, secret)
+        _print_made(written, new.federation.fingerprint(), moves, secret)
 
 
 def _print_made(file: str, fingerprint: str, moves: Mapping[str, str], secret: str | None) -> None:

@@ -42,7 +42,7 @@ def _within(least: float, most: float | None, name: str, number: float) -> float
 
 def above_zero(name: str, value: object) -> float:
     """Read a number above 0."""
-    return _refused(name, value, "be above 0", math.inf)
+    return check.above_zero(**{name: value})
 
 
 def share(name: str, value: object) -> float:

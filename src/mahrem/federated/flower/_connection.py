@@ -54,16 +54,18 @@ def need_flower(home: Path | None = None) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.environ["FLWR_HOME"] = str(home)
     elif "FLWR_HOME" not in os.environ:
-        os.environ["FLWR_HOME"] = made = tempfile.mkdtemp(prefix="mahrem-flower-")  # mkdtemp makes it 0700
-        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        os.environ["FLWR_HOME"] = private = tempfile.mkdtemp(prefix="mahrem-flower-")  # mkdtemp makes it 0700
+        atexit.register(shutil.rmtree, private, ignore_errors=True)
     try:
         from importlib.metadata import version
 
-        found = version("flwr")
+        installed = version("flwr")
     except ImportError:
         raise extra("federated", needed_for="clients in processes of their own") from None
-    if found != PINNED:
-        raise MissingExtra(f"flwr={found} is installed; {PINNED} is needed: pip install 'mahrem[federated]'")
+    if installed != PINNED:
+        raise MissingExtra(
+            f"flwr={installed} is installed; {PINNED} is needed: pip install 'mahrem[federated]'"
+        )
     from flwr.supercore import telemetry
 
     telemetry.FLWR_TELEMETRY_ENABLED = "0"  # somebody may have loaded it before
@@ -103,7 +105,7 @@ class Clock:
         self.ahead = max(began - there - 1, 0.0) + min(time() - there, 0.0)  # at most one is not 0
         return answer
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Say how far the two clocks are apart."""
         which = "ahead of" if self.ahead > 0 else "behind"
         return f"the clock here is {abs(self.ahead):,.0f} seconds {which} the server's"
@@ -119,7 +121,7 @@ class Clock:
         late = TIMESTAMP_TOLERANCE + SYSTEM_TIME_TOLERANCE
         if not 1 - late < self.ahead < SYSTEM_TIME_TOLERANCE - 1:  # dates are to the second
             raise InvalidInput(
-                f"clock: {self.said()}, which refuses requests dated more than {SYSTEM_TIME_TOLERANCE} "
+                f"clock: {self.describe()}, which refuses requests dated more than {SYSTEM_TIME_TOLERANCE} "
                 f"seconds ahead or {late} behind; set the clocks, by NTP for example"
             )
 
@@ -131,10 +133,10 @@ def our_version() -> str:
     return version("mahrem")
 
 
-def other_version(said: bytes) -> str | None:
+def other_version(given: bytes) -> str | None:
     """Say what is wrong with the version of the other side, if anything."""
-    ours, theirs = our_version(), shown(said) or "an older one"
-    if said == ours.encode():
+    ours, theirs = our_version(), shown(given) or "an older one"
+    if given == ours.encode():
         return None
     return f"mahrem={ours} runs here and {theirs} on the other side; install the same version on both"
 

@@ -87,8 +87,8 @@ class FlowerGrid:
         names = {
             public_key_to_bytes(read_public_key(key)): name for name, key in self.federation.clients.items()
         }
-        found = self.client.GetNodes(GetNodesRequest()).nodes
-        return {names[node.public_key]: node.node_id for node in found if node.public_key in names}
+        online = self.client.GetNodes(GetNodesRequest()).nodes
+        return {names[node.public_key]: node.node_id for node in online if node.public_key in names}
 
     def _send(self, messages: Mapping[str, Message]) -> Replies:
         from flwr.proto.runtime_pb2 import PushAppMessagesRequest
@@ -145,13 +145,13 @@ class FlowerGrid:
         replies: dict[str, Message | Failure] = {}
         end = time.monotonic() + self.federation.answer_seconds
         while waiting and time.monotonic() < end:
-            found = self.client.PullMessages(PullAppMessagesRequest(message_ids=list(waiting)))
-            for head in found.messages_list:
+            pulled = self.client.PullMessages(PullAppMessagesRequest(message_ids=list(waiting)))
+            for head in pulled.messages_list:
                 node = waiting.pop(head.metadata.reply_to_message_id, None)
                 if node is not None:
                     replies[node], size = self._opened(node, head)
                     self.traffic.add(node, sizes[node], size)
-            if waiting and not found.messages_list:
+            if waiting and not pulled.messages_list:
                 time.sleep(LOOK)
         for node in waiting.values():
             self.traffic.add(node, sizes[node], 0)
@@ -198,14 +198,14 @@ def wait_for_clients(
         Infeasible: If fewer than ``least`` came in time.
     """
     end = time.monotonic() + seconds
-    told = -1
+    counted = -1
     while True:
         online = grid.nodes()
         if len(online) >= wanted:
             return online
-        if len(online) != told:
-            told = len(online)
-            tell(f"{told} of {wanted} clients online")
+        if len(online) != counted:
+            counted = len(online)
+            tell(f"{counted} of {wanted} clients online")
         if time.monotonic() >= end:
             break
         time.sleep(0.2)

@@ -81,9 +81,9 @@ class Guard:
             return hmac.compare_digest(headers.get(OPERATOR.encode(), b""), self.token)
         return False
 
-    def _registered(self, said: bytes) -> bool:
+    def _registered(self, sent: bytes) -> bool:
         try:
-            return base64.b64decode(said, validate=True) in self.keys
+            return base64.b64decode(sent, validate=True) in self.keys
         except ValueError:
             return False
 

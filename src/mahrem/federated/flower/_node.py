@@ -148,8 +148,8 @@ class FlowerNode:
         from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
         public = public_key_to_bytes(self.key.public_key())
-        said = self._client.ActivateNode(ActivateNodeRequest(public_key=public, heartbeat_interval=BEAT))
-        self._node = Node(node_id=said.node_id)
+        reply = self._client.ActivateNode(ActivateNodeRequest(public_key=public, heartbeat_interval=BEAT))
+        self._node = Node(node_id=reply.node_id)
         self.tell(f"{self._name}: connected to {self.federation.address}")
 
     def _leave(self) -> None:
@@ -181,10 +181,10 @@ class FlowerNode:
         from flwr.common.serde import message_from_proto
         from flwr.proto.fleet_pb2 import PullMessagesRequest, PushMessagesRequest
 
-        found = self._client.PullMessages(PullMessagesRequest(node=self._node))
-        if not found.messages_list:
+        pulled = self._client.PullMessages(PullMessagesRequest(node=self._node))
+        if not pulled.messages_list:
             return False
-        question = message_from_proto(found.messages_list[0])
+        question = message_from_proto(pulled.messages_list[0])
         start = time.perf_counter()
         head, tree = carried(Carried(self._answered(question), reply_to=question))
         self._client.PushMessages(

@@ -105,7 +105,7 @@ class FlowerRun:
             ended, details = SubStatus.FAILED, kind.__name__
         try:
             self._finish(self._client, ended, details)
-            self.status = self._said()
+            self.status = self._ask_status()
         except Exception as lost:
             self.status = "unknown: the server was lost"
             if kind is None:
@@ -156,12 +156,12 @@ class FlowerRun:
         from flwr.supercore.runtime import RuntimeHttpClient
 
         while True:
-            said = door.AcquireTask(AcquireTaskRequest(supported_task_types=[TaskType.SERVER_APP]))
-            if not said.token:
+            acquired = door.AcquireTask(AcquireTaskRequest(supported_task_types=[TaskType.SERVER_APP]))
+            if not acquired.token:
                 raise OutputFailed(f"run={self.number}: somebody else took its task")
-            if said.task.run_id == self.number:
-                return said.task, said.token
-            with self._made(RuntimeHttpClient, RuntimeTokenHttpInterceptor(said.token)) as other:
+            if acquired.task.run_id == self.number:
+                return acquired.task, acquired.token
+            with self._made(RuntimeHttpClient, RuntimeTokenHttpInterceptor(acquired.token)) as other:
                 self._finish(other, SubStatus.FAILED, "its coordinator was lost")
 
     @staticmethod
@@ -170,14 +170,14 @@ class FlowerRun:
 
         client.PushTaskOutput(PushTaskOutputRequest(sub_status=ended, details=details))
 
-    def _said(self) -> str:
+    def _ask_status(self) -> str:
         """Ask the SuperLink how the run ended."""
         from flwr.proto.control_pb2 import ListRunsRequest
         from flwr.supercore.control.control_http_client import ControlHttpClient
 
         with self._made(ControlHttpClient) as control:
-            found = control.ListRuns(ListRunsRequest(run_id=self.number)).run_dict[self.number]
-        return ":".join(part for part in (found.status.status, found.status.sub_status) if part)
+            run = control.ListRuns(ListRunsRequest(run_id=self.number)).run_dict[self.number]
+        return ":".join(part for part in (run.status.status, run.status.sub_status) if part)
 
     def _beat(self) -> None:
         import httpx

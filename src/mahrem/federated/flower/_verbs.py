@@ -123,7 +123,7 @@ class _Coordinator:
     def _grid(self) -> Iterator[FlowerGrid]:
         with self.carried as grid:
             if abs(self.carried.clock.ahead) > APART:
-                self.tell(f"{self.carried.clock.said()}; messages are dated by the server's")
+                self.tell(f"{self.carried.clock.describe()}; messages are dated by the server's")
             wanted = self.settings.clients
             wanted = len(self.federation.clients) if wanted is None else wanted
             least = self.federation.task.plan.least_clients

@@ -48,7 +48,7 @@ class Network:
     epochs: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(int(one) for one in self.hidden))
+        object.__setattr__(self, "hidden", tuple(int(size) for size in self.hidden))
         for size in self.hidden:
             check.between(1, 10_000, hidden=size)
         check.between(1e-9, 100, rate=check.finite(rate=self.rate))

@@ -42,8 +42,8 @@ def clipped_gradients(stack: LayerStack, slope: Weights, clip: float) -> None:
             slope = slope @ stack.layers[place][0]
     shares = clip / np.maximum(np.sqrt(squares), clip)
     shares[~np.isfinite(squares)] = 0.0  # a row whose gradient is no number has no say
-    for place, one in enumerate(reversed(slopes)):
-        short = np.where(shares[:, None] > 0, one * shares[:, None].astype(one.dtype), 0)
+    for place, slope in enumerate(reversed(slopes)):
+        short = np.where(shares[:, None] > 0, slope * shares[:, None].astype(slope.dtype), 0)
         matrix, offset = stack.slopes[place]
         np.matmul(short.T, np.nan_to_num(stack.inputs[place], posinf=0, neginf=0), out=matrix)
         np.sum(short, axis=0, out=offset)

@@ -92,12 +92,12 @@ def first_weights(shapes: Sequence[tuple[int, ...]], rng: np.random.Generator) -
 
 def layers_of(flat: Weights, shapes: Sequence[tuple[int, ...]]) -> list[tuple[Weights, Weights]]:
     """Give matrices and offsets as views into one vector."""
-    found, at = [], 0
+    arrays, at = [], 0
     for shape in shapes:
         size = int(np.prod(shape))
-        found.append(flat[at : at + size].reshape(shape))
+        arrays.append(flat[at : at + size].reshape(shape))
         at += size
-    return list(zip(found[::2], found[1::2], strict=True))
+    return list(zip(arrays[::2], arrays[1::2], strict=True))
 
 
 def cross_entropy_slope(scores: Weights, right: Weights) -> Weights:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,37 +19,12 @@ from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
 from mahrem.types import Integers
 
+if TYPE_CHECKING:
+    from mahrem.federated.rules._plan import RulesPlan
+
 __all__ = ["Candidates", "ExactSettings", "RulesResult", "learn_exact"]
 
 Candidates: TypeAlias = Literal["levels", "partition"]
-
-
-class ExactTerms(Protocol):
-    """What exact du-CBA needs to know: :class:`ExactSettings`, or a plan that was agreed on."""
-
-    @property
-    def cba(self) -> CbaSettings:
-        """The settings of CBA."""
-
-    @property
-    def candidates(self) -> Candidates:
-        """How sets to count are found."""
-
-    @property
-    def most(self) -> int | None:
-        """How many sets a client names."""
-
-    @property
-    def least_count(self) -> int:
-        """The clients' own minimum count."""
-
-    @property
-    def recount(self) -> bool:
-        """Whether to count again without a client that was lost."""
-
-    @property
-    def least_clients(self) -> int:
-        """How many must stay to the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +76,7 @@ class _Run:
 
     grid: MessageGrid
     columns: tuple[str, ...]
-    settings: ExactTerms
+    settings: ExactSettings | RulesPlan
     adder: Adder
     nodes: list[str]
     left_out: dict[str, str] = field(default_factory=dict)
@@ -141,14 +116,14 @@ class _Run:
     def add(self, kind: str, body: Mapping[str, Any], classes: int, rows: int) -> Integers:
         """Ask for counts and add them up; raises :class:`_Fewer` if one that was counted is lost."""
         length = rows * classes if kind == "counts" else rows + (rows + 1) * classes
-        found = self.adder(
+        summed = self.adder(
             self.grid,
             self.nodes,
             self.question(kind, body),
             lambda numbers: _fault(kind, numbers, length, classes, self.totals),
         )
-        lost = set(self.nodes) - set(found.nodes)
-        self.leave_out({node: found.failures.get(node, "no answer in time") for node in lost})
+        lost = set(self.nodes) - set(summed.nodes)
+        self.leave_out({node: summed.failures.get(node, "no answer in time") for node in lost})
         if lost and self.summed:
             if self.adder.hides and not self.settings.recount:
                 raise Infeasible(
@@ -159,7 +134,7 @@ class _Run:
             self.summed = False
             raise _Fewer
         self.summed = True
-        return found.total
+        return summed.total
 
 
 class _Fewer(Exception):
@@ -186,7 +161,7 @@ def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Inte
 def learn_exact(
     grid: MessageGrid,
     columns: Sequence[str],
-    settings: ExactTerms | None = None,
+    settings: ExactSettings | RulesPlan | None = None,
     *,
     adder: Adder | None = None,
 ) -> RulesResult:
@@ -200,7 +175,7 @@ def learn_exact(
     Args:
         grid: The clients.
         columns: The columns of all tables, without the target; their order breaks ties.
-        settings: See :class:`ExactSettings`.
+        settings: See :class:`ExactSettings`; a plan that was agreed on will do.
         adder: How counts are added: :class:`PlainSum`, :class:`MaskedSum`, :class:`EncryptedSum`.
 
     Guarantees:
@@ -247,10 +222,10 @@ def _candidates(run: _Run) -> ItemMatrix:
     cut, least = 0, run.settings.least_count
     for node, reply in answers.items():
         try:
-            said = reply.body
-            pairs = list(zip(said["places"].tolist(), map(str, said["cells"]), strict=True))
-            sets, named = said["sets"], set(map(str, said["classes"]))
-            omitted, own = int(said["cut"]), int(said["least"])
+            sent = reply.body
+            pairs = list(zip(sent["places"].tolist(), map(str, sent["cells"]), strict=True))
+            sets, named = sent["sets"], set(map(str, sent["classes"]))
+            omitted, own = int(sent["cut"]), int(sent["least"])
             check_sets(sets, pairs, len(run.columns), 1 if levels else cba.longest or len(run.columns))
         except (KeyError, ValueError, TypeError, AttributeError, InvalidInput):
             failures[node] = "frequent sets that cannot be read"
@@ -275,13 +250,13 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
     """Count candidates over all clients; gives the sets that are frequent, their counts, and all rows."""
     settings = run.settings.cba
     place = np.array([column for column, _ in run.pairs], np.int32)
-    found = []
+    levels = []
     asked = sets
     while True:
         counts, totals = _ask_counts(run, asked)
         weight = counts.max(axis=1, initial=0) if settings.support_of == "rule" else counts.sum(axis=1)
         frequent = weight >= least_rows(settings.support, int(totals.sum()))
-        found.append((asked[frequent], counts[frequent]))
+        levels.append((asked[frequent], counts[frequent]))
         if run.settings.candidates == "partition":
             break
         onward = (
@@ -292,9 +267,9 @@ def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integer
         )  # nothing behind pure sets
         if len(asked) == 0:
             break
-    width = max(held.shape[1] for held, _ in found)
-    whole = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held, _ in found]
-    return np.concatenate(whole), np.concatenate([counts for _, counts in found]), totals
+    width = max(held.shape[1] for held, _ in levels)
+    whole = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held, _ in levels]
+    return np.concatenate(whole), np.concatenate([counts for _, counts in levels]), totals
 
 
 def _ask_counts(run: _Run, sets: ItemMatrix) -> tuple[Integers, Integers]:

@@ -178,9 +178,9 @@ def learn_one_shot(
     merged.columns = merged.columns or tuple(columns)  # not what the first to answer says
     kept: list[str] = []
     sent = 0
-    for node, said in answers.items():
+    for node, reply in answers.items():
         try:
-            part = RuleList.from_json(said.body["rules"].decode())
+            part = RuleList.from_json(reply.body["rules"].decode())
             merged.add(part)
         except (InvalidInput, KeyError, AttributeError, UnicodeError) as error:
             failures[node] = str(error) if isinstance(error, InvalidInput) else "rules that cannot be read"

@@ -107,7 +107,7 @@ class RulesSilo:
         if asked is None:
             raise InvalidInput(f"kind={kind!r} is no question that a client answers")
         try:
-            found = asked(body)
+            counts = asked(body)
         except (KeyError, IndexError, ValueError, TypeError) as error:
             if isinstance(error, MahremError):
                 raise
@@ -115,8 +115,8 @@ class RulesSilo:
                 f"kind={kind!r}: the question cannot be read ({type(error).__name__})"
             ) from None
         if self.least_count > 1:
-            found[found < self.least_count] = 0
-        return found
+            counts[counts < self.least_count] = 0
+        return counts
 
     def _same_schema(self, body: Mapping[str, Any]) -> None:
         columns = list(self.table.items.columns)
@@ -179,11 +179,11 @@ class RulesSilo:
         bits, number = self._asked(body)
         sets = _sets(body["sets"], len(bits.items))
         counts = count_sets(bits, sets, ordered=True)  # quick if neighbours share items
-        found = np.zeros((len(sets) + 1, len(body["classes"])), np.int64)
+        table = np.zeros((len(sets) + 1, len(body["classes"])), np.int64)
         known = number < len(body["classes"])
-        found[0, number[known]] = bits.totals()[known]
-        found[1:, number[known]] = counts[:, known]
-        return found.ravel()
+        table[0, number[known]] = bits.totals()[known]
+        table[1:, number[known]] = counts[:, known]
+        return table.ravel()
 
     def _cover(self, body: Mapping[str, Any]) -> Integers:
         bits, number = self._asked(body)
@@ -194,10 +194,10 @@ class RulesSilo:
         """Train CBA here and give its rules."""
         self._same_schema(body)
         settings = CbaSettings(**body["settings"])
-        found = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
-        found = without_few(found, self.least_count) if self.least_count > 1 else found
-        found = self.protect(found) if self.protect else found
-        return {"rules": self._without_rare(found.bare()).to_json().encode()}
+        rules = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
+        rules = without_few(rules, self.least_count) if self.least_count > 1 else rules
+        rules = self.protect(rules) if self.protect else rules
+        return {"rules": self._without_rare(rules.bare()).to_json().encode()}
 
     def _named_classes(self) -> list[str]:
         """Name the classes that enough people have; that somebody has a rare one is not told either."""

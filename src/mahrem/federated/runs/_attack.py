@@ -77,13 +77,16 @@ def attack_run(
     home = Path(folder)
     tables = _tables(home, members, holdout, reading)
     if any((home / name).is_file() for name in (CHECKPOINT, "model.npz")):
-        found, report = _weights(home, tables, shadows=shadows, seed=seed, progress=progress)
+        findings, report = _weights(home, tables, shadows=shadows, seed=seed, progress=progress)
     else:
-        found, report = _rules(home, tables, shadows=shadows)
+        findings, report = _rules(home, tables, shadows=shadows)
     report |= {"source": home.name, "run": {**_about(home), **report["run"]}}
-    report |= {"findings": [one.as_dict() for one in found], "alarming": sum(one.alarming for one in found)}
+    report |= {
+        "findings": [finding.as_dict() for finding in findings],
+        "alarming": sum(finding.alarming for finding in findings),
+    }
     report["seconds"] = round(time.perf_counter() - began, 3)
-    return RedTeam(report=report, findings=found)
+    return RedTeam(report=report, findings=findings)
 
 
 def _about(home: Path) -> dict[str, Any]:
@@ -116,10 +119,10 @@ def _tables(
 def _drawn(home: Path) -> dict[str, Any]:
     """Give what a simulation wrote down about its table; nothing of a run that was none."""
     try:
-        said = json.loads((home / "summary.json").read_text(encoding="utf-8")).get("simulated")
+        drawn = json.loads((home / "summary.json").read_text(encoding="utf-8")).get("simulated")
     except (OSError, ValueError, AttributeError):  # a run that did not finish has none
         return {}
-    return said if isinstance(said, dict) else {}
+    return drawn if isinstance(drawn, dict) else {}
 
 
 def _wanting(home: Path) -> str:
@@ -135,8 +138,8 @@ def _members() -> str:
 def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     """Part a table as a simulation did; its draw depends on its seed and the number of rows alone."""
     try:
-        said = json.loads((home / "summary.json").read_text(encoding="utf-8"))
-        drawn, learnt = said["simulated"], _rows_learnt(said)
+        summary = json.loads((home / "summary.json").read_text(encoding="utf-8"))
+        drawn, learnt = summary["simulated"], _rows_learnt(summary)
         target, rows, kept = drawn["target"], drawn["rows"], drawn["test_rows"]
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidParameter(
@@ -154,7 +157,7 @@ def _parted(home: Path, whole: pl.DataFrame) -> Tables:
     vetting = drawn.get("server_rows", 0)
     inside, _ = rows_apart(inside, vetting, [drawn["seed"], 1])
     fits = whole.height == rows == learnt + kept + vetting
-    if not fits or not _judges_alike(home, outside, said):
+    if not fits or not _judges_alike(home, outside, summary):
         raise InvalidInput(
             f"{_members()} has {whole.height} rows with a class: the clients learnt from {learnt} and {kept} "
             f"were kept, and this is not the table they were taken from, or not all of it was used; give "
@@ -170,9 +173,9 @@ def _judges_alike(home: Path, kept: pl.DataFrame, summary: Mapping[str, Any]) ->
         return abs(reached - float(summary["accuracy"])) < ROUNDED
     shared = SharedModel.load(home)
     rows, labels = shared.schema.rows(kept)
-    found = figures_of(labels, shared.scores_of_rows(rows))
+    again = figures_of(labels, shared.scores_of_rows(rows))
     figures = summary["simulated"].get("figures", summary["figures"])  # peers' models may be a mean
-    return all(abs(found[name] - figures[name]) < ROUNDED for name in found if name in figures)
+    return all(abs(again[name] - figures[name]) < ROUNDED for name in again if name in figures)
 
 
 def _rows_learnt(summary: Mapping[str, Any]) -> int:
@@ -203,7 +206,7 @@ def _weights(
         raise InvalidParameter(f"shadows={shadows}: they are networks, and this run learnt trees")
     claimed = None if cost is None else {"epsilon": cost[0], "delta": cost[1]}
     report: dict[str, Any] = {"claimed": claimed, "members": 0, "holdout": 0}
-    found: tuple[Finding, ...] = (not_done("membership by loss", _wanting(home)),)
+    findings: tuple[Finding, ...] = (not_done("membership by loss", _wanting(home)),)
     if tables is not None:
         inside, outside = (Examples(*shared.schema.rows(frame)) for frame in tables)
         done = attack_model(
@@ -216,20 +219,20 @@ def _weights(
             seed=seed,
             progress=progress,
         )
-        found, report = done.findings, dict(done.report)
+        findings, report = done.findings, dict(done.report)
     why = f"a run folder keeps no client's part; {SEEN if plan.sum == 'plain' else HIDDEN}"
-    found += tuple(not_done(name, why) for name in ("membership by updates", "gradient inversion"))
-    return found, {**report, "run": {"model": plan.model, "rounds": shared.rounds, "plan": plan.as_dict()}}
+    findings += tuple(not_done(name, why) for name in ("membership by updates", "gradient inversion"))
+    return findings, {**report, "run": {"model": plan.model, "rounds": shared.rounds, "plan": plan.as_dict()}}
 
 
 def _attributes(shared: SharedModel) -> dict[str, tuple[range, Floats]]:
     """Give the columns of words: a place for each value, the last one for what is missing."""
-    found, start = {}, 0
+    places, start = {}, 0
     for name, column in shared.schema.columns.items():
         if isinstance(column, DeclaredWords) and len(column.values) > 1:
-            found[name] = (range(start, start + column.width), np.eye(column.width)[: len(column.values)])
+            places[name] = (range(start, start + column.width), np.eye(column.width)[: len(column.values)])
         start += column.width
-    return found
+    return places
 
 
 def _rules(home: Path, tables: Tables | None, *, shadows: int) -> tuple[tuple[Finding, ...], dict[str, Any]]:

@@ -50,8 +50,8 @@ def accuracy_of_rules(model: RuleList, target: str, frame: pl.DataFrame) -> floa
     """Give the share of rows that the rules are right about."""
     schema = RulesSchema(columns=model.columns, target=target, bins=_cuts(model, frame))
     cells = as_cells(schema.cells(frame))
-    said = np.array(model.classes)[model.decide(model.first(cells.select(model.columns)))]
-    return float((said == cells[target].to_numpy()).mean())
+    predicted = np.array(model.classes)[model.decide(model.first(cells.select(model.columns)))]
+    return float((predicted == cells[target].to_numpy()).mean())
 
 
 def target_of(model: RuleList, frame: pl.DataFrame) -> str:
@@ -61,28 +61,28 @@ def target_of(model: RuleList, frame: pl.DataFrame) -> str:
         InvalidInput: If no column can be it, or several.
     """
     check.columns_exist(model.columns, frame.columns)
-    found = [
+    candidates = [
         name
         for name in frame.columns
         if name not in model.columns and set(frame[name].cast(pl.String).drop_nulls()) <= set(model.classes)
     ]
-    if len(found) != 1:
+    if len(candidates) != 1:
         raise InvalidInput(
-            f"{either('members', '--original')}: {len(found)} columns hold nothing but classes of the rules; "
-            f"one must, besides the columns they speak of: leave the others out of the table"
+            f"{either('members', '--original')}: {len(candidates)} columns hold nothing but classes of the "
+            f"rules; one must, besides the columns they speak of: leave the others out of the table"
         )
-    return found[0]
+    return candidates[0]
 
 
 def _cuts(model: RuleList, frame: pl.DataFrame) -> dict[str, tuple[float, ...]]:
     """Read off the rules where columns of numbers were cut."""
-    found: dict[str, set[float]] = {}
+    cuts: dict[str, set[float]] = {}
     for rule in model.rules:
         for name, cell in rule.left:
-            said = BIN.fullmatch(cell)
-            if said is not None and read_kind(frame[name])[0] is Kind.NUMERIC:
-                found.setdefault(name, set()).update(float(end) for end in said.groups() if end is not None)
-    return {name: tuple(sorted(ends)) for name, ends in found.items()}
+            written = BIN.fullmatch(cell)
+            if written is not None and read_kind(frame[name])[0] is Kind.NUMERIC:
+                cuts.setdefault(name, set()).update(float(end) for end in written.groups() if end is not None)
+    return {name: tuple(sorted(ends)) for name, ends in cuts.items()}
 
 
 class _AskedRules:
@@ -90,12 +90,12 @@ class _AskedRules:
 
     def __init__(self, model: RuleList, cells: pl.DataFrame) -> None:
         self.model = model
-        found = [
+        coded = [
             np.unique(cells[name].fill_null("").to_numpy().astype(str), return_inverse=True)
             for name in model.columns
         ]
-        self.known = [values for values, _ in found]
-        self.codes = np.column_stack([codes for _, codes in found])
+        self.known = [values for values, _ in coded]
+        self.codes = np.column_stack([codes for _, codes in coded])
 
     def predict_proba(self, rows: Integers) -> Floats:
         cells = {

@@ -15,7 +15,6 @@ BINS: Entries[Entry] = Entries(
         Entry(name="supervised", home="mahrem.learning.rules:SupervisedBins"),
         Entry(name="quantile", home="mahrem.learning.rules:QuantileBins"),
         Entry(name="width", home="mahrem.learning.rules:EqualWidthBins"),
-        Entry(name="none", home="mahrem.federated.runs._simulate_rules:leave_numbers"),
     ),
 )
 

@@ -79,17 +79,17 @@ class RunFolder:
         """Make the folder, or take over one whose run did not finish; if it goes on, with what it has."""
         if path.exists() and not path.is_dir():
             raise InvalidParameter(f"output={path.name!r} exists and is no folder")
-        made = cls(path, plan, tell)
+        run = cls(path, plan, tell)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            made.let_go = weakref.finalize(made, _hold(path))
-            made._take(force=force, goes_on=goes_on)
+            run.let_go = weakref.finalize(run, _hold(path))
+            run._take(force=force, goes_on=goes_on)
         except BaseException as error:
-            made.let_go()
+            run.let_go()
             if isinstance(error, OSError) and not isinstance(error, OutputFailed):
                 raise OutputFailed(f"output={path.name!r} cannot be made: {error.strerror}") from error
             raise
-        return made
+        return run
 
     def _take(self, *, force: bool, goes_on: bool) -> None:
         """Make the folder this run's own."""
@@ -129,10 +129,10 @@ class RunFolder:
             f"{done.bytes_up:,} bytes up, {done.bytes_down:,} down"
         )
 
-    def complete(self, said: Mapping[str, Any], files: Mapping[str, str | bytes]) -> dict[str, Any]:
+    def complete(self, facts: Mapping[str, Any], files: Mapping[str, str | bytes]) -> dict[str, Any]:
         """Write files, pictures of the traffic and the summary; gives the summary."""
         summary = {
-            **said,
+            **facts,
             "bytes": self.log.bytes(),
             "seconds": round(time.time() - self.begun, 3),
             "plan": self.plan.as_dict(),
@@ -148,7 +148,7 @@ class RunFolder:
     def _state(self, state: str, **more: Any) -> None:
         now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
         begun = dt.datetime.fromtimestamp(self.begun, dt.UTC).isoformat(timespec="seconds")
-        said = {
+        shown = {
             "state": state,
             "process": os.getpid(),
             "begun": begun,
@@ -157,7 +157,7 @@ class RunFolder:
             "last": self.log.rounds[-1].what if self.log.rounds else None,
             **more,
         }
-        self.write(STATE, json.dumps(said, indent=2) + "\n")
+        self.write(STATE, json.dumps(shown, indent=2) + "\n")
 
     def write(self, name: str, held: str | bytes) -> None:
         """Swap a file in whole."""

@@ -46,37 +46,37 @@ class RunProgress:
         """Read where a run stopped."""
         try:
             state = json.loads((path / STATE).read_text(encoding="utf-8"))["state"]
-            said = json.loads((path / PROGRESS).read_text(encoding="utf-8"))
+            kept = json.loads((path / PROGRESS).read_text(encoding="utf-8"))
             if state == "finished":
                 return cls(key, why="it is finished")
-            if said["key"] != key:
+            if kept["key"] != key:
                 return cls(key, why="it was begun with another plan, schema, federation or table")
             model = SharedModel.from_bytes((path / CHECKPOINT).read_bytes())
             refused = {
-                name: {int(at): why for at, why in told.items()} for name, told in said["refused"].items()
+                name: {int(at): why for at, why in rounds.items()} for name, rounds in kept["refused"].items()
             }
             return cls(
                 key,
                 model,
-                [dict(line) for line in said["history"][: model.rounds]],
-                tuple(said["nodes"]),
-                dict(said["reports"]),
-                dict(said["left_out"]),
+                [dict(line) for line in kept["history"][: model.rounds]],
+                tuple(kept["nodes"]),
+                dict(kept["reports"]),
+                dict(kept["left_out"]),
                 refused,
                 [
-                    one
-                    for told in said.get("verdicts", [])
-                    if (one := UpdateVerdict(**told)).round <= model.rounds
+                    verdict
+                    for line in kept.get("verdicts", [])
+                    if (verdict := UpdateVerdict(**line)).round <= model.rounds
                 ],
-                int(said.get("again", 0)),
+                int(kept.get("again", 0)),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return cls(key, why="no round of it was kept")
 
-    def write(self, folder: RunFolder, found: WeightsResult) -> None:
+    def write(self, folder: RunFolder, result: WeightsResult) -> None:
         """Keep what was found so far, with the model."""
-        self._write(folder, self.joined(found))  # first: lines of rounds without a model are cut off
-        folder.write(CHECKPOINT, found.model.to_bytes())
+        self._write(folder, self.joined(result))  # first: lines of rounds without a model are cut off
+        folder.write(CHECKPOINT, result.model.to_bytes())
 
     def go_on(self, folder: RunFolder, model: SharedModel) -> None:
         """Count, before anybody is asked, that the round that was lost is asked again."""
@@ -84,28 +84,28 @@ class RunProgress:
         self._write(folder, self.joined(WeightsResult(model, verdicts=self.verdicts)))
 
     def _write(self, folder: RunFolder, whole: WeightsResult) -> None:
-        said = {
+        kept = {
             "key": self.key,
             "history": self.history,
             "nodes": whole.nodes,
             "reports": whole.reports,
             "left_out": whole.left_out,
             "refused": whole.refused,
-            "verdicts": [asdict(one) for one in whole.verdicts],
+            "verdicts": [asdict(verdict) for verdict in whole.verdicts],
             "again": self.again,
         }
-        folder.write(PROGRESS, json.dumps(said))
+        folder.write(PROGRESS, json.dumps(kept))
 
-    def joined(self, found: WeightsResult) -> WeightsResult:
+    def joined(self, result: WeightsResult) -> WeightsResult:
         """Give what all parts of a run found together: a client of an early round is in the model, too."""
-        back = {name: why for name, why in self.left_out.items() if name not in found.reports}
-        refused = {name: dict(told) for name, told in self.refused.items()}
-        for name, told in found.refused.items():
-            refused.setdefault(name, {}).update(told)
+        back = {name: why for name, why in self.left_out.items() if name not in result.reports}
+        refused = {name: dict(rounds) for name, rounds in self.refused.items()}
+        for name, rounds in result.refused.items():
+            refused.setdefault(name, {}).update(rounds)
         return replace(
-            found,
-            nodes=tuple(sorted({*self.nodes, *found.nodes})),
-            reports={**self.reports, **found.reports},
-            left_out={**back, **found.left_out},
+            result,
+            nodes=tuple(sorted({*self.nodes, *result.nodes})),
+            reports={**self.reports, **result.reports},
+            left_out={**back, **result.left_out},
             refused=refused,
         )

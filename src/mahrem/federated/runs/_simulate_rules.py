@@ -19,7 +19,7 @@ from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import RuleList, as_cells, cba
 from mahrem.table import Kind, read_kind
 
-__all__ = ["RulesSimulation", "leave_numbers"]
+__all__ = ["RulesSimulation"]
 
 FEW = 10  # a column of numbers with at most so many values is left as it is
 
@@ -31,8 +31,8 @@ class RulesSimulation:
     Args:
         plan: What is learnt.
         sharing: How the table is shared out.
-        bins: How columns of numbers are cut; the cuts are found on all training rows, which a real
-            federation cannot do: there they are agreed on before.
+        bins: How columns of numbers are cut (:data:`BINS`, or ``none``); the cuts are found on all training
+            rows, which a real federation cannot do: there they are agreed on before.
     """
 
     plan: RulesPlan = field(default_factory=RulesPlan)
@@ -40,7 +40,7 @@ class RulesSimulation:
     bins: str = "supervised"
 
     def __post_init__(self) -> None:
-        check.one_of(tuple(BINS), bins=self.bins)
+        check.one_of((*BINS, "none"), bins=self.bins)
 
     def arrange(self, table: SimulatedTable) -> SimulatedFederation:
         """See :class:`Simulation`."""
@@ -73,22 +73,17 @@ class RulesSimulation:
         return SimulatedFederation(task, grid, compare)
 
 
-def leave_numbers() -> None:
-    """Stand for no bins at all: cells of numbers are values like others."""
-
-
 def _binned(table: SimulatedTable, bins: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Cut columns of numbers at places found on the rows to learn from."""
     learning, judged = table.learning, table.judged
-    make = BINS[bins].load()
-    if make is leave_numbers:
+    if bins == "none":
         return learning, judged
     numbers = [
         name
         for name in table.columns
         if read_kind(learning[name])[0] is Kind.NUMERIC and learning[name].n_unique() > FEW
     ]
-    cut = make(columns=numbers)
+    cut = BINS[bins].load()(columns=numbers)
     as_numbers = [pl.col(name).cast(pl.Float64, strict=False) for name in numbers]
     first, second = learning.with_columns(as_numbers), judged.with_columns(as_numbers)
     cut.fit(first, first[table.target].cast(pl.String).to_list())

@@ -45,7 +45,7 @@ class Neighbours:
 
     def __post_init__(self) -> None:
         pairs = sorted({(min(pair), max(pair)) for pair in self.edges})
-        if not pairs or any(one == other for one, other in pairs):
+        if not pairs or any(first == second for first, second in pairs):
             raise InvalidParameter(f"edges={len(pairs)}: at least one, each between two peers")
         object.__setattr__(self, "edges", tuple(pairs))
         object.__setattr__(self, "names", tuple(sorted({name for pair in pairs for name in pair})))
@@ -57,9 +57,9 @@ class Neighbours:
 
     def _parts(self) -> int:
         part = {name: {name} for name in self.names}
-        for one, other in self.edges:
-            if part[one] is not part[other]:
-                joined = part[one] | part[other]
+        for first, second in self.edges:
+            if part[first] is not part[second]:
+                joined = part[first] | part[second]
                 part.update(dict.fromkeys(joined, joined))
         return len({id(held) for held in part.values()})
 
@@ -85,7 +85,7 @@ class Neighbours:
     def weights(self) -> Floats:
         """Give the weight of every edge, in their order."""
         count = {name: sum(name in pair for pair in self.edges) for name in self.names}
-        return np.array([1 / (1 + max(count[one], count[other])) for one, other in self.edges])
+        return np.array([1 / (1 + max(count[first], count[second])) for first, second in self.edges])
 
     def of(self, name: str) -> dict[str, float]:
         """Give a peer's neighbours and the weights of its edges."""
@@ -93,7 +93,9 @@ class Neighbours:
             raise InvalidParameter(f"peer={name!r} is not in the graph")
         held = zip(self.edges, self.weights.tolist(), strict=True)
         return {
-            (other if name == one else one): weight for (one, other), weight in held if name in {one, other}
+            (second if name == first else first): weight
+            for (first, second), weight in held
+            if name in {first, second}
         }
 
 
@@ -119,10 +121,10 @@ def mix_values(
         {'a': [1.0], 'b': [3.0], 'c': [5.0]}
     """
     away = set(silent)
-    found = {name: np.array(held, np.float64) for name, held in values.items()}
-    for (one, other), weight in zip(neighbours.edges, neighbours.weights, strict=True):
-        if one not in away and other not in away:
-            step = weight * (np.asarray(values[other], np.float64) - values[one])
-            found[one] += step
-            found[other] -= step
-    return found
+    mixed = {name: np.array(held, np.float64) for name, held in values.items()}
+    for (first, second), weight in zip(neighbours.edges, neighbours.weights, strict=True):
+        if first not in away and second not in away:
+            step = weight * (np.asarray(values[second], np.float64) - values[first])
+            mixed[first] += step
+            mixed[second] -= step
+    return mixed

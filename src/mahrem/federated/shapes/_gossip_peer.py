@@ -179,27 +179,27 @@ def learn_by_gossip(
         if name != peer.name or not set(peer.neighbours) <= set(peers):
             raise InvalidParameter(f"peer={name!r} has neighbours that are not here, or another name")
     wire, run = grid or LocalGrid(peers), secrets.token_hex(8)
-    found = GossipResult(tuple(sorted(peers)), 0.0, 0)
+    result = GossipResult(tuple(sorted(peers)), 0.0, 0)
     for number in range(1, plan.rounds + 1):
-        _train(peers, number, found)
+        _train(peers, number, result)
         for mix in range(plan.mixes):
             for _, peer in sorted(peers.items()):
-                found.failed += peer.swap(wire, run, number * plan.mixes + mix)
+                result.failed += peer.swap(wire, run, number * plan.mixes + mix)
             for peer in peers.values():
                 peer.settle()
         if after is not None:
             after(number)
     edges = sum(len(peer.neighbours) for peer in peers.values()) // 2
-    if found.failed == edges * plan.mixes * plan.rounds:
-        raise Infeasible(f"talks={found.failed} failed: no two peers heard each other", reached=0)
+    if result.failed == edges * plan.mixes * plan.rounds:
+        raise Infeasible(f"talks={result.failed} failed: no two peers heard each other", reached=0)
     held = np.stack([peer.weights for peer in peers.values()]).astype(np.float64)
-    found.spread = float(np.abs(held - held.mean(axis=0)).max())
-    return found
+    result.spread = float(np.abs(held - held.mean(axis=0)).max())
+    return result
 
 
-def _train(peers: Mapping[str, GossipPeer], number: int, found: GossipResult) -> None:
+def _train(peers: Mapping[str, GossipPeer], number: int, result: GossipResult) -> None:
     for name, peer in sorted(peers.items()):
         try:
             peer.train(number)
         except InvalidInput as error:
-            found.refused.setdefault(name, {})[number] = str(error)
+            result.refused.setdefault(name, {})[number] = str(error)

@@ -52,6 +52,6 @@ class LabelNoise:
         if ledger is not None:
             ledger.spend(local_event(ask.event(), ledger), what="labels of split or vertical learning")
         known = labels >= 0
-        found = labels.copy()
-        found[known] = ask(labels[known])
-        return found
+        noisy = labels.copy()
+        noisy[known] = ask(labels[known])
+        return noisy

@@ -177,13 +177,13 @@ def learn_transfer(
         ['n', 'y']
     """
     shapes, run = plan.head_shapes(len(classes)), secrets.token_hex(8)
-    found = TransferResult(first_weights(shapes, np.random.default_rng(plan.seed)))
+    result = TransferResult(first_weights(shapes, np.random.default_rng(plan.seed)))
     nodes = grid.nodes()
     for number in range(1, plan.rounds + 1):
-        answers, failures = ask_all(grid, nodes, Message("head", run, number, {"weights": found.head}))
+        answers, failures = ask_all(grid, nodes, Message("head", run, number, {"weights": result.head}))
         kept: dict[str, Mapping[str, Any]] = {}
         for node, reply in answers.items():
-            rows, wrong = reply.body.get("rows"), wrong_weights(reply.body.get("weights"), len(found.head))
+            rows, wrong = reply.body.get("rows"), wrong_weights(reply.body.get("weights"), len(result.head))
             if wrong is None and not (isinstance(rows, int) and 0 < rows <= LARGEST_ROWS):
                 wrong = "a number of rows that cannot be"
             if wrong is None:
@@ -191,13 +191,13 @@ def learn_transfer(
             else:
                 failures[node] = wrong
         for node, why in failures.items():
-            found.refused.setdefault(node, {})[number] = why
+            result.refused.setdefault(node, {})[number] = why
         enough(len(kept), plan.least_clients, f"round {number}")
         stacked = np.stack([body["weights"] for body in kept.values()])
         many = np.array([body["rows"] for body in kept.values()], np.float64)
-        found.head = weighted_average(stacked, many).astype(np.float32)
-        found.nodes = tuple(sorted({*found.nodes, *kept}))
+        result.head = weighted_average(stacked, many).astype(np.float32)
+        result.nodes = tuple(sorted({*result.nodes, *kept}))
         if after is not None:
             after(number)
-    ask_all(grid, nodes, Message("take", run, plan.rounds + 1, {"weights": found.head}))
-    return found
+    ask_all(grid, nodes, Message("take", run, plan.rounds + 1, {"weights": result.head}))
+    return result

@@ -213,22 +213,24 @@ class ServerTurns:
         after: AfterTurns | None,
     ) -> SplitResult:
         """Give turns until all rounds are over; ``learn`` takes a step and gives the slope for the client."""
-        found = SplitResult(top)
+        result = SplitResult(top)
         nodes = self.grid.nodes()
         for number in range(1, self.plan.rounds + 1):
             for place, node in enumerate(nodes):
                 try:
                     self._turn(node, number, (number - 1) * len(nodes) + place, learn)
                 except (LostClient, InvalidInput) as error:
-                    found.missed.setdefault(node, {})[number] = str(error)
+                    result.missed.setdefault(node, {})[number] = str(error)
                 else:
-                    found.nodes, found.last = tuple(sorted({*found.nodes, node})), node
-            if all(number in found.missed.get(node, {}) for node in nodes):
-                why = next((str(told[number]) for told in found.missed.values()), "none is on the grid")
+                    result.nodes, result.last = tuple(sorted({*result.nodes, node})), node
+            if all(number in result.missed.get(node, {}) for node in nodes):
+                why = next(
+                    (str(reasons[number]) for reasons in result.missed.values()), "none is on the grid"
+                )
                 raise Infeasible(f"clients=0 had a turn in round {number} ({why})", reached=0)
             if after is not None:
-                after(number, found)
-        return found
+                after(number, result)
+        return result
 
     def _turn(self, node: str, number: int, turn: int, learn: Callable[[str, Message], Weights]) -> None:
         body = {"agreed": self.agreed, "turn": self.turn, "sealed": self.sealed}

@@ -82,20 +82,20 @@ def learn_vertical(
         >>> model.predict(pl.DataFrame({"age": [3, 90], "year": [3, 90]})).tolist()
         ['n', 'y']
     """
-    work = _VerticalRounds(grid, plan, secrets.token_hex(8))
-    found = work.align(classes)
-    senders = [name for name in found.parties if name != found.label]
+    rounds = _VerticalRounds(grid, plan, secrets.token_hex(8))
+    result = rounds.align(classes)
+    senders = [name for name in result.parties if name != result.label]
     slopes = dict.fromkeys(senders, b"")
-    steps = plan.steps(found.rows)
+    steps = plan.steps(result.rows)
     for number in range(plan.rounds * steps):
-        parts = work.ask("parts", number, {name: {"slope": slopes[name]} for name in senders})
+        parts = rounds.ask("parts", number, {name: {"slope": slopes[name]} for name in senders})
         held = {name: reply.body.get("part", b"") for name, reply in parts.items()}
-        (reply,) = work.ask("slopes", number, {found.label: held}).values()
+        (reply,) = rounds.ask("slopes", number, {result.label: held}).values()
         slopes = {name: reply.body.get(name, b"") for name in senders}
         if after is not None and (number + 1) % steps == 0:
             after((number + 1) // steps)
-    work.ask("done", plan.rounds * steps, {name: {"slope": slopes[name]} for name in senders})
-    return found
+    rounds.ask("done", plan.rounds * steps, {name: {"slope": slopes[name]} for name in senders})
+    return result
 
 
 @dataclass
@@ -127,8 +127,10 @@ class _VerticalRounds:
             raise InvalidInput(f"parties={len(labelled)} have labels; it must be one")
         hashes = {name: answers[name].body["ids"] for name in parties if "ids" in answers[name].body}
         aligned = align_ids(hashes, self.plan.least_rows)
-        told = {"parties": list(parties), "label": labelled[0]}
-        self.ask("align", 0, {name: {**told, "places": places} for name, places in aligned.places.items()})
+        agreement = {"parties": list(parties), "label": labelled[0]}
+        self.ask(
+            "align", 0, {name: {**agreement, "places": places} for name, places in aligned.places.items()}
+        )
         missing = {name: int(answers[name].body.get("missing", 0)) for name in parties}
         return VerticalResult(parties, labelled[0], aligned.rows, aligned.alone, missing)
 

@@ -55,7 +55,7 @@ def joined_layers(parts: Sequence[LayerStack], top: LayerStack) -> Weights:
         ((12,), [0.0, 0.0])
     """
     matrices = [part.layers[0][0] for part in parts]
-    first = np.zeros((sum(len(one) for one in matrices), sum(one.shape[1] for one in matrices)))
+    first = np.zeros((sum(len(matrix) for matrix in matrices), sum(matrix.shape[1] for matrix in matrices)))
     down = across = 0
     for matrix in matrices:
         first[down : down + len(matrix), across : across + matrix.shape[1]] = matrix

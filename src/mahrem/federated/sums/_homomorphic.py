@@ -121,18 +121,18 @@ class EncryptedClient:
 
 def _opened_key(tenseal: Any, key: bytes, scheme: SumScheme, *, private: bool) -> Any:
     try:
-        found = tenseal.context_from(key)
-        scheme.vector(tenseal, found, [0])
+        context = tenseal.context_from(key)
+        scheme.vector(tenseal, context, [0])
     except (ValueError, RuntimeError, TypeError):
         raise InvalidInput(
             f"key of homomorphic sums={len(key)} bytes is none, or one of another kind of sums"
         ) from None
-    if bool(found.is_private()) != private:
+    if bool(context.is_private()) != private:
         wanted, given = ("secret", "public") if private else ("public", "secret")
         raise InvalidInput(
             f"key of homomorphic sums: the {wanted} one is needed, and this is the {given} one"
         )
-    return found
+    return context
 
 
 def check_public_key(key: bytes, numbers: str) -> bytes:
@@ -220,52 +220,52 @@ class EncryptedSum:
                 refuse_sum(total, fault)
                 return SumResult(total, tuple(kept), failures)
         raise Infeasible(
-            f"clients={len(kept)}: none of them opened the sum ({_said(why)})", reached=len(kept)
+            f"clients={len(kept)}: none of them opened the sum ({_reasons(why)})", reached=len(kept)
         )
 
     def _vectors(
         self, tenseal: Any, context: Any, answers: Mapping[str, Message], failures: dict[str, str]
     ) -> dict[str, list[Any]]:
         """Read the ciphertexts; an answer that holds none, or of another length than most, is a failure."""
-        found: dict[str, list[Any]] = {}
-        for node, said in answers.items():
+        vectors: dict[str, list[Any]] = {}
+        for node, reply in answers.items():
             try:
-                parts = [self.scheme.read(tenseal, context, part) for part in _parts(said.body)]
+                parts = [self.scheme.read(tenseal, context, part) for part in _parts(reply.body)]
                 held = [part.size() for part in parts]  # some nonsense can be read, as other vectors
-                whole = sized(self.scheme, said.body["length"], held)
+                whole = sized(self.scheme, reply.body["length"], held)
             except (KeyError, TypeError, ValueError, RuntimeError):
                 whole = False
             if whole:
-                found[node] = parts
+                vectors[node] = parts
             else:
                 failures[node] = "an answer that cannot be read"
-        usual = commonest(answers[node].body["length"] for node in found)
-        for node in [node for node in found if answers[node].body["length"] != usual]:
-            del found[node]
+        usual = commonest(answers[node].body["length"] for node in vectors)
+        for node in [node for node in vectors if answers[node].body["length"] != usual]:
+            del vectors[node]
             failures[node] = "another number of counts than the others"
-        return found
+        return vectors
 
 
 def _agreements(grid: MessageGrid, question: Message) -> bytes:
     """Let all named clients agree to their sum."""
     names = question.body["names"]
     answers, why = ask_all(grid, names, question)
-    agreed = {node: said.body.get("agreed") for node, said in answers.items()}
+    agreed = {node: reply.body.get("agreed") for node, reply in answers.items()}
     words = {
         node: word for node, word in agreed.items() if isinstance(word, bytes) and len(word) == AGREEMENT
     }
     why |= dict.fromkeys(agreed.keys() - words.keys(), "an answer that cannot be read")
     if why:
         raise Infeasible(
-            f"clients={len(words)} of {len(names)} agreed to be summed together ({_said(why)}); a sum is not "
-            f"opened unless all do",
+            f"clients={len(words)} of {len(names)} agreed to be summed together ({_reasons(why)}); a sum is "
+            f"not opened unless all do",
             reached=len(words),
         )
     return b"".join(words[name] for name in names)
 
 
-def _said(why: Mapping[str, str]) -> str:
-    return "; ".join(f"{node}: {said}" for node, said in sorted(why.items())[:3])
+def _reasons(why: Mapping[str, str]) -> str:
+    return "; ".join(f"{node}: {reason}" for node, reason in sorted(why.items())[:3])
 
 
 def _listed(parts: Sequence[bytes], length: int) -> dict[str, Any]:

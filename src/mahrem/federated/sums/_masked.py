@@ -132,7 +132,7 @@ class _Sum:
             self._all("sum-keys", nodes, {}),
             lambda _, body: _are_keys(body["keys"]) and isinstance(body["signed"], bytes),
         )
-        usual = commonest(len(said.body["signed"]) for said in keys.values())
+        usual = commonest(len(reply.body["signed"]) for reply in keys.values())
         return self._kept(keys, lambda _, body: len(body["signed"]) == usual)
 
     def _kept(
@@ -140,13 +140,13 @@ class _Sum:
     ) -> dict[str, Message]:
         """Give the answers that can be read; the others are failures of their clients."""
         kept: dict[str, Message] = {}
-        for node, said in answers.items():
+        for node, reply in answers.items():
             try:
-                good = fits(node, said.body)
+                good = fits(node, reply.body)
             except (KeyError, TypeError, InvalidInput):
                 good = False
             if good:
-                kept[node] = said
+                kept[node] = reply
             else:
                 self.failures[node] = "an answer that cannot be read"
         return kept
@@ -170,10 +170,10 @@ class _Sum:
     def _masked(self, shares: Mapping[str, Message]) -> dict[str, Words]:
         """Hand each client the shares meant for it, with the question; gives the masked numbers."""
         sealed: dict[str, dict[str, bytes]] = {name: {} for name in shares}
-        for sender, said in shares.items():
-            for place, receiver in enumerate(said.body["names"]):
+        for sender, reply in shares.items():
+            for place, receiver in enumerate(reply.body["names"]):
                 if receiver in sealed:
-                    sealed[receiver][sender] = cut(said.body["sealed"], SEALED, place)
+                    sealed[receiver][sender] = cut(reply.body["sealed"], SEALED, place)
         asked = InnerQuestion.of(self.question).as_body()
         questions = {
             name: self._message(
@@ -185,9 +185,9 @@ class _Sum:
         answers, failures = sorted_out(self.grid.send(questions), questions)
         self.failures.update(failures)
         answers = self._kept(answers, lambda _, body: _are_words(body["masked"]))
-        usual = commonest(len(said.body["masked"]) for said in answers.values())
+        usual = commonest(len(reply.body["masked"]) for reply in answers.values())
         answers = self._kept(answers, lambda _, body: len(body["masked"]) == usual)
-        return {name: said.body["masked"] for name, said in answers.items()}
+        return {name: reply.body["masked"] for name, reply in answers.items()}
 
     def _masks(
         self,
@@ -200,10 +200,10 @@ class _Sum:
         """Add up all masks that do not cancel: the own ones, and those shared with clients that were lost."""
         place = {name: number for number, name in enumerate(sorted(public), 1)}
         held: dict[str, dict[int, bytes]] = {name: {} for name in sharers}
-        for sender, said in revealed.items():
-            for number, name in enumerate(said.body["names"]):
+        for sender, reply in revealed.items():
+            for number, name in enumerate(reply.body["names"]):
                 if name in held and len(held[name]) < self.threshold:
-                    held[name][place[sender]] = cut(said.body["shares"], SIZE, number)
+                    held[name][place[sender]] = cut(reply.body["shares"], SIZE, number)
         masks = np.zeros(length, np.uint64)
         context = sum_context(self._message("sum-keys", {}))
         bound = bound_to(context, public, self.threshold, digest_message(self.question))

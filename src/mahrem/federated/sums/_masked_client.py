@@ -124,10 +124,10 @@ class MaskedClient:
         return {"names": list(shares), "shares": b"".join(shares.values())}
 
     def _masker(self, message: Message) -> Masker:
-        found = self._open.get(sum_context(message))
-        if found is None:
+        masker = self._open.get(sum_context(message))
+        if masker is None:
             raise InvalidInput("a step of a sum that was not begun here, or is over; it is refused")
-        return found
+        return masker
 
     @staticmethod
     def _statement(name: str, context: bytes, keys: bytes) -> bytes:

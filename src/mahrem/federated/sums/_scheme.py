@@ -57,8 +57,8 @@ class SharedDraws:
 
     def agreement(self, name: str, names: Sequence[str]) -> bytes:
         """Give a client's word that this sum may be opened over these clients; no server can forge it."""
-        said = framed(*self._sum(), name.encode(), *(other.encode() for other in names))
-        return hmac.digest(hashlib.sha256(self.secret).digest(), b"mahrem-agreed-1" + said, "sha256")
+        bound = framed(*self._sum(), name.encode(), *(other.encode() for other in names))
+        return hmac.digest(hashlib.sha256(self.secret).digest(), b"mahrem-agreed-1" + bound, "sha256")
 
     def _sum(self) -> tuple[bytes, ...]:
         return self.run.encode(), str(self.round).encode(), self.asked

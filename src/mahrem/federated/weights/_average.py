@@ -53,8 +53,8 @@ def weighted_average(weights: Floats, rows: Floats) -> Floats:
         >>> weighted_average(np.array([[0.0, 1.0], [4.0, 1.0]]), np.array([3, 1])).tolist()
         [1.0, 1.0]
     """
-    found = np.average(np.asarray(weights, np.float64), axis=0, weights=rows)
-    return np.clip(found, weights.min(axis=0), weights.max(axis=0))  # rounding may leave the range
+    mean = np.average(np.asarray(weights, np.float64), axis=0, weights=rows)
+    return np.clip(mean, weights.min(axis=0), weights.max(axis=0))  # rounding may leave the range
 
 
 @dataclass(frozen=True, kw_only=True)

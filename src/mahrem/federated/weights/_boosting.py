@@ -52,11 +52,11 @@ class SharedBins:
 
     def __call__(self, rows: Floats) -> Integers:
         """Give ``(n, numbers)`` bins of encoded rows."""
-        found = [
+        columns = [
             np.searchsorted(cuts, rows[:, place], side="right")
             for place, cuts in zip(self.chosen, self.cuts, strict=True)
         ]
-        return np.ascontiguousarray(np.column_stack(found).astype(np.uint8))
+        return np.ascontiguousarray(np.column_stack(columns).astype(np.uint8))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Booster:
         first, many = 2**level - 1, 2**level
         slopes, bends = self._derivatives(outputs)
         width = int(self.starts[-1])
-        found = np.zeros((outputs, many, width, 2))
+        histogram = np.zeros((outputs, many, width, 2))
         row, place = self._above
         for output in range(outputs):
             node = growing.places(output, self.bins, level) - first
@@ -151,8 +151,8 @@ class Booster:
                 sums = np.bincount(at, amounts[row[there]], many * width).reshape(many, width)
                 whole = np.bincount(node[here], amounts[here], many)
                 sums[:, self.starts[:-1]] = whole[:, None] - np.add.reduceat(sums, self.starts[:-1], axis=1)
-                found[output, :, :, kind] = sums
-        return to_fixed(found.ravel(), LARGEST_ROWS)
+                histogram[output, :, :, kind] = sums
+        return to_fixed(histogram.ravel(), LARGEST_ROWS)
 
     def _advance(self, begun: int, new: BoostedTrees, outputs: int) -> None:
         if self._scores is None or begun == 0:
@@ -221,8 +221,8 @@ def grown(growing: BoostedTrees, level: int, sums: Floats, starts: Integers, rat
     feature, cut, value = (np.array(part) for part in vars(growing).values())
     here = np.arange(2**level - 1, 2 ** (level + 1) - 1)
     for output in range(len(feature)):
-        found, place, whole, left = best_splits(sums[output], starts)
-        feature[output, here], cut[output, here] = found, place
+        chosen, place, whole, left = best_splits(sums[output], starts)
+        feature[output, here], cut[output, here] = chosen, place
         value[output, here] = leaf_values(whole, rate)
         value[output, 2 * here + 1] = leaf_values(left, rate)
         value[output, 2 * here + 2] = leaf_values(whole - left, rate)

@@ -51,9 +51,9 @@ class HostileClient:
         """Answer as the honest client, but for the weights."""
         if message.kind != "train":
             return self.honest.answer(message)
-        said = (self.poisoned or self.honest).answer(message)
-        sent = self.lie(np.asarray(message.body["weights"]), np.asarray(said.body["weights"]))
-        return message.reply(**{**said.body, "weights": np.asarray(sent, np.float32)})
+        reply = (self.poisoned or self.honest).answer(message)
+        sent = self.lie(np.asarray(message.body["weights"]), np.asarray(reply.body["weights"]))
+        return message.reply(**{**reply.body, "weights": np.asarray(sent, np.float32)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,9 +165,9 @@ class Backdoor:
         """Make a silo hostile; it keeps to no policy and adds no noise."""
         return HostileClient(silo, self.enlarge, _poisoned(silo, self.poison(silo.frame, silo.schema)))
 
-    def enlarge(self, given: Floats, found: Floats) -> Floats:
+    def enlarge(self, given: Floats, trained: Floats) -> Floats:
         """Enlarge an update; no weight goes where the server would refuse it at sight."""
-        return np.clip(given + self.scale * (found.astype(np.float64) - given), -LARGEST, LARGEST)
+        return np.clip(given + self.scale * (trained.astype(np.float64) - given), -LARGEST, LARGEST)
 
 
 @dataclass

@@ -107,8 +107,8 @@ class SharedModel:
 
     def to_bytes(self) -> bytes:
         """Write it as one file: arrays and, as text, schema and plan; no code."""
-        said = {"schema": self.schema.as_dict(), "plan": self.plan.as_dict(), "rounds": self.rounds}
-        about = np.frombuffer(json.dumps(said, ensure_ascii=False).encode(), np.uint8)
+        plain = {"schema": self.schema.as_dict(), "plan": self.plan.as_dict(), "rounds": self.rounds}
+        about = np.frombuffer(json.dumps(plain, ensure_ascii=False).encode(), np.uint8)
         held = io.BytesIO()
         np.savez_compressed(held, about=about, **self.arrays)
         return held.getvalue()
@@ -122,10 +122,10 @@ class SharedModel:
         """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as held:
-                said = json.loads(held["about"].tobytes())
+                plain = json.loads(held["about"].tobytes())
                 arrays = {name: held[name] for name in held.files if name != "about"}
-            schema, plan = SharedSchema.from_dict(said["schema"]), LearningPlan.from_dict(said["plan"])
-            model = cls(schema=schema, plan=plan, arrays=arrays, rounds=int(said["rounds"]))
+            schema, plan = SharedSchema.from_dict(plain["schema"]), LearningPlan.from_dict(plain["plan"])
+            model = cls(schema=schema, plan=plan, arrays=arrays, rounds=int(plain["rounds"]))
         except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InvalidInput(f"model={len(data)} bytes cannot be read ({type(error).__name__})") from None
         if not plan.kind.trees:
@@ -152,11 +152,11 @@ def figures_of(labels: Integers, scores: Floats) -> dict[str, float]:
         >>> figures_of(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]))["f1"]
         0.6666666666666666
     """
-    said, positive = scores.argmax(axis=1), scores.shape[1] - 1
-    hit = int(((said == positive) & (labels == positive)).sum())
-    named, real = int((said == positive).sum()), int((labels == positive).sum())
+    predicted, positive = scores.argmax(axis=1), scores.shape[1] - 1
+    hit = int(((predicted == positive) & (labels == positive)).sum())
+    named, real = int((predicted == positive).sum()), int((labels == positive).sum())
     return {
-        "accuracy": float((said == labels).mean()),
+        "accuracy": float((predicted == labels).mean()),
         "precision": hit / named if named else 0.0,
         "recall": hit / real if real else 0.0,
         "f1": 2 * hit / (named + real) if named + real else 0.0,

@@ -109,31 +109,31 @@ def _sampled_epsilon(event: Event, delta: float, relation: Relation) -> float:
 @lru_cache(maxsize=32)
 def perturbation_of(plan: LearningPlan) -> Perturbation | None:
     """Give the noise that a plan asks for; None without one."""
-    said = plan.protections
-    if not said.private or said.clip is None:
+    switches = plan.protections
+    if not switches.private or switches.clip is None:
         return None
     common: dict[str, Any] = {
-        "unit": said.unit,
-        "clip": said.clip,
-        "delta": said.delta,
+        "unit": switches.unit,
+        "clip": switches.clip,
+        "delta": switches.delta,
         "rounds": plan.rounds,
     }
-    if said.unit == "row" and said.rows is not None:
+    if switches.unit == "row" and switches.rows is not None:
         training = TrainingPlan.make(
-            rows=said.rows,
+            rows=switches.rows,
             batch=plan.batch,
-            steps=plan.rounds * math.ceil(plan.epochs * said.rows / plan.batch),
-            clip=said.clip,
-            noise_multiplier=said.noise or None,
-            epsilon=said.epsilon,
-            delta=said.delta,
+            steps=plan.rounds * math.ceil(plan.epochs * switches.rows / plan.batch),
+            clip=switches.clip,
+            noise_multiplier=switches.noise or None,
+            epsilon=switches.epsilon,
+            delta=switches.delta,
         )
         return Perturbation(**common, noise=training.noise_multiplier, training=training)
-    noise = said.noise
-    if said.epsilon is not None:
-        noise = MOVES * math.sqrt(plan.rounds) * gaussian_multiplier(said.epsilon, said.delta)
+    noise = switches.noise
+    if switches.epsilon is not None:
+        noise = MOVES * math.sqrt(plan.rounds) * gaussian_multiplier(switches.epsilon, switches.delta)
     # a client knows its own noise, so one of those who are surely there does not count
-    adders = max(1, plan.least_clients - 1) if said.noise_by == "sum" else 1
+    adders = max(1, plan.least_clients - 1) if switches.noise_by == "sum" else 1
     return Perturbation(**common, noise=noise, adders=adders)
 
 

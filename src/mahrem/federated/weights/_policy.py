@@ -12,7 +12,7 @@ from mahrem.release import Policy
 __all__ = ["silo_policy"]
 
 
-def silo_policy(said: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]:
+def silo_policy(given: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]:
     """Give the policy that a silo anonymises under: as it was said, quasi-identifiers by default all columns.
 
     Columns that are not learnt from never come near it, so what it says of identifiers and insensitive
@@ -27,7 +27,7 @@ def silo_policy(said: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]
         >>> silo_policy({"k": 3}, SharedSchema(columns=columns, target="ill", classes=("n", "y")))
         {'quasi': ('age',), 'sensitive': 'ill', 'k': 3}
     """
-    whole = {"quasi": tuple(schema.columns), "sensitive": schema.target, **said}
+    whole = {"quasi": tuple(schema.columns), "sensitive": schema.target, **given}
     policy = Policy.of(whole)
     if not policy.promises():
         raise InvalidParameter("anonymize: no promise was asked for; say at least k")

@@ -50,7 +50,7 @@ class SharedSchema:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", tuple(str(one) for one in self.classes))
+        object.__setattr__(self, "classes", tuple(str(name) for name in self.classes))
         if not 2 <= len(set(self.classes)) == len(self.classes) <= MOST_CLASSES:
             raise InvalidParameter(
                 f"classes={len(self.classes)}: rows must have 2 to {MOST_CLASSES} different ones; group rare "
@@ -100,14 +100,16 @@ class SharedSchema:
         return {"target": plain["target"], "classes": plain["classes"], "columns": columns, **trees}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> SharedSchema:
+    def from_dict(cls, plain: Mapping[str, Any]) -> SharedSchema:
         """Read what :meth:`as_dict` gave."""
-        columns = {name: _column(known) for name, known in said["columns"].items()}
+        columns = {name: _column(known) for name, known in plain["columns"].items()}
         trees = {
             name: Hierarchy.from_rows([tuple(row) for row in rows], name=name)
-            for name, rows in said.get("hierarchies", {}).items()
+            for name, rows in plain.get("hierarchies", {}).items()
         }
-        return cls(columns=columns, target=said["target"], classes=tuple(said["classes"]), hierarchies=trees)
+        return cls(
+            columns=columns, target=plain["target"], classes=tuple(plain["classes"]), hierarchies=trees
+        )
 
     def fingerprint(self) -> str:
         """Give a short name that changes with anything that was agreed on."""
@@ -128,8 +130,8 @@ def number_classes(column: pl.Series, classes: Sequence[str]) -> Integers:
     """Number the classes of a column, -1 for one that was not agreed on."""
     places = {name: number for number, name in enumerate(classes)}
     numbered = column.cast(pl.String).replace_strict(places, default=-1, return_dtype=pl.Int64)
-    found: Integers = numbered.to_numpy()
-    return found
+    codes: Integers = numbered.to_numpy()
+    return codes
 
 
 def propose_schema(
@@ -157,10 +159,10 @@ def propose_schema(
     """
     check.columns_exist([target, *(columns or ())], frame.columns)
     names = [name for name in columns or frame.columns if name != target]
-    found = {name: _proposed(frame[name]) for name in names}
+    proposed = {name: _proposed(frame[name]) for name in names}
     classes = frame[target].drop_nulls().cast(pl.String).unique().sort().to_list()
-    trees = {name: tree for name, tree in (hierarchies or {}).items() if name in found}
-    kept = {name: column for name, column in found.items() if column is not None}
+    trees = {name: tree for name, tree in (hierarchies or {}).items() if name in proposed}
+    kept = {name: column for name, column in proposed.items() if column is not None}
     return SharedSchema(columns=kept, target=target, classes=tuple(classes), hierarchies=trees)
 
 

@@ -18,15 +18,15 @@ __all__ = ["read_schema", "read_toml", "schema_from_table", "write_schema"]
 _KEYS = ("target", "classes", "columns", "hierarchies")
 
 
-def schema_from_table(said: Mapping[str, Any]) -> SharedSchema:
+def schema_from_table(table: Mapping[str, Any]) -> SharedSchema:
     """Read what :meth:`SharedSchema.as_table` gave.
 
     Raises:
         InvalidInput: If something is missing or of another kind.
     """
-    check.unknown_keys(said, _KEYS, where="schema")
+    check.unknown_keys(table, _KEYS, where="schema")
     try:
-        return SharedSchema.from_dict(said)
+        return SharedSchema.from_dict(table)
     except (KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"schema: something is missing or of another kind ({error})") from None
 

@@ -124,14 +124,14 @@ class TrainingSilo:
         missing = [name for name in wanted if name not in self.frame.columns]
         if missing:
             raise InvalidInput(f"columns={len(missing)} that were agreed on are not in this table")
-        said = {"rest": "insensitive", **(self.policy or {})}
+        settings = {"rest": "insensitive", **(self.policy or {})}
         quasi = Policy.of(self.policy or {}).quasi
         trees = {name: tree for name, tree in self.schema.hierarchies.items() if name in quasi}
         if trees:
-            said = {"hierarchy": trees, **said}
+            settings = {"hierarchy": trees, **settings}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # the report holds them
-            return anonymize(self.frame.select(wanted), html=False, **said)
+            return anonymize(self.frame.select(wanted), html=False, **settings)
 
     def answer(self, message: Message) -> Message:
         """Answer one question: ``prepare``, ``train`` or ``histogram``.
@@ -159,8 +159,8 @@ class TrainingSilo:
         if self.plan.fraction == 1:  # else it pays when it is drawn
             wanted = body.get("rounds")
             self._payments.pay(min(wanted, self.plan.rounds) if isinstance(wanted, int) else 1)
-        said = {name: report[name] for name in ("anonymised", "holds") if name in report}
-        return {"report": {**said, "private": self._payments.promise()}}
+        shown = {name: report[name] for name in ("anonymised", "holds") if name in report}
+        return {"report": {**shown, "private": self._payments.promise()}}
 
     def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
         """Give whole numbers for a sum: an update times rows and the rows, or a histogram of gradients."""
@@ -219,13 +219,13 @@ class TrainingSilo:
     def _protected(self, weights: Floats, number: int) -> Floats:
         """Train, and give the difference from the weights, clipped and with noise."""
         release = 0 if self._payments is None else self._payments.take()
-        found = self._trained(weights, number, release)
-        update = found.astype(np.float64) - weights
+        trained = self._trained(weights, number, release)
+        update = trained.astype(np.float64) - weights
         by_client = self._payments is not None and self.plan.protections.unit == "client"
         if by_client or self.plan.hides:
             update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
             np.clip(update, -LARGEST, LARGEST, out=update)
-        elif (wrong := wrong_weights(found, len(found))) is not None:
+        elif (wrong := wrong_weights(trained, len(trained))) is not None:
             raise InvalidInput(f"training gave {wrong}; a lower rate may help")
         if self._payments is not None and by_client:
             return self._payments.perturbation.update(update, self._payments.stream, release)

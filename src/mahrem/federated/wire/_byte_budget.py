@@ -44,15 +44,19 @@ def refuse_beyond(budget: int, done: Sequence[Exchange], at: int, messages: Mapp
     kind = next((message.kind for message in messages.values()), "")
     sizes = {id(message): len(pack_message(message)) for message in messages.values()}
     down = sum(sizes[id(message)] for message in messages.values())
-    seen = [-(-one.bytes_up // one.answered) for one in done if one.what == kind and one.answered]
+    seen = [
+        -(-exchange.bytes_up // exchange.answered)
+        for exchange in done
+        if exchange.what == kind and exchange.answered
+    ]
     wanted = down + (max(seen) * len(messages) if seen else UNSEEN * down)
     costs: Counter[int] = Counter()
-    for one in done:
-        costs[one.model_round] += one.bytes
+    for exchange in done:
+        costs[exchange.model_round] += exchange.bytes
     begun = costs.pop(at, 0)
     costs.pop(0, None)
     wanted = max(wanted, max(costs.values(), default=0) - begun)
-    spent = sum(one.bytes for one in done)
+    spent = sum(exchange.bytes for exchange in done)
     if spent + wanted > budget:
         raise ByteBudgetSpent(
             f"byte_budget={budget:,}: {spent:,} are spent, and going on may take {wanted:,} more",

@@ -51,8 +51,8 @@ def write_private(path: Path, content: bytes) -> None:
 def _pem(key: Any) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    made: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return made
+    written: bytes = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return written
 
 
 def make_node_key() -> tuple[bytes, str]:
@@ -135,8 +135,8 @@ def sign_bytes(key: EllipticCurvePrivateKey, statement: bytes) -> bytes:
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
     from cryptography.hazmat.primitives.hashes import SHA384
 
-    one, other = decode_dss_signature(key.sign(statement, ECDSA(SHA384())))
-    return one.to_bytes(HALF, "big") + other.to_bytes(HALF, "big")
+    first, second = decode_dss_signature(key.sign(statement, ECDSA(SHA384())))
+    return first.to_bytes(HALF, "big") + second.to_bytes(HALF, "big")
 
 
 def signature_holds(key: EllipticCurvePublicKey, statement: bytes, signature: bytes) -> bool:
@@ -199,13 +199,13 @@ def make_authority(days: float) -> tuple[bytes, bytes]:
         encipher_only=False,
         decipher_only=False,
     )
-    made = (
+    certificate = (
         _builder(f"{NAME} authority", f"{NAME} authority", key.public_key(), now, days)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(usage, critical=True)
         .sign(key, SHA384())
     )
-    return _pem(key), made.public_bytes(Encoding.PEM)
+    return _pem(key), certificate.public_bytes(Encoding.PEM)
 
 
 def make_server_certificate(
@@ -229,7 +229,7 @@ def make_server_certificate(
     now = begin or dt.datetime.now(dt.UTC)
     above = x509.load_pem_x509_certificate(authority).extensions
     identifier = above.get_extension_for_class(x509.SubjectKeyIdentifier).value
-    made = (
+    certificate = (
         _builder(f"{NAME} server", f"{NAME} authority", key.public_key(), now, days)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
@@ -239,7 +239,7 @@ def make_server_certificate(
         )
         .sign(issuer, SHA384())
     )
-    return _pem(key), made.public_bytes(Encoding.PEM)
+    return _pem(key), certificate.public_bytes(Encoding.PEM)
 
 
 def _address(host: str) -> Any:

@@ -31,11 +31,11 @@ class ClientPool(Mapping[str, Answerer]):
     def __getitem__(self, name: str) -> Answerer:
         if name not in self._known:
             raise KeyError(name)
-        found = self._held.pop(name, None) or self.make(name)
-        self._held[name] = found
+        client = self._held.pop(name, None) or self.make(name)
+        self._held[name] = client
         while len(self._held) > self.keep:
             del self._held[next(iter(self._held))]
-        return found
+        return client
 
     def __contains__(self, name: object) -> bool:
         return name in self._known

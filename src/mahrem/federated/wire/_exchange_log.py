@@ -17,7 +17,7 @@ from mahrem.federated.wire._message import Failure, Message
 __all__ = ["ROUNDS", "TRAFFIC", "VETTING", "CountedGrid", "Described", "ExchangeLog", "WatchedGrid"]
 
 ROUNDS, TRAFFIC, VETTING = "rounds.csv", "traffic.csv", "vetting.csv"
-_BY_ROUND = [one.name for one in fields(Exchange)]
+_BY_ROUND = [column.name for column in fields(Exchange)]
 _BY_CLIENT = ("round", "client", "bytes_down", "bytes_up")
 _KINDS: Mapping[str, Callable[[str], Any]] = {"int": int, "str": str, "float": float}
 MOST_DRAWN = 40  # clients in the picture
@@ -66,7 +66,7 @@ class ExchangeLog:
             InvalidInput: If they cannot be read.
         """
         try:
-            kinds = [_KINDS[str(one.type)] for one in fields(Exchange)]
+            kinds = [_KINDS[str(column.type)] for column in fields(Exchange)]
             for line in _lines(self.folder / ROUNDS):
                 self.rounds.append(Exchange(*(kind(cell) for kind, cell in zip(kinds, line, strict=True))))
             by_client = [
@@ -100,8 +100,8 @@ class ExchangeLog:
 
     def vetted(self, verdict: Described) -> None:
         """Write down what was found about a client's update; ``vetting.csv`` has a line for each."""
-        said = verdict.as_dict()
-        self._append(VETTING, said, [said.values()])
+        line = verdict.as_dict()
+        self._append(VETTING, line, [line.values()])
 
     def _append(self, name: str, head: Iterable[str], lines: Iterable[Iterable[object]]) -> None:
         path = self.folder / name
@@ -117,9 +117,9 @@ class ExchangeLog:
         by_round: dict[str, dict[str, int]] = {}
         for done in self.rounds:
             if done.model_round:
-                one = by_round.setdefault(str(done.model_round), {"up": 0, "down": 0})
-                one["up"] += done.bytes_up
-                one["down"] += done.bytes_down
+                cost = by_round.setdefault(str(done.model_round), {"up": 0, "down": 0})
+                cost["up"] += done.bytes_up
+                cost["down"] += done.bytes_down
         return {
             "up": sum(self.traffic.received.values()),
             "down": sum(self.traffic.sent.values()),
@@ -137,7 +137,7 @@ class ExchangeLog:
             for kind in dict.fromkeys(done.what for done in self.rounds)
         }
         by_kind = {
-            kind: (sum(one.bytes_up for one in held), sum(one.bytes_down for one in held))
+            kind: (sum(done.bytes_up for done in held), sum(done.bytes_down for done in held))
             for kind, held in kinds.items()
         }
         clients = sorted(self.traffic.sent)[:MOST_DRAWN]
@@ -171,11 +171,11 @@ def _lines(path: Path) -> Iterator[list[str]]:
 
 @dataclass
 class WatchedGrid:
-    """A grid whose every exchange is allowed and written down by a log, and told."""
+    """A grid whose every exchange is allowed and written down by a log, and told of."""
 
     grid: CountedGrid
     log: ExchangeLog
-    told: Callable[[Exchange], None]
+    tell: Callable[[Exchange], None]
 
     def nodes(self) -> list[str]:
         """Name the clients."""
@@ -204,5 +204,5 @@ class WatchedGrid:
             self.log.at,
         )
         self.log.note(done, by_client)
-        self.told(done)
+        self.tell(done)
         return replies
