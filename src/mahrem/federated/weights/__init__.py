@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._average import FedAvg, enough, weighted_average
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._decoys import Decoys
-    from mahrem.federated.weights._entries import MODELS
+    from mahrem.federated.weights._entries import AGGREGATIONS, MODELS
     from mahrem.federated.weights._hostile import Backdoor, FreeRider, HostileClient, LabelFlip
     from mahrem.federated.weights._imitation import ImitatedNetwork
     from mahrem.federated.weights._krum import Krum, krum
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._perturbation import Perturbation
     from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._policy import silo_policy
-    from mahrem.federated.weights._protections import Protections
+    from mahrem.federated.weights._protections import PROTECTIONS, Protections
     from mahrem.federated.weights._rounds import WeightsResult
     from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema
     from mahrem.federated.weights._schema_file import read_schema, read_toml, schema_from_table, write_schema
@@ -37,8 +37,10 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "AGGREGATIONS",
     "DISGUISED",
     "MODELS",
+    "PROTECTIONS",
     "Backdoor",
     "Compression",
     "CoordinateMedian",
