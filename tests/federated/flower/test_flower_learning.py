@@ -303,8 +303,8 @@ def test_a_byte_budget_below_the_first_round_leaves_no_model(tmp_path: Path) -> 
 
 def begun(path: Path, plan: LearningPlan = PLAN, **more: Any) -> LearningRun:
     depends_on, resume = more.pop("depends_on", "this"), more.pop("resume", True)
-    settings = RunSettings(resume=path if resume else None, **more)
-    return WeightsTask(SCHEMA, plan).begin(path, settings, depends_on=depends_on)
+    settings = RunSettings(resume=path if resume else None, depends_on=depends_on, **more)
+    return WeightsTask(SCHEMA, plan).begin(path, settings)
 
 
 def test_only_an_unfinished_run_of_the_same_federation_goes_on(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from mahrem.federated.flower import (
     join_federation,
     reveal_model,
 )
-from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo, learn_plan
+from mahrem.federated.rules import RulesPlan, RulesResult, RulesSchema, RulesSilo
 from mahrem.federated.runs import ClientSettings, RulesTask
 from mahrem.federated.runs._rules_task import disguise_rules, perturb_for
 from mahrem.federated.sums import ClientKeys, CountsScheme
@@ -87,7 +87,7 @@ def learnt(
         nodes[name] = FlowerNode(federation, key, (changes or {}).get(name, lambda same: same)(answerer))
         nodes[name]._name = name
     wire = Wire(nodes) if tamper is None else Wire(nodes, tamper)
-    return learn_plan(FlowerGrid(federation, wire, 1, 1), COLUMNS, plan, keys[1])
+    return RulesTask(SCHEMA, plan).learn(FlowerGrid(federation, wire, 1, 1), keys[1])
 
 
 @dataclass

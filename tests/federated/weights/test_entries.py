@@ -65,7 +65,7 @@ def test_a_defence_judges_every_update_and_changes_no_honest_one(name: str) -> N
     rng = np.random.default_rng(0)
     updates = 0.01 * rng.normal(size=(5, 8)) + 0.1
     judged = JudgedUpdates(np.zeros(8), updates.copy())
-    PROTECTIONS[name].load().of(9.0, lambda _: 0.0).judge(judged)
+    PROTECTIONS[name].load()(9.0, lambda _: 0.0).judge(judged)
     assert judged.reasons == [[]] * 5
     assert np.allclose(judged.updates, updates)
 

@@ -15,7 +15,7 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import RulesTask, WeightsTask
-from mahrem.federated.weights import LearningPlan, read_toml, schema_from_table
+from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml
 from mahrem.federated.wire import (
     fingerprint,
     read_certificate,
@@ -47,7 +47,7 @@ def client_name(name: str) -> str:
 def _read_task(table: Mapping[str, Any], learning: Mapping[str, Any]) -> RulesTask | WeightsTask:
     """Read what is learnt: a plan that names a model is one of weights or trees."""
     if "model" in learning:
-        return WeightsTask(schema_from_table(table), LearningPlan.from_dict(learning))
+        return WeightsTask(SharedSchema.from_table(table), LearningPlan.from_dict(learning))
     return RulesTask(RulesSchema.from_table(table), RulesPlan.from_dict(learning))
 
 

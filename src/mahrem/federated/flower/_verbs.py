@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,14 +85,8 @@ def run_federation(
         raise InvalidParameter("output: a run that goes on writes into its own folder; leave it out")
     new = folder / "runs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
     federation = coordinator.federation
-    run = federation.task.begin(
-        chosen.resume or chosen.output or new,
-        chosen,
-        depends_on=federation.fingerprint(),
-        reading=reading,
-        tell=tell,
-    )
-    return coordinator.learn(run)
+    kept = replace(chosen, depends_on=federation.fingerprint(), reading=reading, tell=tell)
+    return coordinator.learn(federation.task.begin(chosen.resume or chosen.output or new, kept))
 
 
 @dataclass

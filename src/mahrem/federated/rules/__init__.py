@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from mahrem.federated.rules._coverage import cover_together
     from mahrem.federated.rules._disguise import Disguise
     from mahrem.federated.rules._exact import ExactSettings, RulesResult, learn_exact
-    from mahrem.federated.rules._learn import learn_plan
     from mahrem.federated.rules._noise import discrete_laplace, perturb_rules
     from mahrem.federated.rules._one_shot import MergedRules, learn_one_shot
     from mahrem.federated.rules._plan import RulesPlan
@@ -40,6 +39,5 @@ __all__ = [
     "discrete_laplace",
     "learn_exact",
     "learn_one_shot",
-    "learn_plan",
     "perturb_rules",
 ]

@@ -15,23 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
-from mahrem.federated.wire import (
-    ROUNDS,
-    TRAFFIC,
-    VETTING,
-    CountedGrid,
-    Described,
-    Exchange,
-    ExchangeLog,
-    WatchedGrid,
-)
+from mahrem.federated.wire import LOG_FILES, CountedGrid, Described, Exchange, ExchangeLog, WatchedGrid
 
 __all__ = ["CHECKPOINT", "PROGRESS", "RunFolder"]
 
 STATE = "state.json"
 CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
 PROGRESS = "checkpoint.json"  # what was reached in each round
-GOES_ON = (CHECKPOINT, PROGRESS, ROUNDS, TRAFFIC, VETTING)  # what a run that goes on finds
+GOES_ON = (CHECKPOINT, PROGRESS, *LOG_FILES)  # what a run that goes on finds
 FILES = (
     STATE,
     *GOES_ON,

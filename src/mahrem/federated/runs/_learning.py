@@ -16,7 +16,7 @@ import polars as pl
 from mahrem.errors import InvalidInput
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._progress import RunProgress
-from mahrem.federated.runs._settings import RunSettings, Tell
+from mahrem.federated.runs._settings import RunSettings
 from mahrem.federated.weights import (
     DISGUISED,
     Decoys,
@@ -57,11 +57,8 @@ class LearningRun:
         path: Path,
         schema: SharedSchema,
         plan: LearningPlan,
-        *,
         settings: RunSettings,
-        depends_on: str = "",
         judged: pl.DataFrame | None = None,
-        tell: Tell = lambda _: None,
     ) -> Self:
         """Make the folder, or take over one whose run did not finish.
 
@@ -70,9 +67,7 @@ class LearningRun:
             schema: What was agreed on.
             plan: What is learnt.
             settings: Whether there must be a run to go on with, what it may cost, what it replaces.
-            depends_on: What else must be as before for a run to go on.
             judged: Untouched rows to judge each round by.
-            tell: Told about progress.
 
         Raises:
             InvalidParameter: If the folder cannot be used.
@@ -81,7 +76,7 @@ class LearningRun:
         rows = None if judged is None else schema.rows(judged)
         if rows is not None and len(rows[0]) == 0:
             raise InvalidInput("rows=0: no row to judge by has an agreed class")
-        text = json.dumps([plan.fingerprint(schema.fingerprint()), depends_on])
+        text = json.dumps([plan.fingerprint(schema.fingerprint()), settings.depends_on])
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
         progress = RunProgress.read(path, key)
         if progress.model is not None and progress.model.rounds > plan.rounds:
@@ -89,10 +84,10 @@ class LearningRun:
         if settings.resume is not None and progress.model is None:
             raise InvalidInput(f"folder={path.name!r} holds no run to go on with: {progress.why}")
         goes_on = progress.model is not None
-        run = RunFolder.create(path, plan, force=settings.force, goes_on=goes_on, tell=tell)
+        run = RunFolder.create(path, plan, force=settings.force, goes_on=goes_on, tell=settings.tell)
         run.log.budget = settings.byte_budget
         if progress.model is not None:
-            tell(f"going on after round {progress.model.rounds}")
+            settings.tell(f"going on after round {progress.model.rounds}")
             progress.model = replace(progress.model, plan=plan)  # it may have more rounds
             if progress.model.rounds < plan.rounds:
                 progress.go_on(run, progress.model)

@@ -18,14 +18,15 @@ from mahrem.federated.rules import (
     RulesResult,
     RulesSchema,
     RulesSilo,
-    learn_plan,
+    learn_exact,
+    learn_one_shot,
     perturb_rules,
 )
 from mahrem.federated.runs._folder import RunFolder
-from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell, refuse_other_task
+from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
 from mahrem.federated.runs._task import TableOwner
-from mahrem.federated.sums import ClientKeys, hide_client
-from mahrem.federated.wire import Answerer, CountedGrid, read_secret
+from mahrem.federated.sums import ClientKeys, hide_client, make_adder
+from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid, read_secret
 from mahrem.table import Reading, open_source
 
 if TYPE_CHECKING:
@@ -71,18 +72,24 @@ class RulesTask:
         there = [column for column in wanted if column in opened.columns]
         return self.schema.cells(opened.take(there)), opened.columns
 
-    def begin(
-        self,
-        path: Path,
-        settings: RunSettings,
-        *,
-        depends_on: str = "",  # noqa: ARG002 - rules have no rounds to go on from
-        reading: Reading | None = None,  # noqa: ARG002 - nor rows to judge them by
-        tell: Tell = lambda _: None,
-    ) -> RulesRun:
+    def begin(self, path: Path, settings: RunSettings) -> RulesRun:
         """See :class:`FederatedTask`."""
         refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget")
-        return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=tell))
+        return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell))
+
+    def learn(self, grid: MessageGrid, public: bytes | None = None) -> RulesResult:
+        """Learn what was agreed over a grid, in one process or over many.
+
+        Args:
+            grid: The clients.
+            public: The server's key of homomorphic sums.
+        """
+        plan, columns = self.plan, self.schema.columns
+        if plan.how == "one-shot":
+            return learn_one_shot(
+                grid, columns, plan.cba, sum_over=plan.sum_over, least_clients=plan.least_clients
+            )
+        return learn_exact(grid, columns, plan, adder=make_adder(plan, public))
 
 
 @dataclass
@@ -94,7 +101,7 @@ class RulesRun:
 
     def learn(self, grid: CountedGrid, public: bytes | None = None) -> RulesResult:
         """Learn what was agreed."""
-        return learn_plan(self.folder.watch(grid), self.task.schema.columns, self.task.plan, public)
+        return self.task.learn(self.folder.watch(grid), public)
 
     def finish(self, result: RulesResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Write model, pictures and summary; gives the summary."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidParameter
 from mahrem.federated._readers import above_zero, from_number, from_whole, path, refuse_settings
 from mahrem.settings import setting, switch
+
+if TYPE_CHECKING:
+    from mahrem.table import Reading
 
 __all__ = ["ClientSettings", "RunSettings", "Tell", "refuse_other_task"]
 
@@ -65,6 +68,9 @@ class RunSettings:
         byte_budget: Stop before more bytes than this went both ways, in all parts of the run. The model so
             far is kept.
         force: Replace a finished run.
+        depends_on: What else must be as before for a run to go on.
+        reading: How to read rows to judge by.
+        tell: Told about progress.
     """
 
     output: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run", spelling="-o --output")
@@ -75,6 +81,9 @@ class RunSettings:
     vet_by: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
     byte_budget: int | None = setting(read=from_whole(1), group="run", metavar="N")
     force: bool = setting(False, read=switch, group="run")
+    depends_on: str = ""
+    reading: Reading | None = None
+    tell: Tell = field(default=lambda _: None, repr=False)
 
     def __post_init__(self) -> None:
         refuse_settings(self)

@@ -111,14 +111,12 @@ class SimulatedFederation:
         compare: Says, of the result, what only a simulation can, and what must be known to draw it again
             (None where it cannot be).
         settings: How its run is carried out.
-        depends_on: What must be as before for a run to go on.
     """
 
     task: TaskInFolder
     grid: Callable[[Any], tuple[LocalGrid, bytes | None]]
     compare: Callable[[Any], tuple[Mapping[str, Any], Mapping[str, Any] | None]]
     settings: RunSettings = field(default_factory=RunSettings)
-    depends_on: str = ""
 
 
 class Simulation(Protocol):
@@ -166,8 +164,7 @@ def simulate(
     """
     table = SimulatedTable.read(source, target, simulation.sharing, columns, reading)
     federation = simulation.arrange(table)
-    settings = replace(federation.settings, force=force)
-    run = federation.task.begin(folder, settings, depends_on=federation.depends_on, tell=tell)
+    run = federation.task.begin(folder, replace(federation.settings, force=force, tell=tell))
     with run.folder.recording():
         grid, public = federation.grid(run)
         result = run.learn(grid, public)

@@ -15,13 +15,12 @@ from mahrem import check
 from mahrem.federated.runs._arrange import ShapeFederation, ShapeRun, arrange, mean_model
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._learning import draw_history
-from mahrem.federated.runs._settings import RunSettings, Tell
+from mahrem.federated.runs._settings import RunSettings
 from mahrem.federated.runs._sharing import TableSharing
 from mahrem.federated.runs._simulate import SimulatedFederation, SimulatedTable
 from mahrem.federated.shapes import learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema, figures_of, propose_schema
 from mahrem.federated.wire import CountedGrid, Exchange, Traffic
-from mahrem.table import Reading
 
 __all__ = ["ShapeFigures", "ShapeSimulation", "compare_shape"]
 
@@ -168,17 +167,9 @@ class ShapeTask:
     table: SimulatedTable
     federation: ShapeFederation = field(repr=False)
 
-    def begin(
-        self,
-        path: Path,
-        settings: RunSettings,
-        *,
-        depends_on: str = "",  # noqa: ARG002 - it does not go on
-        reading: Reading | None = None,  # noqa: ARG002 - the table is read
-        tell: Tell = lambda _: None,
-    ) -> ShapeInFolder:
+    def begin(self, path: Path, settings: RunSettings) -> ShapeInFolder:
         """Begin a run."""
-        folder = RunFolder.create(path, self.run, force=settings.force, tell=tell)
+        folder = RunFolder.create(path, self.run, force=settings.force, tell=settings.tell)
         for old in path.glob("model-*.npz"):
             old.unlink()
         return ShapeInFolder(self, folder)

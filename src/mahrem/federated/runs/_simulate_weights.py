@@ -88,8 +88,10 @@ class WeightsSimulation:
             return {}, {"clients": len(parts), "server_rows": server_rows, "learnt_rows": learnt_rows}
 
         depends_on = [self.sharing, sorted(policies.items()), table.whole.shape, _content(table.whole)]
-        settings = RunSettings(test=table.judged, vet_by=held_out, byte_budget=self.byte_budget)
-        return SimulatedFederation(WeightsTask(schema, plan), grid, compare, settings, repr(depends_on))
+        settings = RunSettings(
+            test=table.judged, vet_by=held_out, byte_budget=self.byte_budget, depends_on=repr(depends_on)
+        )
+        return SimulatedFederation(WeightsTask(schema, plan), grid, compare, settings)
 
     def _agreed(self, table: SimulatedTable) -> SharedSchema:
         proposed = self.schema or propose_schema(table.learning, table.target, table.columns)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from mahrem.federated.runs._folder import RunFolder
-from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell
+from mahrem.federated.runs._settings import ClientSettings, RunSettings
 from mahrem.federated.sums import ClientKeys, SumPlan
 from mahrem.federated.wire import Answerer, CountedGrid, Described
 from mahrem.table import Reading
@@ -31,24 +31,8 @@ class TaskRun(Protocol):
 class TaskInFolder(Protocol):
     """What can be run in a folder."""
 
-    def begin(
-        self,
-        path: Path,
-        settings: RunSettings,
-        *,
-        depends_on: str = "",
-        reading: Reading | None = None,
-        tell: Tell = lambda _: None,
-    ) -> TaskRun:
-        """Begin a run, or go on with one: what does not fit is refused before anybody is asked.
-
-        Args:
-            path: The run folder.
-            settings: How it is carried out.
-            depends_on: What else must be as before for a run to go on.
-            reading: How to read rows to judge by.
-            tell: Told about progress.
-        """
+    def begin(self, path: Path, settings: RunSettings) -> TaskRun:
+        """Begin a run in a folder, or go on with one; what does not fit is refused now."""
 
 
 class AgreedSchema(Protocol):

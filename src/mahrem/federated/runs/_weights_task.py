@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.runs._learning import LearningRun
-from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell, refuse_other_task
+from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
 from mahrem.federated.runs._task import TableOwner
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
@@ -96,24 +96,14 @@ class WeightsTask:
             raise InvalidInput("rows=0: no row of this table has a class")
         return frame
 
-    def begin(
-        self,
-        path: Path,
-        settings: RunSettings,
-        *,
-        depends_on: str = "",
-        reading: Reading | None = None,
-        tell: Tell = lambda _: None,
-    ) -> LearningRun:
+    def begin(self, path: Path, settings: RunSettings) -> LearningRun:
         """See :class:`FederatedTask`; a run that did not finish goes on if all is as before."""
         judged, held_out = (
-            None if rows is None else self.read_rows(rows, reading)
+            None if rows is None else self.read_rows(rows, settings.reading)
             for rows in (settings.test, settings.vet_by)
         )
         if (held_out is None) == (self.plan.protections.held_out is not None):
             raise InvalidParameter("vet_by: rows to judge updates by go with a plan that has held_out")
-        run = LearningRun.begin(
-            path, self.schema, self.plan, settings=settings, depends_on=depends_on, judged=judged, tell=tell
-        )
+        run = LearningRun.begin(path, self.schema, self.plan, settings, judged)
         run.held_out = held_out
         return run

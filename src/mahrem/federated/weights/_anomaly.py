@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 
 from mahrem.federated.weights._average import enough
-from mahrem.federated.weights._defence import ErrorOfWeights, JudgedUpdates
+from mahrem.federated.weights._defence import Defence, JudgedUpdates
 from mahrem.federated.weights._norm_bound import norms_of
 from mahrem.types import Floats
 
@@ -63,16 +60,8 @@ def _excess(figures: Floats, least: float) -> Floats:
         return np.asarray(above / scale)
 
 
-@dataclass(frozen=True)
-class AnomalyBound:
+class AnomalyBound(Defence):
     """Refuses updates whose :func:`anomaly_scores` lies above ``most``."""
-
-    most: float
-
-    @classmethod
-    def of(cls, value: float, error: ErrorOfWeights | None) -> Self:  # noqa: ARG003 - as the protocol says
-        """See :class:`Defence`."""
-        return cls(value)
 
     def require(self, clients: int) -> None:
         """Ask for enough clients to say which is odd."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, Self
 
 import numpy as np
 
@@ -43,15 +43,21 @@ class JudgedUpdates:
             self.reasons[place].append(why.format(figures[place]))
 
 
-class Defence(Protocol):
-    """Looks at all updates of a round."""
+@dataclass(frozen=True)
+class Defence(ABC):
+    """Looks at all updates of a round.
 
-    @classmethod
-    def of(cls, value: float, error: ErrorOfWeights | None) -> Self:
-        """Make it from the value of its switch; ``error`` is there where held-out rows are."""
+    Args:
+        most: The value of its switch.
+        error: The error of weights on held-out rows, where there are some.
+    """
 
-    def require(self, clients: int) -> None:
+    most: float
+    error: ErrorOfWeights | None = field(default=None, repr=False)
+
+    def require(self, clients: int) -> None:  # noqa: B027 - most defences judge any number of clients
         """Refuse a number of clients that is too small to compare them."""
 
+    @abstractmethod
     def judge(self, judged: JudgedUpdates) -> None:
         """Say what is wrong with updates, or change them."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from mahrem.errors import InvalidParameter
 from mahrem.federated.networks import Network, scores_of
-from mahrem.federated.weights._defence import ErrorOfWeights, JudgedUpdates
+from mahrem.federated.weights._defence import Defence, ErrorOfWeights, JudgedUpdates
 from mahrem.types import Floats, Integers
 
 __all__ = ["HeldOutRows", "error_on"]
@@ -18,32 +18,25 @@ LEAST_CHANCE = 1e-12
 
 
 @dataclass(frozen=True)
-class HeldOutRows:
-    """Refuses updates that raise the error on held-out rows by more than ``most``."""
+class HeldOutRows(Defence):
+    """Refuses updates that raise the error on held-out rows by more than ``most``.
 
-    most: float
-    error: ErrorOfWeights = field(repr=False)
+    Raises:
+        InvalidParameter: If there are no such rows.
+    """
 
-    @classmethod
-    def of(cls, value: float, error: ErrorOfWeights | None) -> Self:
-        """See :class:`Defence`.
-
-        Raises:
-            InvalidParameter: If there are no such rows.
-        """
-        if error is None:
+    def __post_init__(self) -> None:
+        if self.error is None:
             raise InvalidParameter(
-                f"held_out={value:g} needs held-out rows: a table of the agreed columns that no client has"
+                f"held_out={self.most:g} needs held-out rows: a table of the agreed columns that no client "
+                "has"
             )
-        return cls(value, error)
-
-    def require(self, clients: int) -> None:
-        """Judge each client by itself: any number will do."""
 
     def judge(self, judged: JudgedUpdates) -> None:
         """Compare the error with and without each update."""
-        before = self.error(judged.given)
-        rises = np.array([self.error(judged.given + update) - before for update in judged.updates])
+        error = cast("ErrorOfWeights", self.error)
+        before = error(judged.given)
+        rises = np.array([error(judged.given + update) - before for update in judged.updates])
         judged.figures["rise"] = rises
         judged.refuse_above(rises, self.most, "it raises the error on held-out rows by {:.3g}")
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 
-from mahrem.federated.weights._defence import ErrorOfWeights, JudgedUpdates
+from mahrem.federated.weights._defence import Defence, JudgedUpdates
 from mahrem.types import Floats
 
 __all__ = ["NormBound", "bound_norms", "norms_of"]
@@ -40,22 +37,11 @@ def bound_norms(updates: Floats, bound: float) -> Floats:
     return np.asarray(values * (bound / np.maximum(norms_of(values), bound))[..., None])
 
 
-@dataclass(frozen=True)
-class NormBound:
+class NormBound(Defence):
     """:func:`bound_norms` as a defence of the server."""
-
-    bound: float
-
-    @classmethod
-    def of(cls, value: float, error: ErrorOfWeights | None) -> Self:  # noqa: ARG003 - as the protocol says
-        """See :class:`Defence`."""
-        return cls(value)
-
-    def require(self, clients: int) -> None:
-        """Shorten each update by itself: any number will do."""
 
     def judge(self, judged: JudgedUpdates) -> None:
         """Shorten what is too long."""
-        for place in np.flatnonzero(norms_of(judged.updates) > self.bound):
-            judged.notes[place].append(f"shortened to norm_bound={self.bound:g}")
-        judged.updates = bound_norms(judged.updates, self.bound)
+        for place in np.flatnonzero(norms_of(judged.updates) > self.most):
+            judged.notes[place].append(f"shortened to norm_bound={self.most:g}")
+        judged.updates = bound_norms(judged.updates, self.most)

@@ -100,6 +100,19 @@ class SharedSchema:
         return {"target": plain["target"], "classes": plain["classes"], "columns": columns, **trees}
 
     @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> SharedSchema:
+        """Read what :meth:`as_table` gave.
+
+        Raises:
+            InvalidInput: If something is missing or of another kind.
+        """
+        check.unknown_keys(table, ("target", "classes", "columns", "hierarchies"), where="schema")
+        try:
+            return cls.from_dict(table)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InvalidInput(f"schema: something is missing or of another kind ({error})") from None
+
+    @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> SharedSchema:
         """Read what :meth:`as_dict` gave."""
         columns = {name: _column(known) for name, known in plain["columns"].items()}

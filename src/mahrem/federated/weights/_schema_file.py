@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["read_schema", "read_toml", "schema_from_table", "write_schema"]
-
-_KEYS = ("target", "classes", "columns", "hierarchies")
-
-
-def schema_from_table(table: Mapping[str, Any]) -> SharedSchema:
-    """Read what :meth:`SharedSchema.as_table` gave.
-
-    Raises:
-        InvalidInput: If something is missing or of another kind.
-    """
-    check.unknown_keys(table, _KEYS, where="schema")
-    try:
-        return SharedSchema.from_dict(table)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"schema: something is missing or of another kind ({error})") from None
+__all__ = ["read_schema", "read_toml", "write_schema"]
 
 
 def write_schema(schema: SharedSchema, path: Path) -> None:
@@ -53,7 +36,7 @@ def read_schema(path: Path) -> SharedSchema:
     Raises:
         InvalidInput: If it is none.
     """
-    return schema_from_table(read_toml("schema", path))
+    return SharedSchema.from_table(read_toml("schema", path))
 
 
 def read_toml(what: str, path: Path) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Vetting:
                 raise InvalidInput("rows=0: no held-out row has an agreed class")
             error = error_on(plan.network(), rows, labels, len(schema.classes))
         defences = tuple(
-            PROTECTIONS[name].load().of(value, error)
+            PROTECTIONS[name].load()(value, error)
             for name, value in plan.protections.vetting.items()
             if PROTECTIONS[name].by_client
         )

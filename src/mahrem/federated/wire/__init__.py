@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     )
     from mahrem.federated.wire._client_pool import ClientPool
     from mahrem.federated.wire._exchange_log import (
-        ROUNDS,
-        TRAFFIC,
-        VETTING,
+        LOG_FILES,
         CountedGrid,
         Described,
         ExchangeLog,
@@ -63,10 +61,8 @@ else:
 
 __all__ = [
     "KEY",
+    "LOG_FILES",
     "MOST_BYTES",
-    "ROUNDS",
-    "TRAFFIC",
-    "VETTING",
     "Answerer",
     "ByteBudgetSpent",
     "ClientPool",

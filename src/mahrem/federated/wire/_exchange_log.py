@@ -14,9 +14,9 @@ from mahrem.federated.wire._byte_budget import refuse_beyond
 from mahrem.federated.wire._grid import Exchange, Replies, Traffic
 from mahrem.federated.wire._message import Failure, Message
 
-__all__ = ["ROUNDS", "TRAFFIC", "VETTING", "CountedGrid", "Described", "ExchangeLog", "WatchedGrid"]
+__all__ = ["LOG_FILES", "CountedGrid", "Described", "ExchangeLog", "WatchedGrid"]
 
-ROUNDS, TRAFFIC, VETTING = "rounds.csv", "traffic.csv", "vetting.csv"
+LOG_FILES = ROUNDS, TRAFFIC, VETTING = "rounds.csv", "traffic.csv", "vetting.csv"
 _BY_ROUND = [column.name for column in fields(Exchange)]
 _BY_CLIENT = ("round", "client", "bytes_down", "bytes_up")
 _KINDS: Mapping[str, Callable[[str], Any]] = {"int": int, "str": str, "float": float}
