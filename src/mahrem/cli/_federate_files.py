@@ -30,7 +30,7 @@ def key(
     mahrem federate key sums --sums weights
     """
     from mahrem.check import one_of
-    from mahrem.federated import make_key_files, make_sum_key_files
+    from mahrem.federated.flower import make_key_files, make_sum_key_files
     from mahrem.federated.sums import SCHEMES
 
     if sums is None:

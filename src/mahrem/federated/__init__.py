@@ -27,8 +27,6 @@ if TYPE_CHECKING:
         FederationSettings,
         init_federation,
         join_federation,
-        make_key_files,
-        make_sum_key_files,
         renew_certificate,
         reveal_model,
         reveal_weights,
@@ -60,7 +58,6 @@ if TYPE_CHECKING:
         simulate,
         split_table,
     )
-    from mahrem.federated.sums import MaskedClient, MaskedSum
     from mahrem.federated.weights import (
         LearningPlan,
         Protections,
@@ -84,8 +81,6 @@ __all__ = [
     "FederationSettings",
     "LearningPlan",
     "LocalGrid",
-    "MaskedClient",
-    "MaskedSum",
     "Protections",
     "RulesPlan",
     "RulesSchema",
@@ -109,8 +104,6 @@ __all__ = [
     "learn_exact",
     "learn_one_shot",
     "learn_together",
-    "make_key_files",
-    "make_sum_key_files",
     "propose_schema",
     "read_schema",
     "renew_certificate",
