@@ -22,20 +22,18 @@ import _timing as timing
 import numpy as np
 import polars as pl
 
-from mahrem.federated import (
-    ClientPool,
+from mahrem.federated.runs import split_table
+from mahrem.federated.sums import ClientKeys, WeightsScheme
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
     Protections,
     SharedModel,
     SharedSchema,
     TrainingSilo,
     learn_together,
-    make_weight_keys,
     propose_schema,
-    split_table,
-    training_client,
 )
+from mahrem.federated.wire import ClientPool, LocalGrid
 
 TARGET, SILOS, CLIENTS = "income", 3, 1000
 HELD_OUT = 1000  # rows that the server vets updates by
@@ -88,11 +86,11 @@ def over_silos(frame: pl.DataFrame, schema: SharedSchema, plan: LearningPlan) ->
     ]
     for silo in silos:
         assert len(silo.ready[0])
-    secret, public = make_weight_keys() if plan.sum == "homomorphic" else (None, None)
+    secret, public = WeightsScheme.make_keys() if plan.sum == "homomorphic" else (None, None)
 
     def work() -> LocalGrid:
         fresh = [replace(silo) for silo in silos]  # with its rows, and all of its promise to spend
-        grid = LocalGrid({silo.name: training_client(silo, secret=secret) for silo in fresh})
+        grid = LocalGrid({silo.name: silo.for_grid(ClientKeys(secret=secret)) for silo in fresh})
         learn_together(grid, schema, plan, held_out=frame[:HELD_OUT], public=public)
         return grid
 

@@ -4,21 +4,18 @@
 import polars as pl
 
 import mahrem as mh
-from mahrem.federated import (
+from mahrem.federated import LocalGrid, ShapeRun, compare_shape, propose_schema
+from mahrem.federated.networks import Network
+from mahrem.federated.shapes import (
     LabelNoise,
-    LocalGrid,
-    Network,
-    ShapeRun,
     SplitPlan,
     UShapedClient,
     VerticalParty,
     VerticalPlan,
-    compare_shape,
     join_parties,
     join_split,
     learn_u_shaped,
     learn_vertical,
-    propose_schema,
 )
 
 patients = mh.demo_patients(3_000).select(

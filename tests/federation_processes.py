@@ -16,8 +16,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from mahrem.federated import Federation, FlowerNode
-from mahrem.federated._flower import carried, need_flower
+from mahrem.federated.flower import Federation, FlowerNode
+from mahrem.federated.flower._connection import carried, need_flower
 
 PATIENCE = 120.0  # seconds, on a machine that has much else to do
 

@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.federated import (
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
-    Message,
     SharedModel,
-    Together,
     TrainingSilo,
+    WeightsResult,
     learn_together,
     propose_schema,
-    split_table,
-    training_client,
 )
+from mahrem.federated.wire import LocalGrid, Message
 
 
 def people(rows: int = 600, seed: int = 0) -> pl.DataFrame:
@@ -38,11 +36,11 @@ def silos(plan: LearningPlan, parts: dict[str, pl.DataFrame], policy: Any = None
 
 def learnt(
     plan: LearningPlan, clients: int = 3, policy: Any = None, more: Any = None, **wrong: Any
-) -> Together:
+) -> WeightsResult:
     """Learn over silos of one table; ``client_2=...`` makes one of them otherwise."""
     made = silos(plan, split_table(people(), "class", clients=clients), policy)
     grid = LocalGrid(
-        {name: wrong.get(name.replace("-", "_"), training_client)(silo) for name, silo in made.items()}
+        {name: wrong.get(name.replace("-", "_"), TrainingSilo.for_grid)(silo) for name, silo in made.items()}
     )
     return learn_together(grid, propose_schema(people(), "class"), plan, **(more or {}))
 

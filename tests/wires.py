@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.federated import Answerer, LocalGrid, Message, Replies
-from mahrem.federated._message import _written
+from mahrem.federated.wire import Answerer, LocalGrid, Message, Replies
+from mahrem.federated.wire._message import _written
 
 __all__ = ["Lying", "Recorder"]
 

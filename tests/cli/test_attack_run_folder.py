@@ -13,18 +13,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mahrem.federated import (
-    LearningPlan,
-    Plan,
-    Protections,
-    Shape,
+from mahrem.federated.rules import RulesPlan
+from mahrem.federated.runs import (
+    RulesSimulation,
     ShapeRun,
-    Shared,
+    ShapeSimulation,
+    TableSharing,
+    WeightsSimulation,
     simulate,
-    simulate_learning,
-    simulate_shape,
 )
-from mahrem.federated._attack_run import _parted
+from mahrem.federated.runs._attack import _parted
+from mahrem.federated.weights import LearningPlan, Protections
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,8 +50,18 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     noisy = LearningPlan(rounds=2, hidden=(4,), protections=Protections(clip=0.1, noise=5.0))
     trees = LearningPlan(model="boosting", rounds=2, depth=2, sum="masked")
     for name, plan in (("by-heart", by_heart), ("noisy", noisy), ("trees", trees)):
-        simulate_learning(coins(300, 1), "ill", place / name, plan, shared=Shared(clients=2, test=0.01))
-    simulate(coins(300, 1), "ill", place / "rules", Plan(support=0.1), clients=2)
+        simulate(
+            coins(300, 1),
+            "ill",
+            place / name,
+            WeightsSimulation(plan=plan, sharing=TableSharing(clients=2, test=0.01)),
+        )
+    simulate(
+        coins(300, 1),
+        "ill",
+        place / "rules",
+        RulesSimulation(plan=RulesPlan(support=0.1), sharing=TableSharing(clients=2)),
+    )
     return place
 
 
@@ -114,15 +123,30 @@ def test_a_simulation_knows_its_own_hold_out(run: Run, tmp_path: Path) -> None:
     coins(400, 6).write_csv(tmp_path / "other.csv")
     plan = LearningPlan(rounds=2, hidden=(8,))
     anonymise = {"quasi": ["height", "town"], "k": 3}
-    simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2), anonymise=anonymise)
-    simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.25)
+    simulate(
+        whole,
+        "ill",
+        tmp_path / "net",
+        WeightsSimulation(plan=plan, sharing=TableSharing(clients=2, test=0.3), anonymise=anonymise),
+    )
+    simulate(
+        whole,
+        "ill",
+        tmp_path / "rules",
+        RulesSimulation(plan=RulesPlan(support=0.1), sharing=TableSharing(clients=2, test=0.25)),
+    )
     noisy = replace(plan, protections=Protections(clip=0.1, noise=5.0))
     vetted = replace(plan, protections=Protections(held_out=0.5))
     for name, one in (("noisy", noisy), ("vetted", vetted)):
-        simulate_learning(whole, "ill", tmp_path / name, one, shared=Shared(clients=2, held_out=0.25))
-    shapes: tuple[Shape, ...] = ("vertical", "gossip")
+        simulate(
+            whole,
+            "ill",
+            tmp_path / name,
+            WeightsSimulation(plan=one, sharing=TableSharing(clients=2, test=0.3, held_out=0.25)),
+        )
+    shapes: tuple[str, ...] = ("vertical", "gossip")
     for shape in shapes:
-        simulate_shape(whole, "ill", tmp_path / shape, ShapeRun.usual(shape, rounds=1), test=0.1)
+        simulate(whole, "ill", tmp_path / shape, ShapeSimulation(ShapeRun.usual(shape, rounds=1), 0.1))
     sizes_of = {"net": (280, 120), "rules": (300, 100), "vertical": (360, 40), "gossip": (360, 40)}
     sizes_of |= {"noisy": (280, 120), "vetted": (210, 120)}
     for name, sizes in sizes_of.items():
@@ -141,8 +165,20 @@ def test_rows_without_a_class_are_left_out_as_the_simulation_did(run: Run, tmp_p
     whole.write_csv(tmp_path / "whole.csv")  # a column more that holds nothing but classes
     named: dict[str, Any] = {"columns": ("height", "town")}
     plan = LearningPlan(rounds=1, hidden=(4,))
-    simulate_learning(whole, "ill", tmp_path / "net", plan, shared=Shared(clients=2, test=0.2), **named)
-    simulate(whole, "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0.2, **named)
+    simulate(
+        whole,
+        "ill",
+        tmp_path / "net",
+        WeightsSimulation(plan=plan, sharing=TableSharing(clients=2, test=0.2)),
+        **named,
+    )
+    simulate(
+        whole,
+        "ill",
+        tmp_path / "rules",
+        RulesSimulation(plan=RulesPlan(support=0.1), sharing=TableSharing(clients=2, test=0.2)),
+        **named,
+    )
     for name in ("net", "rules"):
         code, out, _ = run("attack", tmp_path / name, "--original", tmp_path / "whole.csv", "--json")
         assert code == 0
@@ -151,7 +187,12 @@ def test_rows_without_a_class_are_left_out_as_the_simulation_did(run: Run, tmp_p
 
 def test_a_simulation_without_rows_to_judge_by_asks_for_a_hold_out(run: Run, tmp_path: Path) -> None:
     coins(100, 5).write_csv(tmp_path / "whole.csv")
-    simulate(coins(100, 5), "ill", tmp_path / "rules", Plan(support=0.1), clients=2, test=0)
+    simulate(
+        coins(100, 5),
+        "ill",
+        tmp_path / "rules",
+        RulesSimulation(plan=RulesPlan(support=0.1), sharing=TableSharing(clients=2, test=0)),
+    )
     code, _, err = run("attack", tmp_path / "rules", "--original", tmp_path / "whole.csv")
     assert code == 2
     assert "--holdout" in err
@@ -159,16 +200,21 @@ def test_a_simulation_without_rows_to_judge_by_asks_for_a_hold_out(run: Run, tmp
 
 def test_the_rows_found_again_are_those_that_were_kept(tmp_path: Path) -> None:
     whole = coins(400, 5)
-    shared = Shared(clients=2, test=0.3, seed=9)
-    simulate_learning(whole, "ill", tmp_path / "net", LearningPlan(rounds=1, hidden=(4,)), shared=shared)
+    shared = TableSharing(clients=2, test=0.3, seed=9)
+    simulate(
+        whole,
+        "ill",
+        tmp_path / "net",
+        WeightsSimulation(plan=LearningPlan(rounds=1, hidden=(4,)), sharing=shared),
+    )
     inside, outside = _parted(tmp_path / "net", whole)
-    learning, judged = shared.parts(whole)
+    learning, judged = shared.part(whole)
     assert inside.equals(learning)
     assert outside.equals(judged)
     vetted = LearningPlan(rounds=1, hidden=(4,), protections=Protections(held_out=0.5))
-    simulate_learning(whole, "ill", tmp_path / "vetted", vetted, shared=shared)
+    simulate(whole, "ill", tmp_path / "vetted", WeightsSimulation(plan=vetted, sharing=shared))
     inside, outside = _parted(tmp_path / "vetted", whole)
-    assert inside.equals(shared.server_rows(learning, vetted)[0])  # not those the server vets by
+    assert inside.equals(shared.part_held_out(learning)[0])  # not those the server vets by
     assert outside.equals(judged)
 
 

@@ -163,12 +163,16 @@ def test_clients_make_the_keys_of_homomorphic_sums_themselves(
 
 
 def test_weights_with_dummies_are_written_without_them(run: Runs) -> None:
-    from mahrem.federated import Decoys, Federation, SharedModel
+    from mahrem.federated.flower import Federation
+    from mahrem.federated.runs import WeightsTask
+    from mahrem.federated.weights import Decoys, SharedModel
 
     assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
     made = ["init", "study", "--model", "logistic", "--schema", "schema.toml", "--dummies", "0.5"]
     assert run(*made, *pairs("a", "b"))[0] == 0
-    schema, plan = Federation.read(Path("study/federation.toml")).training()
+    task = Federation.read(Path("study/federation.toml")).task
+    assert isinstance(task, WeightsTask)
+    schema, plan = task.schema, task.plan
     decoys = Decoys(key=bytes(range(32)), share=0.5)
     real = np.arange(plan.network().size(schema.encoder.width, 2), dtype=np.float64)
     model = SharedModel(schema=schema, plan=plan, arrays={"disguised": decoys.mix(real)}, rounds=3)
@@ -303,7 +307,7 @@ def test_a_run_without_a_server_fails_with_its_state(run: Runs) -> None:
 
 
 def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
-    from mahrem.federated import Disguise
+    from mahrem.federated.rules import Disguise
     from mahrem.learning.rules import Rule, RuleList
 
     made = ["init", "study", "--target", "class", "--columns", "sky,day", "--how", "one-shot"]

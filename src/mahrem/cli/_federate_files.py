@@ -30,15 +30,14 @@ def key(
     mahrem federate key sums --sums weights
     """
     from mahrem.check import one_of
-    from mahrem.federated import make_key_files, make_sum_key_files
+    from mahrem.federated.flower import make_key_files, make_sum_key_files
+    from mahrem.federated.sums import SCHEMES
 
     if sums is None:
         private, public = make_key_files(name)
         who, option_of = "nobody else needs it", f"--client {name.name}=..."
     else:
-        private, public = make_sum_key_files(
-            name, weights=one_of(("counts", "weights"), sums=sums) == "weights"
-        )
+        private, public = make_sum_key_files(name, one_of(tuple(SCHEMES), sums=sums))
         who, option_of = "all clients need it, the server must not have it", f"--sum-public {public.name}"
     if json:
         print_json({"private": str(private), "public": str(public)})
@@ -71,9 +70,11 @@ def schema(
     files = pairs("hierarchy", hierarchy, "COL=FILE")
     columns_exist(files, opened.columns)
     trees = {name: read_hierarchy(file) for name, file in files.items()}
-    found = propose_schema(opened.take(opened.columns), target, listed(columns) or None, trees)
-    write_schema(found, output)
-    typer.echo(f"{output}: {len(found.columns)} columns, {len(found.classes)} classes; read and correct it")
+    proposed = propose_schema(opened.take(opened.columns), target, listed(columns) or None, trees)
+    write_schema(proposed, output)
+    typer.echo(
+        f"{output}: {len(proposed.columns)} columns, {len(proposed.classes)} classes; read and correct it"
+    )
 
 
 def renew(

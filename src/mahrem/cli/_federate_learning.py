@@ -12,53 +12,8 @@ from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
 from mahrem.typed import value
 
-__all__ = [
-    "LEARNING",
-    "MODEL",
-    "PROTECTIONS",
-    "SILOS",
-    "learning_plan",
-    "policy_words",
-    "print_learning",
-    "silo_policies",
-]
+__all__ = ["SILOS", "policy_words", "print_learning", "silo_policies"]
 
-MODEL: Row = (
-    "model",
-    str | None,
-    "--model",
-    "NAME",
-    "mlp (five layers), logistic or boosting (trees); du-cba (rules) by default.",
-)
-# each is a field of LearningPlan
-LEARNING: Sequence[Row] = (
-    ("rounds", int | None, "--rounds", "N", "Rounds of averaging, or trees; 60 by default."),
-    ("epochs", int | None, "--epochs", "N", "How often a client sees its rows in a round; 1 by default."),
-    ("batch", int | None, "--batch", "N", "Rows of a step; 32 by default."),
-    ("rate", float | None, "--rate", "X", "Learning rate: 0.01, of boosting 0.2."),
-    ("aggregate", str | None, "--aggregate", "NAME", "mean (default), median, trimmed or krum."),
-    ("malicious", int | None, "--malicious", "N", "How many clients trimmed and krum allow for; 1."),
-    ("proximal", float | None, "--proximal", "X", "Pull of FedProx towards the common model; 0."),
-    ("fraction", float | None, "--fraction", "0..1", "Share of the clients drawn in each round; all."),
-    ("depth", int | None, "--depth", "N", "Depth of a tree of boosting; 4 by default."),
-)
-# each is a field of Protections
-PROTECTIONS: Sequence[Row] = (
-    ("clip", float | None, "--clip", "X", "Longest update of a client, or gradient of a row (L2)."),
-    ("noise", float | None, "--noise", "X", "Standard deviation of Gaussian noise, in units of --clip."),
-    ("epsilon", float | None, "--epsilon", "X", "Instead of --noise: the promise over all rounds."),
-    ("delta", float | None, "--delta", "X", "The delta of the promise; 1e-6 by default."),
-    ("unit", str | None, "--unit", "NAME", "What noise hides: client (default, a whole silo) or row."),
-    ("noise_by", str | None, "--noise-by", "NAME", "Whose noise is enough: client (default) or sum."),
-    ("rows", int | None, "--silo-rows", "N", "Public number of rows of a silo; with --unit row."),
-    ("norm_bound", float | None, "--norm-bound", "X", "The server shortens longer updates (L2)."),
-    ("anomaly", float | None, "--anomaly", "X", "Refuse updates with a higher anomaly score; 3.5 is usual."),
-    ("held_out", float | None, "--held-out", "X", "Refuse updates that raise the loss on kept rows by more."),
-    ("strikes", int | None, "--strikes", "N", "A client refused in so many rounds is left out."),
-    ("dummies", float | None, "--dummies", "X", "Dummy numbers for each weight; only clients tell them."),
-    ("quantise", int | None, "--quantise", "BITS", "Send each number in so many bits, 2 to 16."),
-    ("sparse", float | None, "--sparse", "0..1", "Send this share of the numbers, the largest."),
-)
 # how the silos of a simulation anonymise
 SILOS: Sequence[Row] = (
     (
@@ -76,16 +31,6 @@ SILOS: Sequence[Row] = (
         "Quasi-identifiers of --anonymize; all columns by default.",
     ),
 )
-
-
-def learning_plan(said: Mapping[str, Any]) -> Any:
-    """Make the plan that was said."""
-    from mahrem.federated import LearningPlan, Protections
-
-    switches = {name for name, *_ in PROTECTIONS}
-    protections = Protections(**{name: known for name, known in said.items() if name in switches})
-    plan = {name: known for name, known in said.items() if name not in switches}
-    return LearningPlan(**plan, protections=protections)
 
 
 def silo_policies(
@@ -119,18 +64,18 @@ def print_learning(summary: Mapping[str, Any]) -> None:
     print_table(("figure", "value"), rows)
     if summary["state"] == "stopped":
         typer.echo(f"stopped after round {summary['rounds']}, the model so far is kept: {summary['why']}")
-    for name, told in summary["refused"].items():
-        typer.echo(f"refused: {name} in {len(told)} rounds: {next(iter(told.values()))}")
+    for name, rounds in summary["refused"].items():
+        typer.echo(f"refused: {name} in {len(rounds)} rounds: {next(iter(rounds.values()))}")
 
 
 def _protected(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = []
     if "promise" in summary:
-        said = summary["promise"]
+        promise = summary["promise"]
         rows.append(
             (
                 "differentially private",
-                f"epsilon={said['epsilon']:.4g}, delta={said['delta']:g} per {said['unit']}",
+                f"epsilon={promise['epsilon']:.4g}, delta={promise['delta']:g} per {promise['unit']}",
             )
         )
     if "vetting" in summary:
@@ -161,10 +106,10 @@ def policy_words(texts: Sequence[str]) -> tuple[dict[str, Any] | None, dict[str,
         name, mark, rest = text.rpartition(":")
         held = single.setdefault(name, {}) if mark else usual
         for part in rest.split(","):
-            key, equals, said = (one.strip() for one in part.partition("="))
-            column, of_column, setting = (one.strip() for one in said.partition("="))
+            key, equals, typed = (word.strip() for word in part.partition("="))
+            column, of_column, setting = (word.strip() for word in typed.partition("="))
             place = held.setdefault(key, {}) if of_column else held  # kind=zip=code: of one column
-            if not (equals and key and said) or not isinstance(place, dict):
+            if not (equals and key and typed) or not isinstance(place, dict):
                 raise InvalidParameter(f"anonymize={text!r} must read like k=3,l=2 or client-2:k=5")
-            place[column if of_column else key] = value(setting if of_column else said)
+            place[column if of_column else key] = value(setting if of_column else typed)
     return usual or None, single

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,50 +14,27 @@ from mahrem.cli._federate_options import (
     DIR,
     FEDERATION,
     MANY,
-    learns,
     plan_from,
-    speaks_plan,
+    plan_panels,
+    rows_of_spec,
+    speaks_rows,
     take_reading,
+    take_settings,
     teller,
 )
-from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, print_shape, simulated_shape
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_source
+from mahrem.cli._federate_shapes import LABEL_EPSILON, SHAPE, print_shape, shape_simulation
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_source
 from mahrem.cli._print import print_json, print_table
 from mahrem.errors import InvalidParameter
+from mahrem.federated.runs import BINS, RunSettings, TableSharing
+from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
 __all__ = ["reveal", "run", "simulate"]
 
-FORCE = Annotated[bool, typer.Option("--force", help="Replace a finished run.")]
-BYTES = Annotated[
-    int | None, option("--byte-budget", "N", "Stop before more bytes than this went both ways.")
-]
 
-
-@speaks_source
-def run(
-    folder: DIR,
-    output: Annotated[
-        Path | None, option("-o --output", "DIR", "The run folder; a new one under DIR/runs by default.")
-    ] = None,
-    resume: Annotated[
-        Path | None, option("--resume", "DIR", "Go on after the last round of this run folder.")
-    ] = None,
-    clients: Annotated[int | None, option("--clients", "N", "Wait for so many; all by default.")] = None,
-    wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for them.")] = 60.0,
-    test: Annotated[
-        str | None, option("--test", "SOURCE", "Untouched rows to judge weights or trees by.")
-    ] = None,
-    vet_by: Annotated[
-        str | None, option("--vet-by", "SOURCE", "Rows no client has, to judge updates by (--held-out).")
-    ] = None,
-    byte_budget: BYTES = None,
-    *,
-    force: FORCE = False,
-    json: JSON = False,
-    quiet: QUIET = False,
-    settings: dict[str, Any],
-) -> None:
+@speaks_rows({"Run": rows_of_spec(RunSettings)})
+def run(folder: DIR, *, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any]) -> None:
     """Learn what was agreed from the clients that are online; waits for the true end.
 
     mahrem federate run study
@@ -65,19 +42,8 @@ def run(
     """
     from mahrem.federated import run_federation
 
-    summary = run_federation(
-        folder,
-        output,
-        resume=resume,
-        clients=clients,
-        wait=wait,
-        test=test,
-        vet_by=vet_by,
-        byte_budget=byte_budget,
-        force=force,
-        reading=take_reading(settings),
-        tell=teller(quiet=quiet),
-    )
+    own = RunSettings(**take_settings(RunSettings, settings))
+    summary = run_federation(folder, own, reading=take_reading(settings), tell=teller(quiet=quiet))
     _report(summary, json=json)
 
 
@@ -99,9 +65,9 @@ def reveal(
     mahrem federate reveal model.json federation.toml patients.csv --disguise rules.key
     mahrem federate reveal model.npz federation.toml --disguise weights.key -o open.npz
     """
-    from mahrem.federated import Federation, reveal_model, reveal_weights
+    from mahrem.federated import Federation, WeightsTask, reveal_model, reveal_weights
 
-    if Federation.read(file).learns:
+    if isinstance(Federation.read(file).task, WeightsTask):
         if output is None or source is not None:
             raise InvalidParameter("output: weights are written to a file (-o FILE) and need no table")
         reveal_weights(file, model, disguise, output)
@@ -109,35 +75,38 @@ def reveal(
         return
     if source is None or output is not None:
         raise InvalidParameter("source: rules are printed (no -o), in the cells of a client's table: name it")
-    found = reveal_model(file, model, source, disguise, reading=take_reading(settings))
-    typer.echo(found.to_json() if json else str(found))
+    rules = reveal_model(file, model, source, disguise, reading=take_reading(settings))
+    typer.echo(rules.to_json() if json else str(rules))
 
 
-def _speaks_simulation(verb: Callable[..., None]) -> Any:
-    return speaks_plan(verb, {"Silos": SILOS})
+_SIMULATION: Sequence[Row] = (
+    ("columns", MANY, "--columns", "A,B", "Learn from these only."),
+    (
+        "bins",
+        str | None,
+        "--bins",
+        "NAME",
+        f"Rules cut numbers: {', '.join(BINS)}, none; default supervised.",
+    ),
+    *rows_of_spec(RunSettings, only=("byte_budget", "force")),
+)
 
 
-@_speaks_simulation
+@speaks_rows(
+    {
+        "Simulation": _SIMULATION,
+        "Clients": rows_of_spec(TableSharing),
+        "Silos": SILOS,
+        **plan_panels(leave_out=("seed",)),
+    }
+)
 def simulate(
     source: SOURCE,
     target: Annotated[str, option("--target", "COL", "The column to predict.")],
     output: Annotated[Path, option("-o --output", "DIR", "The run folder; one that was stopped goes on.")],
-    clients: Annotated[int, typer.Option("--clients", help="How many clients.", min=1)] = 3,
-    split: Annotated[str, typer.Option("--split", help="iid, skewed (by class) or dirichlet.")] = "iid",
-    alpha: Annotated[float, typer.Option("--alpha", help="How even --split dirichlet is.")] = 0.5,
-    by: Annotated[str | None, option("--by", "COL", "One client for each value of a column.")] = None,
-    columns: Annotated[MANY, option("--columns", "A,B", "Learn from these only.")] = None,
-    bins: Annotated[
-        str | None,
-        option("--bins", "NAME", "Rules cut numbers: supervised (default), quantile, width, none."),
-    ] = None,
-    test: Annotated[float, typer.Option("--test", help="Share of the rows kept to judge the model.")] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.")] = 0,
     shape: SHAPE = None,
     label_epsilon: LABEL_EPSILON = None,
-    byte_budget: BYTES = None,
     *,
-    force: FORCE = False,
     json: JSON = False,
     quiet: QUIET = False,
     settings: dict[str, Any],
@@ -148,50 +117,52 @@ def simulate(
     mahrem federate simulate adult.csv --target income --model mlp --anonymize k=3 -o run/
     mahrem federate simulate adult.csv --target income --shape u-shaped --rounds 10 -o run/
     """
-    shared = {"clients": clients, "split": split, "alpha": alpha, "by": by, "test": test, "seed": seed}
-    said: dict[str, Any] = {
-        "target": target,
-        "folder": output,
-        "columns": None if columns is None else tuple(listed(columns)),
-        "force": force,
-        "reading": take_reading(settings),
-        "tell": teller(quiet=quiet),
-    }
+    from mahrem.federated import simulate as verb
+
+    columns, force = settings.pop("columns", None), settings.pop("force", False)
+    reading = take_reading(settings)
     if shape is not None or label_epsilon is not None:
-        more = {**settings, "bins": bins, "byte_budget": byte_budget, "label_epsilon": label_epsilon}
-        _report(simulated_shape(source, shape, said, shared, more), json=json)
-        return
-    silos = silo_policies(settings.pop("anonymize", ()), settings.pop("quasi", ()))
-    plan = plan_from(settings, {"sum": "plain"})
-    if learns(settings):
-        _refuse_other("rules", bins=bins)
-        said |= {"plan": replace(plan, seed=seed), "byte_budget": byte_budget}
-        summary = _simulated_learning(source, said, shared, silos)
+        simulation = shape_simulation(shape, label_epsilon, settings)
     else:
-        _refuse_other(
-            "--model mlp, logistic or boosting", anonymize=silos[0] or silos[1], byte_budget=byte_budget
-        )
-        summary = _simulated_rules(source, {**said, **shared, "plan": plan, "bins": bins or "supervised"})
+        simulation = _simulation(settings)
+    summary = verb(
+        source,
+        target,
+        output,
+        simulation,
+        columns=None if columns is None else tuple(listed(columns)),
+        force=force,
+        reading=reading,
+        tell=teller(quiet=quiet),
+    )
     _report(summary, json=json)
 
 
-def _simulated_rules(source: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
-    from mahrem.federated import simulate as verb
+def _simulation(settings: dict[str, Any]) -> Any:
+    """Say what is simulated; what belongs to another kind is refused."""
+    from mahrem.federated import RulesSimulation, WeightsSimulation
 
-    return verb(source, **said)
+    sharing = TableSharing(**take_settings(TableSharing, settings))
+    anonymise, policies = silo_policies(settings.pop("anonymize", ()), settings.pop("quasi", ()))
+    bins, byte_budget = settings.pop("bins", None), settings.pop("byte_budget", None)
+    plan = plan_from(settings, "plain")
+    if isinstance(plan, LearningPlan):
+        _refuse_other("rules", bins=bins)
+        return WeightsSimulation(
+            plan=replace(plan, seed=sharing.seed),
+            sharing=sharing,
+            anonymise=anonymise,
+            policies=policies,
+            byte_budget=byte_budget,
+        )
+    _refuse_other(
+        "--model mlp, logistic or boosting", anonymize=anonymise or policies, byte_budget=byte_budget
+    )
+    return RulesSimulation(plan=plan, sharing=sharing, bins=bins or "supervised")
 
 
-def _simulated_learning(
-    source: str, said: Mapping[str, Any], shared: Mapping[str, Any], silos: tuple[Any, Any]
-) -> Mapping[str, Any]:
-    from mahrem.federated import Shared, simulate_learning
-
-    usual, single = silos
-    return simulate_learning(source, shared=Shared(**shared), anonymise=usual, policies=single, **said)
-
-
-def _refuse_other(kind: str, **said: Any) -> None:
-    for name, value in said.items():
+def _refuse_other(kind: str, **given: Any) -> None:
+    for name, value in given.items():
         if value:
             raise InvalidParameter(f"{name}: --{name.replace('_', '-')} goes with {kind}")
 

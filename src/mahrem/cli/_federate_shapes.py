@@ -5,42 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+from mahrem.cli._federate_options import take_settings
 from mahrem.cli._options import option
 from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
+from mahrem.federated.runs import SHAPES, TableSharing
 
-__all__ = ["LABEL_EPSILON", "SHAPE", "print_shape", "simulated_shape"]
+__all__ = ["LABEL_EPSILON", "SHAPE", "print_shape", "shape_simulation"]
 
-SHAPE = Annotated[
-    str | None,
-    option("--shape", "NAME", "Another shape: vertical, split, u-shaped, gossip or transfer."),
-]
+SHAPE = Annotated[str | None, option("--shape", "NAME", f"Another shape: {', '.join(SHAPES)}.")]
 LABEL_EPSILON = Annotated[
     float | None, option("--label-epsilon", "X", "Randomise the labels of vertical or u-shaped.")
 ]
-_SAID = ("label_epsilon", "model", "rounds", "epochs", "batch", "rate")  # what a shape takes of the settings
+_PLAN = ("model", "rounds", "epochs", "batch", "rate")  # what a shape takes of a plan
+_SHARING = ("clients", "split", "alpha", "seed")
 
 
-def simulated_shape(
-    source: str,
-    shape: str | None,
-    said: Mapping[str, Any],
-    shared: Mapping[str, Any],
-    settings: Mapping[str, Any],
-) -> Mapping[str, Any]:
-    """Run :func:`~mahrem.federated.simulate_shape`; what a shape does not know is refused."""
-    from mahrem.federated import ShapeRun, simulate_shape
+def shape_simulation(shape: str | None, label_epsilon: float | None, settings: dict[str, Any]) -> Any:
+    """Give the simulation of a shape; what a shape does not know is refused."""
+    from mahrem.federated import ShapeRun, ShapeSimulation
 
     if shape is None:
         raise InvalidParameter("label_epsilon: --label-epsilon goes with --shape vertical or u-shaped")
-    given = {name: value for name, value in settings.items() if value}
-    for name in given:
-        if name not in _SAID:
+    sharing = take_settings(TableSharing, settings)
+    for name in (*settings, *(["by"] if "by" in sharing else [])):
+        if name not in _PLAN:
             raise InvalidParameter(f"{name}: --{name.replace('_', '-')} does not go with --shape")
-    if shared["by"] is not None:
-        raise InvalidParameter("by: --by does not go with --shape")
-    drawn = {name: shared[name] for name in ("clients", "split", "alpha", "seed")}
-    return simulate_shape(source, run=ShapeRun.usual(shape, **given, **drawn), test=shared["test"], **said)  # type: ignore[arg-type]
+    drawn = {name: value for name, value in sharing.items() if name in _SHARING}
+    run = ShapeRun.usual(shape, label_epsilon=label_epsilon, **settings, **drawn)
+    return ShapeSimulation(run, sharing.get("test", TableSharing.test))
 
 
 def print_shape(summary: Mapping[str, Any]) -> None:

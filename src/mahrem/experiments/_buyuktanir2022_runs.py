@@ -11,15 +11,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.datasets import find
-from mahrem.federated import (
-    ExactSettings,
-    LocalGrid,
-    MergedRules,
-    Silo,
-    learn_exact,
-    learn_one_shot,
-    split_rows,
-)
+from mahrem.federated.rules import ExactSettings, MergedRules, RulesSilo, learn_exact, learn_one_shot
+from mahrem.federated.runs import split_rows
+from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers
 
@@ -206,7 +200,7 @@ def _grid(parts: list[ClientCells]) -> LocalGrid:
     name = parts[0].classes.name
     return LocalGrid(
         {
-            f"client{place:03d}": Silo(part.cells.with_columns(part.classes), name)
+            f"client{place:03d}": RulesSilo(part.cells.with_columns(part.classes), name)
             for place, part in enumerate(parts)
         }
     )

@@ -31,7 +31,7 @@ from mahrem.experiments._federated_attacks_runs import (
 )
 from mahrem.experiments._federated_leaks import inversion_rows, membership_rows
 from mahrem.experiments._row import Row, TableRun
-from mahrem.federated import Backdoor, FreeRider, LabelFlip, Together
+from mahrem.federated.weights import Backdoor, FreeRider, LabelFlip, WeightsResult
 
 __all__ = ["rows_of"]
 
@@ -117,7 +117,9 @@ def _outcome(attack: _Attack, defence: str, split: FederatedAdult) -> _Outcome:
     )
 
 
-def _reached(attack: _Attack, split: FederatedAdult, attacked: Together, usual: Together) -> Finding:
+def _reached(
+    attack: _Attack, split: FederatedAdult, attacked: WeightsResult, usual: WeightsResult
+) -> Finding:
     """Ask both models about test rows: of the class that is renamed, or with the trigger."""
     frame = split.judged if attack.door is None else attack.door.stamp(split.judged)
     rows, labels = split.schema.rows(frame)

@@ -11,21 +11,20 @@ import numpy as np
 import polars as pl
 
 from mahrem.experiments._saleh_sets import read_table
-from mahrem.federated import (
-    Answerer,
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
     LearningPlan,
-    LocalGrid,
-    Overheard,
+    ListeningGrid,
     Protections,
     SharedModel,
     SharedSchema,
-    Together,
     TrainingSilo,
+    WeightsResult,
     figures_of,
     learn_together,
     propose_schema,
-    split_table,
 )
+from mahrem.federated.wire import Answerer, LocalGrid
 
 __all__ = [
     "CLIENTS",
@@ -91,7 +90,7 @@ def _usual_length(split: FederatedAdult) -> float:
 
 @cache
 def _lengths(split: FederatedAdult) -> tuple[float, ...]:
-    heard = Overheard(LocalGrid(_silos(split, split.plan("none"))))
+    heard = ListeningGrid(LocalGrid(_silos(split, split.plan("none"))))
     learn_together(heard, split.schema, split.plan("none"))
     pairs = [pair for updates in heard.heard.values() for pair in updates]
     return tuple(float(np.linalg.norm(sent - given)) for given, sent in pairs)
@@ -126,7 +125,7 @@ def _silos(split: FederatedAdult, plan: LearningPlan) -> dict[str, TrainingSilo]
     return {name: TrainingSilo(name, part, split.schema, plan) for name, part in split.parts.items()}
 
 
-def learn_under(split: FederatedAdult, defence: str, hostile: Hostility | None = None) -> Together:
+def learn_under(split: FederatedAdult, defence: str, hostile: Hostility | None = None) -> WeightsResult:
     """Run the federation; with a hostile client in the place of one of the silos."""
     plan = split.plan(defence)
     clients: dict[str, Answerer] = dict(_silos(split, plan))
@@ -139,7 +138,7 @@ def learn_under(split: FederatedAdult, defence: str, hostile: Hostility | None =
 learn_honestly = cache(learn_under)  # the same for every attack
 
 
-def share_refused(done: Together, names: Iterable[str]) -> float:
+def share_refused(done: WeightsResult, names: Iterable[str]) -> float:
     """Give the share of the rounds in which these clients' answers did not count."""
     chosen = list(names)
     rounds = max(1, done.model.rounds)

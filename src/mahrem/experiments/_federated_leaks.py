@@ -13,11 +13,11 @@ from mahrem.attacks.on_federations import GradientInversion, UpdateMembership
 from mahrem.attacks.on_models import Examples, FewShadows, LossThreshold, ModelFinding
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import LearningTable, read_table
-from mahrem.federated import (
-    Imitation,
+from mahrem.federated.runs import split_table
+from mahrem.federated.weights import (
+    ImitatedNetwork,
     LearningPlan,
-    LocalGrid,
-    Overheard,
+    ListeningGrid,
     Protections,
     SharedModel,
     SharedSchema,
@@ -26,9 +26,8 @@ from mahrem.federated import (
     first_layer,
     learn_together,
     propose_schema,
-    split_table,
-    training_client,
 )
+from mahrem.federated.wire import LocalGrid
 from mahrem.types import Floats
 
 __all__ = ["inversion_rows", "membership_rows"]
@@ -60,7 +59,7 @@ def membership_rows(run: TableRun) -> Iterator[Row]:
     for name, (plan, policy) in _ways(adult, size // CLIENTS, quick=run.quick).items():
         run.step(f"membership: {name}")
         silos = {key: TrainingSilo(key, part, schema, plan, policy) for key, part in parts.items()}
-        heard = Overheard(LocalGrid(silos))
+        heard = ListeningGrid(LocalGrid(silos))
         model = learn_together(heard, schema, plan).model
         place = run.place("adult", clients=CLIENTS, rows=size, rounds=plan.rounds)
         rows, labels = schema.rows(judged)
@@ -87,14 +86,14 @@ def _ways(
 
 def _memberships(
     model: SharedModel,
-    heard: Overheard,
+    heard: ListeningGrid,
     schema: SharedSchema,
     frames: tuple[pl.DataFrame, pl.DataFrame],
     silo: pl.DataFrame,
 ) -> Iterator[ModelFinding]:
     members, others = (Examples(*schema.rows(frame)) for frame in frames)
     yield LossThreshold()(model, members, others)
-    yield FewShadows(shadows=SHADOWS)(model, members, others, make=lambda seed: Imitation(model, seed))
+    yield FewShadows(shadows=SHADOWS)(model, members, others, make=lambda seed: ImitatedNetwork(model, seed))
     own = Examples(*schema.rows(silo))
     yield UpdateMembership()(*heard.models(WATCHED, model), own, others)
 
@@ -153,7 +152,7 @@ def _heard(
     silos = {
         f"c{place:05d}": TrainingSilo(f"c{place:05d}", part, schema, plan) for place, part in enumerate(parts)
     }
-    heard = Overheard(LocalGrid(silos))
+    heard = ListeningGrid(LocalGrid(silos))
     learn_together(heard, schema, plan)
     return [_moved(schema, plan, *heard.heard[name][0]) for name in silos], _encoded(parts, schema)
 
@@ -169,9 +168,7 @@ def _summed(clients: int) -> Listen:
         for at in range(0, frame.height, rows * clients):
             together = frame[at : at + rows * clients]
             parts = split_table(together, schema.target, clients=clients)
-            silos = {
-                key: training_client(TrainingSilo(key, part, schema, plan)) for key, part in parts.items()
-            }
+            silos = {key: TrainingSilo(key, part, schema, plan).for_grid() for key, part in parts.items()}
             after = learn_together(LocalGrid(silos), schema, plan).model
             updates.append(_moved(schema, plan, start.arrays["weights"], after.arrays["weights"]))
             truth += _encoded([together], schema)

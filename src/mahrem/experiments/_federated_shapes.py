@@ -17,18 +17,10 @@ import polars as pl
 from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.experiments._saleh_sets import read_table
 from mahrem.experiments._seeds import interval_note, seeds_score
-from mahrem.federated import (
-    LocalGrid,
-    Message,
-    ShapeFigures,
-    ShapeRun,
-    Shared,
-    SharedSchema,
-    UShapedClient,
-    compare_shape,
-    propose_schema,
-)
-from mahrem.federated._arrange import arrange
+from mahrem.federated.runs import ShapeFigures, ShapeRun, TableSharing, arrange, compare_shape
+from mahrem.federated.shapes import UShapedClient
+from mahrem.federated.weights import SharedSchema, propose_schema
+from mahrem.federated.wire import LocalGrid, Message
 from mahrem.types import Floats, Integers
 
 __all__ = [
@@ -69,7 +61,7 @@ def _sets(seed: int, *, quick: bool) -> tuple[pl.DataFrame, pl.DataFrame, Shared
     """Give rows to learn from, rows to judge by and the schema."""
     adult = read_table("adult")
     frame = adult.frame.sample(QUICK_ROWS, seed=seed) if quick else adult.frame
-    learning, judged = Shared(test=TEST, seed=seed).parts(frame)
+    learning, judged = TableSharing(test=TEST, seed=seed).part(frame)
     return learning, judged, propose_schema(learning, adult.target)
 
 

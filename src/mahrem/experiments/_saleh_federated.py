@@ -20,16 +20,9 @@ from mahrem.experiments._row import Place, Row, TableRun, published_rows
 from mahrem.experiments._saleh_learning import ROOMS, code_of, read_kept, write_kept
 from mahrem.experiments._saleh_sets import LearningTable, anonymise, entropy_of, read_table
 from mahrem.experiments._seeds import interval_note, seeds_score
-from mahrem.federated import (
-    LearningPlan,
-    LocalGrid,
-    TrainingSilo,
-    figures_of,
-    learn_together,
-    propose_schema,
-    split_table,
-    train_alone,
-)
+from mahrem.federated.runs import split_table, train_alone
+from mahrem.federated.weights import LearningPlan, TrainingSilo, figures_of, learn_together, propose_schema
+from mahrem.federated.wire import LocalGrid
 from mahrem.learning.classifiers import Score
 
 __all__ = ["FEDERATED", "federated_rows"]

@@ -1,0 +1,220 @@
+"""The verbs of ``mahrem federate``: make a federation, serve it, take part, run it, or simulate one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._federate_files import key, renew, schema
+from mahrem.cli._federate_options import (
+    DIR,
+    FEDERATION,
+    MANY,
+    plan_from,
+    plan_panels,
+    rows_of_spec,
+    speaks_rows,
+    take_reading,
+    take_settings,
+    teller,
+)
+from mahrem.cli._federate_run import reveal, run, simulate
+from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
+from mahrem.cli._print import print_json
+from mahrem.errors import InvalidParameter
+from mahrem.federated.flower import FederationSettings
+from mahrem.federated.runs import ClientSettings
+from mahrem.federated.weights import LearningPlan
+from mahrem.typed import listed
+
+__all__ = ["federate_verbs"]
+
+federate_verbs = typer.Typer(rich_markup_mode="rich")
+federate_verbs.command("key")(key)
+federate_verbs.command("schema")(schema)
+
+
+_SCHEMA: Sequence[Row] = (
+    ("target", str | None, "--target", "COL", "Rules: the column to predict."),
+    ("columns", MANY, "--columns", "A,B", "Rules: the columns all tables share."),
+    ("like", str | None, "--like", "SOURCE", "Rules: take the names of the columns from this table."),
+    ("bins", MANY, "--bins", "COL=A,B", "Rules: where a column of numbers is cut."),
+    ("schema", str | None, "--schema", "FILE", "Weights and trees: what silos agree on; see schema."),
+)
+
+
+@federate_verbs.command("init")
+@speaks_rows({"Columns": _SCHEMA, "Federation": rows_of_spec(FederationSettings), **plan_panels()})
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
+    client: Annotated[
+        list[str], option("--client", "NAME[=PUB]", "A client and its public key; repeatable.")
+    ],
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Make certificates, keys and the federation file that everybody gets.
+
+    mahrem federate init study --target income --columns age,sex,job --client north=north.pub
+    --client south=south.pub
+
+    mahrem federate init study --model mlp --schema schema.toml --client north=north.pub
+    --client south=south.pub
+
+    Sums are masked unless --sum says otherwise. A client without a public key gets a pair made here: move its
+    key to it and delete it here.
+    """
+    from mahrem.federated import RulesTask, WeightsTask, init_federation
+
+    reading = take_reading(settings)
+    own = FederationSettings(**take_settings(FederationSettings, settings))
+    columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
+    plan = plan_from(settings, "masked")
+    file = columns.pop("schema")
+    schema = _rule_schema(reading, **columns) if file is None else _learning_schema(Path(file), columns)
+    if isinstance(plan, LearningPlan) != (file is not None):
+        raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
+    task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
+    new = init_federation(folder, task, _clients(client), own)
+    moves = {name: str(path) for name, path in new.keys.items()}
+    secret = None if new.sum_secret is None else str(new.sum_secret)
+    written = str(folder / "federation.toml")
+    if json:
+        shown = {"file": written, "fingerprint": new.federation.fingerprint(), "keys": moves}
+        print_json({**shown, "sum_secret": secret, "clients": sorted(new.federation.clients)})
+    elif not quiet:
+        _print_made(written, new.federation.fingerprint(), moves, secret)
+
+
+def _print_made(file: str, fingerprint: str, moves: Mapping[str, str], secret: str | None) -> None:
+    typer.echo(f"{file}: public; every client needs a copy")
+    typer.echo(f"fingerprint {fingerprint}: compare it with every client, by another way")
+    typer.echo("server/: stays on the server and leaves it never")
+    for name, path in moves.items():
+        typer.echo(f"{path}: move it to {name} (a safe way, then delete it here)")
+    if secret is not None:
+        typer.echo(f"{secret}: move it to all clients, delete it here; the server must not have it")
+
+
+federate_verbs.command("renew")(renew)
+
+
+@federate_verbs.command("server")
+def server(
+    folder: DIR,
+    host: Annotated[
+        str | None, option("--host", "ADDRESS", "Where to listen, if not at the federation's address.")
+    ] = None,
+    *,
+    quiet: QUIET = False,
+) -> None:
+    """Serve a federation (Flower's SuperLink behind our guard) until stopped.
+
+    mahrem federate server study
+    """
+    from mahrem.federated import serve_federation
+
+    tell = teller(quiet=quiet)
+    serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
+
+
+def _speaks_client(verb: Callable[..., None]) -> Callable[..., None]:
+    return speaks_policy(verb, {"Client": rows_of_spec(ClientSettings)})
+
+
+@federate_verbs.command("client")
+@_speaks_client
+def client(
+    file: FEDERATION,
+    source: SOURCE,
+    key: Annotated[Path, option("--key", "FILE", "This client's private key.")],
+    *,
+    quiet: QUIET = False,
+    policy: str | None,
+    settings: dict[str, Any],
+) -> None:
+    """Take part with a table that stays here, until stopped. No program is taken from the server.
+
+    mahrem federate client federation.toml patients.csv --key north.key
+    mahrem federate client federation.toml patients.csv --key north.key --qi age,sex -k 3
+
+    Where weights or trees are learnt, the table is anonymised first under the policy said here: the options
+    of mahrem anonymize.
+    """
+    from mahrem.federated import join_federation
+
+    reading = take_reading(settings)
+    own = take_settings(ClientSettings, settings)
+    chosen = ClientSettings(**own, policy=_policy(policy, settings))
+    join_federation(file, source, key, chosen, reading=reading, tell=teller(quiet=quiet))
+
+
+federate_verbs.command("run")(run)
+federate_verbs.command("reveal")(reveal)
+federate_verbs.command("simulate")(simulate)
+
+
+def _policy(file: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Give a silo's policy: what was said, over what a file says; None if nothing was."""
+    if file is None:
+        return dict(given) or None
+    from mahrem.release import read_policy
+
+    return {**read_policy(file, beside=given), **given}
+
+
+def _learning_schema(file: Path, rules: Mapping[str, Any]) -> Any:
+    from mahrem.federated import read_schema
+
+    for name, given in rules.items():
+        if given is not None:
+            raise InvalidParameter(f"{name}: --schema has it; --{name} is for rules")
+    return read_schema(file)
+
+
+def _rule_schema(
+    reading: Any,
+    *,
+    target: str | None,
+    columns: Iterable[str] | None,
+    like: str | None,
+    bins: Iterable[str] | None,
+) -> Any:
+    from mahrem.federated.rules import RulesSchema
+    from mahrem.table import open_source
+
+    if target is None:
+        raise InvalidParameter("target: name it with --target; for weights and trees give --schema FILE")
+    if (columns is None) == (like is None):
+        raise InvalidParameter("columns: name them with --columns, or a table that has them with --like")
+    names = listed(columns) if like is None else open_source(like, reading).columns
+    chosen = tuple(name for name in names if like is None or name != target)
+    return RulesSchema(columns=chosen, target=target, bins=_bins(bins or ()))
+
+
+def _clients(texts: Iterable[str]) -> dict[str, Path | None]:
+    files: dict[str, Path | None] = {}
+    for text in texts:
+        name, mark, file = text.partition("=")
+        if name in files:
+            raise InvalidParameter(f"client={name!r} is named twice")
+        files[name] = Path(file) if mark else None
+    return files
+
+
+def _bins(texts: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    bins: dict[str, tuple[float, ...]] = {}
+    for text in texts:
+        name, mark, cuts = text.partition("=")
+        try:
+            bins[name] = tuple(float(cut) for cut in cuts.split(","))
+        except ValueError:
+            mark = ""
+        if not mark or not name:
+            raise InvalidParameter(f"bins={text!r} must read like age=25,40")
+    return bins

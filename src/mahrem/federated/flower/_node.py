@@ -1,0 +1,225 @@
+"""A client in a process of its own: Flower's protocol for nodes, our answers, no code from outside."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mahrem.errors import InvalidInput, MahremError, OutputFailed
+from mahrem.federated.flower._connection import (
+    Clock,
+    as_content,
+    carried,
+    from_content,
+    need_flower,
+    other_version,
+    our_version,
+    refused_certificate,
+    reply_statement,
+)
+from mahrem.federated.flower._federation import Federation
+from mahrem.federated.wire import Answerer, pack_message, sign_bytes, unpack_message
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+__all__ = ["FlowerNode"]
+
+BEAT = 10.0  # seconds after which a silent node counts as lost; the least that Flower allows
+QUICK, SLOW = 0.03, 1.0  # seconds between two looks for work, after work and after a while without
+
+
+@dataclass
+class FlowerNode:
+    """A client that speaks Flower's Fleet protocol and answers questions itself.
+
+    A plain SuperNode runs whatever program the server sends. This one never asks for a program: it takes
+    messages, answers those its :class:`Answerer` allows, and signs each answer with its long-term key.
+
+    Args:
+        federation: What was agreed, and whom to trust.
+        key: The client's long-term key.
+        answerer: Answers questions.
+        patience: Seconds without the server after which it gives up.
+        tell: Told what happens, in words without data.
+    """
+
+    federation: Federation
+    key: EllipticCurvePrivateKey = field(repr=False)
+    answerer: Answerer = field(repr=False)
+    patience: float = 300.0
+    tell: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    _name: str = ""
+    _node: Any = field(default=None, repr=False)
+    _client: Any = field(default=None, repr=False)
+    _clock: Clock = field(default_factory=Clock, repr=False)
+    _stop: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def run(self) -> None:
+        """Stay with the server until stopped.
+
+        Raises:
+            InvalidInput: If the key is not registered, the server's certificate is refused, or the clock here
+                is too far from the server's.
+            OutputFailed: If the server cannot be reached for longer than ``patience``.
+        """
+        need_flower()
+        self._name = self.federation.name_of(self.key)
+        self.federation.refuse_expired()
+        self._client = self._connected()
+        heart = threading.Thread(target=self._beat, daemon=True)
+        heart.start()
+        try:
+            self._serve()
+        finally:
+            self._stop.set()
+            self._leave()
+            heart.join(timeout=1)
+            self._client.close()
+
+    def stop(self) -> None:
+        """End :meth:`run` soon."""
+        self._stop.set()
+
+    def _connected(self) -> Any:
+        from flwr.supercore.interceptors.http.runtime_version import RuntimeVersionHttpInterceptor
+        from flwr.supernode.fleet_http_client import FleetHttpClient
+        from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
+
+        return FleetHttpClient.from_server_address(
+            self.federation.address,
+            False,
+            self.federation.authority.encode(),
+            [
+                RuntimeVersionHttpInterceptor(component_name="SuperNode"),
+                NodeAuthHttpInterceptor(self.key, self.key.public_key()),
+                self._clock,
+            ],
+        )
+
+    def _serve(self) -> None:
+        last, wait = time.monotonic(), QUICK
+        while not self._stop.is_set():
+            try:
+                if self._node is None:
+                    self._join()
+                worked = self._step()
+            except Exception as error:  # noqa: BLE001 - no message may end a client; a refusal does
+                self._refuse(error)
+                if time.monotonic() - last > self.patience:
+                    raise OutputFailed(
+                        f"server={self.federation.address} was not reached for {self.patience:g} seconds"
+                    ) from None
+                worked, wait = False, SLOW
+            else:
+                last = time.monotonic()
+            wait = QUICK if worked else min(SLOW, wait * 1.2)
+            self._stop.wait(wait)
+
+    def _refuse(self, error: Exception) -> None:
+        """Raise what waiting does not mend: a refused certificate, key or clock."""
+        import httpx
+
+        if isinstance(error, MahremError):
+            raise error
+        why = refused_certificate(error)
+        if why is not None:
+            raise InvalidInput(
+                f"server={self.federation.address}: its certificate is refused: {why}"
+            ) from None
+        if isinstance(error, httpx.HTTPStatusError):
+            code = error.response.status_code
+            if code == 403:
+                raise InvalidInput(
+                    f"client={self._name!r}: the server refuses this key, it is not registered there"
+                ) from None
+            if code == 401:  # a wrong clock, or the server was started again and knows us by another number
+                self._clock.refuse()
+                self._node = None
+        elif not isinstance(error, httpx.TransportError):
+            self.tell(f"{self._name}: a message could not be taken ({type(error).__name__})")
+
+    def _join(self) -> None:
+        from flwr.proto.fleet_pb2 import ActivateNodeRequest
+        from flwr.proto.node_pb2 import Node
+        from flwr.supercore.primitives.asymmetric import public_key_to_bytes
+
+        public = public_key_to_bytes(self.key.public_key())
+        reply = self._client.ActivateNode(ActivateNodeRequest(public_key=public, heartbeat_interval=BEAT))
+        self._node = Node(node_id=reply.node_id)
+        self.tell(f"{self._name}: connected to {self.federation.address}")
+
+    def _leave(self) -> None:
+        from flwr.proto.fleet_pb2 import DeactivateNodeRequest
+
+        if self._node is None:
+            return
+        try:
+            self._client.DeactivateNode(DeactivateNodeRequest(node_id=self._node.node_id))
+        except Exception:  # noqa: BLE001 - the server may be gone; it notices by itself
+            return
+
+    def _beat(self) -> None:
+        import httpx
+        from flwr.proto.heartbeat_pb2 import SendNodeHeartbeatRequest
+
+        while not self._stop.wait(BEAT / 3):
+            node = self._node
+            if node is None:
+                continue
+            try:
+                self._client.SendNodeHeartbeat(SendNodeHeartbeatRequest(node=node, heartbeat_interval=BEAT))
+            except httpx.HTTPError:
+                continue  # the main loop finds out and says so
+
+    def _step(self) -> bool:
+        """Take a message if there is one, and answer it."""
+        from flwr.app import Message as Carried
+        from flwr.common.serde import message_from_proto
+        from flwr.proto.fleet_pb2 import PullMessagesRequest, PushMessagesRequest
+
+        pulled = self._client.PullMessages(PullMessagesRequest(node=self._node))
+        if not pulled.messages_list:
+            return False
+        question = message_from_proto(pulled.messages_list[0])
+        start = time.perf_counter()
+        head, tree = carried(Carried(self._answered(question), reply_to=question))
+        self._client.PushMessages(
+            PushMessagesRequest(
+                node=self._node,
+                messages_list=[head],
+                message_object_trees=[tree],
+                clientapp_runtime_list=[time.perf_counter() - start],
+            )
+        )
+        return True
+
+    def _answered(self, question: Any) -> Any:
+        """Answer; a refusal of ours goes back in words, anything else as a word without detail."""
+        try:
+            data, kind = self._answer(from_content(question.content))
+        except MahremError as error:
+            data, kind = str(error).encode(), b"refused"
+            why = f" ({error.__cause__})" if error.__cause__ else ""  # for us alone
+            self.tell(f"{self._name}: refused: {error}{why}")
+        except Exception as error:  # noqa: BLE001 - a message of ours may be at fault, not this client
+            data, kind = b"this client could not answer", b"refused"
+            self.tell(f"{self._name}: could not answer ({type(error).__name__})")
+        named = question.metadata.message_id
+        statement = reply_statement(self.federation.fingerprint(), self._name, named, kind, data)
+        signed = sign_bytes(self.key, statement)
+        return as_content(data=data, kind=kind, signed=signed, version=our_version().encode())
+
+    def _answer(self, parts: dict[str, bytes]) -> tuple[bytes, bytes]:
+        wrong = other_version(parts.get("version", b""))
+        if wrong is not None:
+            raise InvalidInput(wrong)
+        if parts.get("federation", b"").decode() != self.federation.fingerprint():
+            raise InvalidInput("the server's federation file is another one than this client's")
+        message = unpack_message(parts.get("data", b""))
+        answer = pack_message(self.answerer.answer(message))
+        self.tell(f"{self._name}: answered {message.kind} ({len(answer):,} bytes)")
+        return answer, b"answer"

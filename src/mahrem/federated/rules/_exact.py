@@ -1,0 +1,315 @@
+"""Exact du-CBA: the classifier CBA would learn from all clients' rows together, from counts alone."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from mahrem import check
+from mahrem.arrays import ItemMatrix
+from mahrem.errors import Infeasible, InvalidInput
+from mahrem.federated.rules._candidates import check_sets, next_levels, union
+from mahrem.federated.rules._coverage import cover_together
+from mahrem.federated.sums import Adder, PlainSum
+from mahrem.federated.wire import Message, MessageGrid, ask_all
+from mahrem.learning.rules import CbaSettings, ClassRules, Items, RuleList, class_rules, cut_list, least_rows
+from mahrem.types import Integers
+
+if TYPE_CHECKING:
+    from mahrem.federated.rules._plan import RulesPlan
+
+__all__ = ["Candidates", "ExactSettings", "RulesResult", "learn_exact"]
+
+Candidates: TypeAlias = Literal["levels", "partition"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactSettings:
+    """How exact du-CBA is run.
+
+    - ``candidates``: ``levels`` asks each client once for the items that are frequent there, then counts
+      sets of two, three ... items over all clients, several sizes at once while they are few. ``partition``
+      asks for all sets that are frequent at a client and counts their union at once: fewest rounds, but the
+      union explodes where clients are small or differ, and the server learns what is frequent where.
+    - ``most``: a client names at most so many sets; those it leaves out may make the model inexact.
+    - ``least_count``: what the clients' own minimum count is; above 1 the model is not exact.
+    - ``recount``: where single counts are hidden and a client is lost after it was counted, count again
+      without it. The difference of the two sums is then that client's counts; so the run stops unless asked.
+    - ``least_clients``: fewer than this and there is no model.
+    """
+
+    cba: CbaSettings = field(default_factory=CbaSettings)
+    candidates: Candidates = "levels"
+    most: int | None = None
+    least_count: int = 1
+    recount: bool = False
+    least_clients: int = 1
+
+    def __post_init__(self) -> None:
+        check.one_of(get_args(Candidates), candidates=self.candidates)
+        check.at_least(1, least_clients=check.whole(least_clients=self.least_clients))
+        check.at_least(1, least_count=check.whole(least_count=self.least_count))
+        if self.most is not None:
+            check.at_least(1, most=check.whole(most=self.most))
+
+
+@dataclass(frozen=True)
+class RulesResult:
+    """A federated model and how it came about."""
+
+    model: RuleList
+    exact: bool  # equals CBA on the pooled rows of ``nodes``
+    why: tuple[str, ...]  # why it may not
+    nodes: tuple[str, ...]  # whose rows are in it
+    left_out: Mapping[str, str]  # the others, and why
+    rounds: Mapping[str, int]  # questions of each kind
+    candidates: int  # sets that were counted
+
+
+@dataclass
+class _Run:
+    """One run of the protocol: who is still in it, and what everybody agreed on."""
+
+    grid: MessageGrid
+    columns: tuple[str, ...]
+    settings: ExactSettings | RulesPlan
+    adder: Adder
+    nodes: list[str]
+    left_out: dict[str, str] = field(default_factory=dict)
+    rounds: dict[str, int] = field(default_factory=dict)
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    classes: list[str] = field(default_factory=list)
+    pairs: list[tuple[int, str]] = field(default_factory=list)
+    why: list[str] = field(default_factory=list)
+    summed: bool = False  # a sum over exactly these clients is known
+    totals: Integers | None = None  # all rows by class, once they are counted
+
+    def question(self, kind: str, body: Mapping[str, Any]) -> Message:
+        self.rounds[kind] = self.rounds.get(kind, 0) + 1
+        return Message(kind, self.name, sum(self.rounds.values()), body)
+
+    def shared(self, **body: Any) -> dict[str, Any]:
+        places, cells = [place for place, _ in self.pairs], [cell for _, cell in self.pairs]
+        return {
+            "columns": list(self.columns),
+            "classes": self.classes,
+            "places": places,
+            "cells": cells,
+            **body,
+        }
+
+    def leave_out(self, failures: Mapping[str, str]) -> None:
+        self.left_out.update(failures)
+        self.nodes = [node for node in self.nodes if node not in failures]
+        if len(self.nodes) < self.settings.least_clients or not self.nodes:
+            reasons = "; ".join(f"{node}: {why}" for node, why in sorted(self.left_out.items())[:3])
+            raise Infeasible(
+                f"clients={len(self.nodes)}: at least {max(1, self.settings.least_clients)} must stay to the "
+                f"end; left out {len(self.left_out)} ({reasons})",
+                reached=len(self.nodes),
+            )
+
+    def add(self, kind: str, body: Mapping[str, Any], classes: int, rows: int) -> Integers:
+        """Ask for counts and add them up; raises :class:`_Fewer` if one that was counted is lost."""
+        length = rows * classes if kind == "counts" else rows + (rows + 1) * classes
+        summed = self.adder(
+            self.grid,
+            self.nodes,
+            self.question(kind, body),
+            lambda numbers: _fault(kind, numbers, length, classes, self.totals),
+        )
+        lost = set(self.nodes) - set(summed.nodes)
+        self.leave_out({node: summed.failures.get(node, "no answer in time") for node in lost})
+        if lost and self.summed:
+            if self.adder.hides and not self.settings.recount:
+                raise Infeasible(
+                    f"clients={len(self.nodes)}: {len(lost)} were lost after they had been counted; a sum "
+                    f"without them would tell their counts; allow it with recount=True or start again later",
+                    reached=len(self.nodes),
+                )
+            self.summed = False
+            raise _Fewer
+        self.summed = True
+        return summed.total
+
+
+class _Fewer(Exception):
+    """A client was lost; what was counted with it is not what the others count."""
+
+
+def _fault(kind: str, numbers: Integers, length: int, classes: int, totals: Integers | None) -> str | None:
+    """Say what is wrong with counts: their number, a sign, or more rows than there are."""
+    if numbers.shape != (length,):
+        return f"numbers={numbers.size}: {length} were asked for"
+    if length and int(numbers.min()) < 0:
+        return "a count is below 0"
+    if kind == "counts":
+        if any(numbers[label::classes].max() > numbers[label] for label in range(classes)):
+            return "a set has more rows than the table"
+    elif totals is not None:
+        rules = (length - classes) // (classes + 1)
+        covered = [int(numbers[rules + label :: classes].sum()) for label in range(classes)]
+        if (np.array(covered) > totals).any() or int(numbers[:rules].sum()) > int(totals.sum()):
+            return "rules cover more rows than all tables have"
+    return None
+
+
+def learn_exact(
+    grid: MessageGrid,
+    columns: Sequence[str],
+    settings: ExactSettings | RulesPlan | None = None,
+    *,
+    adder: Adder | None = None,
+) -> RulesResult:
+    """Learn CBA over many tables that stay where they are.
+
+    Round one asks for sets that are frequent at some client (one that is frequent in all rows is frequent in
+    at least one part of them), round two for counts of their union; a few more find which rules are kept
+    (:func:`cover_together`). A client that is lost in the first round is left out; one that is lost later
+    makes the others count again without it. A client that comes late waits for the next run.
+
+    Args:
+        grid: The clients.
+        columns: The columns of all tables, without the target; their order breaks ties.
+        settings: See :class:`ExactSettings`; a plan that was agreed on will do.
+        adder: How counts are added: :class:`PlainSum`, :class:`MaskedSum`, :class:`EncryptedSum`.
+
+    Guarantees:
+        - With ``exact`` in the result the model equals :func:`mahrem.learning.rules.cba` on the pooled
+          rows of its clients, rule for rule.
+        - Nothing but names of columns, classes and frequent cells, and counts, leaves a client.
+
+    Raises:
+        Infeasible: If fewer than ``least_clients`` stay to the end, or none has a row.
+
+    References:
+        Savasere, Omiecinski, Navathe: An efficient algorithm for mining association rules, 1995 (Partition).
+        Agrawal, Shafer: Parallel mining of association rules, 1996 (Count Distribution).
+    """
+    chosen = settings or ExactSettings()
+    run = _Run(grid, tuple(columns), chosen, adder or PlainSum(), grid.nodes())
+    run.leave_out({})
+    first = _candidates(run)
+    while True:
+        try:
+            sets, counts, totals = _counted(run, first)  # fewer clients may have other frequent sets
+            model = _model(run, sets, counts, totals)
+        except _Fewer:
+            continue
+        return RulesResult(
+            model, not run.why, tuple(run.why), tuple(run.nodes), run.left_out, run.rounds, len(sets)
+        )
+
+
+def _candidates(run: _Run) -> ItemMatrix:
+    """Ask what is frequent where; gives the union, in the order of columns and cells."""
+    cba = run.settings.cba
+    levels = run.settings.candidates == "levels"
+    body = {
+        "columns": list(run.columns),
+        "support": cba.support,
+        "longest": 1 if levels else cba.longest,
+        "by_rule": cba.support_of == "rule",
+        "most": run.settings.most,
+    }
+    answers, failures = ask_all(run.grid, run.nodes, run.question("frequent", body))
+    parts: list[tuple[Integers, list[tuple[int, str]]]] = []
+    classes: set[str] = set()
+    cut, least = 0, run.settings.least_count
+    for node, reply in answers.items():
+        try:
+            sent = reply.body
+            pairs = list(zip(sent["places"].tolist(), map(str, sent["cells"]), strict=True))
+            sets, named = sent["sets"], set(map(str, sent["classes"]))
+            omitted, own = int(sent["cut"]), int(sent["least"])
+            check_sets(sets, pairs, len(run.columns), 1 if levels else cba.longest or len(run.columns))
+        except (KeyError, ValueError, TypeError, AttributeError, InvalidInput):
+            failures[node] = "frequent sets that cannot be read"
+            continue
+        parts.append((sets, pairs))
+        classes |= named
+        cut += max(0, omitted)
+        least = max(least, own)
+    run.leave_out(failures)
+    if not classes:
+        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row with a class", reached=0)
+    if least > 1:
+        run.why.append(f"counts below {least} are sent as 0")
+    if cut:
+        run.why.append(f"clients left out {cut} of their frequent sets")
+    run.classes = sorted(classes)
+    run.pairs = sorted({pair for _, pairs in parts for pair in pairs})
+    return union(parts, run.pairs)
+
+
+def _counted(run: _Run, sets: ItemMatrix) -> tuple[ItemMatrix, Integers, Integers]:
+    """Count candidates over all clients; gives the sets that are frequent, their counts, and all rows."""
+    settings = run.settings.cba
+    place = np.array([column for column, _ in run.pairs], np.int32)
+    levels = []
+    asked = sets
+    while True:
+        counts, totals = _ask_counts(run, asked)
+        weight = counts.max(axis=1, initial=0) if settings.support_of == "rule" else counts.sum(axis=1)
+        frequent = weight >= least_rows(settings.support, int(totals.sum()))
+        levels.append((asked[frequent], counts[frequent]))
+        if run.settings.candidates == "partition":
+            break
+        onward = (
+            frequent if settings.prune else frequent & (counts.max(axis=1, initial=0) < counts.sum(axis=1))
+        )
+        asked = next_levels(
+            asked[onward], place, settings.longest or len(run.columns)
+        )  # nothing behind pure sets
+        if len(asked) == 0:
+            break
+    width = max(held.shape[1] for held, _ in levels)
+    whole = [np.pad(held, ((0, 0), (0, width - held.shape[1])), constant_values=-1) for held, _ in levels]
+    return np.concatenate(whole), np.concatenate([counts for _, counts in levels]), totals
+
+
+def _ask_counts(run: _Run, sets: ItemMatrix) -> tuple[Integers, Integers]:
+    """Ask all clients for counts; gives those of the sets, and all rows by class."""
+    classes = len(run.classes)
+    order = np.lexsort(sets.T[::-1]) if sets.shape[1] else np.arange(len(sets))  # neighbours share items
+    table = run.add("counts", run.shared(sets=sets[order]), classes, len(sets) + 1).reshape(-1, classes)
+    run.totals = table[0]
+    if table[0].sum() == 0:
+        raise Infeasible(f"clients={len(run.nodes)}: none of them has a row", reached=0)
+    counts = np.empty((len(sets), classes), np.int64)
+    counts[order] = table[1:]
+    return counts, table[0]
+
+
+def _model(run: _Run, sets: ItemMatrix, counts: Integers, totals: Integers) -> RuleList:
+    settings = run.settings.cba
+    ranked = class_rules(
+        sets,
+        counts,
+        confidence=settings.confidence,
+        minimum=settings.least_rule(int(totals.sum())),
+        prune=settings.prune,
+        lean=True,
+    )
+    classes = len(run.classes)
+
+    def ask(left: ItemMatrix, right: Integers, sure: Integers) -> Integers:
+        return run.add("cover", run.shared(left=left, right=right, sure=sure), classes, len(left))
+
+    kept, covered = cover_together(ask, ranked, classes)
+    items = Items(
+        run.columns,
+        np.array([place for place, _ in run.pairs], np.int32),
+        tuple(cell for _, cell in run.pairs),
+    )
+    there = totals > 0  # a class that only left-out clients have is no class of the model
+    if there.all():
+        return cut_list(ranked, kept, covered, totals, items, run.classes, cut=settings.cut)
+    number = np.cumsum(there) - 1
+    fewer = ClassRules(ranked.left, number[ranked.right].astype(np.int32), ranked.counts[:, there])
+    names = [label for label, seen in zip(run.classes, there.tolist(), strict=True) if seen]
+    return cut_list(fewer, kept, covered[:, there], totals[there], items, names, cut=settings.cut)

@@ -1,0 +1,81 @@
+"""The columns that all tables share where rules are learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from mahrem import check
+from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
+from mahrem.learning.rules import QuantileBins
+
+__all__ = ["RulesSchema"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RulesSchema:
+    """The columns all tables share, the one to predict, and where numbers are cut into bins.
+
+    Example:
+        >>> schema = RulesSchema(columns=("age", "sex"), target="ill", bins={"age": (40,)})
+        >>> frame = pl.DataFrame({"id": [1, 2], "age": ["31", "52"], "sex": ["f", "m"], "ill": ["no", "yes"]})
+        >>> schema.cells(frame).rows()
+        [('< 40', 'f', 'no'), ('>= 40', 'm', 'yes')]
+    """
+
+    columns: tuple[str, ...]
+    target: str
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.columns or len({*self.columns, self.target}) != len(self.columns) + 1:
+            raise InvalidParameter(
+                f"columns={len(self.columns)}: name each once, at least one, and the target apart"
+            )
+        check.columns_exist(self.bins, self.columns)
+        bins = {name: tuple(check.finite(cut=cut) for cut in cuts) for name, cuts in self.bins.items()}
+        for name, cuts in bins.items():
+            if list(cuts) != sorted(set(cuts)):
+                raise InvalidParameter(f"bins of {name!r} must rise")
+        object.__setattr__(self, "bins", bins)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> RulesSchema:
+        """Read what :meth:`as_table` gave.
+
+        Raises:
+            InvalidParameter: If a key is none of the schema's.
+        """
+        check.unknown_keys(table, ("columns", "target", "bins"), where="table")
+        return cls(columns=tuple(table["columns"]), target=table["target"], bins=table.get("bins", {}))
+
+    def as_table(self) -> dict[str, Any]:
+        """Give it as a table of a federation file; without bins there is no word of them."""
+        bins = {name: [float(cut) for cut in cuts] for name, cuts in self.bins.items()}
+        return {"columns": list(self.columns), "target": self.target, **({"bins": bins} if bins else {})}
+
+    def cells(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give the agreed columns of a table with numbers in bins; nothing else of it is used.
+
+        Raises:
+            ColumnNotFound: If one is missing.
+            InvalidInput: If a column with bins holds something else than numbers.
+        """
+        for name in (*self.columns, self.target):
+            if name not in frame.columns:
+                raise ColumnNotFound(name, frame.columns)
+        chosen = frame.select(*self.columns, self.target)
+        if not self.bins:
+            return chosen
+        try:
+            numbers = chosen.with_columns(pl.col(name).cast(pl.Float64) for name in self.bins)
+        except pl.exceptions.PolarsError:
+            raise InvalidInput("a column that is cut into bins holds cells that are no numbers") from None
+        binned = QuantileBins(columns=tuple(self.bins))
+        binned.cuts_ = {
+            name: pl.Series(cuts, dtype=pl.Float64).to_numpy() for name, cuts in self.bins.items()
+        }
+        return binned.transform(numbers)

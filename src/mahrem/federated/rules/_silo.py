@@ -1,0 +1,259 @@
+"""A client: a table that stays where it is, and answers in counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mahrem.arrays import Bits, count_sets, eclat_sets, first_correct, first_match, pack_bits
+from mahrem.errors import InvalidInput, MahremError
+from mahrem.federated.rules._one_shot import without_few
+from mahrem.federated.wire import Message
+from mahrem.learning.rules import (
+    CbaSettings,
+    Items,
+    RuleList,
+    as_cells,
+    cba,
+    learn_items,
+    least_rows,
+    number_classes,
+)
+from mahrem.types import Codes, Integers
+
+__all__ = ["ItemTable", "RulesSilo", "cover_counts"]
+
+RulesProtection = Callable[[RuleList], RuleList]
+
+
+@dataclass(frozen=True)
+class ItemTable:
+    """A client's rows as items, classes and bits."""
+
+    columns: tuple[pl.Series, ...] = field(repr=False)
+    target: pl.Series = field(repr=False)
+    items: Items = field(repr=False)
+    codes: Codes = field(repr=False)
+    classes: tuple[str, ...]
+    bits: Bits = field(repr=False)
+    number: Mapping[tuple[int, str], int] = field(repr=False)  # of each pair of column and cell
+
+    @classmethod
+    def read(cls, frame: Any, target: str) -> ItemTable:
+        """Read a frame; rows without a class are left out."""
+        cells = as_cells(frame)
+        if target not in cells.columns:
+            raise InvalidInput(f"target={target!r} is not a column of this table")
+        if cells[target].null_count():
+            cells = cells.filter(pl.col(target).is_not_null())
+        labels = cells.get_column(target)
+        columns = tuple(column for column in cells.get_columns() if column.name != target)
+        if not columns:
+            raise InvalidInput("columns=0: a table needs at least one besides the target")
+        names, codes_of_class = number_classes(labels)
+        items, codes = learn_items(columns)
+        bits = pack_bits(codes, len(items), codes_of_class, len(names))
+        number = {pair: item for item, pair in enumerate(items.pairs())}
+        return cls(columns, labels, items, codes, tuple(names), bits, number)
+
+
+@dataclass
+class RulesSilo:
+    """A client of the rule protocols.
+
+    Args:
+        frame: Its table; never leaves.
+        target: The column to predict.
+        protect: Applied to the rules of one-shot du-CBA before they leave: noise, disguise.
+        least_count: A count of fewer people than this leaves as 0, and a class of fewer is not named.
+
+    Only what a question of a known kind asks for is answered: items and sets that are frequent here,
+    counts of sets, counts of rows that rules cover, or the rules of a classifier.
+    """
+
+    open_kind: ClassVar[str] = "frequent"
+    frame: Any = field(repr=False)
+    target: str = "class"
+    protect: RulesProtection | None = field(default=None, repr=False)
+    least_count: int = 1
+    _table: ItemTable | None = field(default=None, repr=False)
+    _last: tuple[list[Any], Bits, Integers] | None = field(default=None, repr=False)
+
+    @property
+    def table(self) -> ItemTable:
+        """The table as bits, read on first use."""
+        if self._table is None:
+            self._table = ItemTable.read(self.frame, self.target)
+        return self._table
+
+    def answer(self, message: Message) -> Message:
+        """Answer one question.
+
+        Raises:
+            InvalidInput: If the question is not for a table of this schema, or is none.
+        """
+        asked = {"frequent": self._frequent, "rules": self._rules}.get(message.kind)
+        if asked is not None:
+            return message.reply(**asked(message.body))
+        return message.reply(numbers=self.numbers(message.kind, message.body))
+
+    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
+        """Give the counts that a question asks for, as one vector; few people are none."""
+        asked = {"counts": self._counts, "cover": self._cover}.get(kind)
+        if asked is None:
+            raise InvalidInput(f"kind={kind!r} is no question that a client answers")
+        try:
+            counts = asked(body)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            if isinstance(error, MahremError):
+                raise
+            raise InvalidInput(
+                f"kind={kind!r}: the question cannot be read ({type(error).__name__})"
+            ) from None
+        if self.least_count > 1:
+            counts[counts < self.least_count] = 0
+        return counts
+
+    def _same_schema(self, body: Mapping[str, Any]) -> None:
+        columns = list(self.table.items.columns)
+        if sorted(body["columns"]) != sorted(columns):
+            raise InvalidInput(
+                f"columns={len(columns)}: this table's columns are not the {len(body['columns'])} of the run"
+            )
+
+    def _frequent(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Give sets that are frequent here: by the partition property nothing frequent at all is missed."""
+        self._same_schema(body)
+        table = self.table
+        minimum = max(least_rows(body["support"], table.bits.rows), self.least_count)
+        most = table.codes.shape[1] if body["longest"] is None else body["longest"]
+        sets, counts = eclat_sets(
+            table.bits, table.items.place, minimum, min(most, table.codes.shape[1]), by_rule=body["by_rule"]
+        )
+        cut = 0
+        if body["most"] is not None and len(sets) > body["most"]:
+            weight = counts.max(axis=1, initial=0) if body["by_rule"] else counts.sum(axis=1)
+            cut = len(sets) - body["most"]
+            sets = sets[np.sort(np.argsort(-weight, kind="stable")[: body["most"]])]
+        used = np.unique(sets[sets >= 0])
+        number = np.full(len(table.items) + 1, -1, np.int64)
+        number[used] = np.arange(len(used))
+        names, pairs = body["columns"], table.items.pairs()
+        place = [names.index(name) for name in table.items.columns]
+        return {
+            "classes": self._named_classes(),
+            "places": np.array([place[pairs[item][0]] for item in used], np.int64),
+            "cells": [pairs[item][1] for item in used],
+            "sets": number[sets],
+            "cut": cut,
+            "least": self.least_count,
+        }
+
+    def _asked(self, body: Mapping[str, Any]) -> tuple[Bits, Integers]:
+        """Give the table with the run's items, and the run's number of each of our classes."""
+        named = [body[name] for name in ("columns", "places", "cells", "classes")]
+        if self._last is None or self._last[0] != named:  # rounds of a run ask about the same items
+            self._same_schema(body)
+            self._last = named, *self._chosen(*named)
+        return self._last[1:]
+
+    def _chosen(
+        self, columns: list[str], places: list[int], cells: list[str], classes: list[str]
+    ) -> tuple[Bits, Integers]:
+        table = self.table
+        place = {name: number for number, name in enumerate(table.items.columns)}
+        ours = [place[name] for name in columns]
+        items = [
+            table.number.get((ours[column], cell), -1) for column, cell in zip(places, cells, strict=True)
+        ]
+        number = {label: code for code, label in enumerate(classes)}
+        known = [number.get(label, len(classes)) for label in table.classes]
+        return table.bits.chosen(np.array(items, np.int64)), np.array(known, np.int64)
+
+    def _counts(self, body: Mapping[str, Any]) -> Integers:
+        """Count all rows, then those of each set, by class."""
+        bits, number = self._asked(body)
+        sets = _sets(body["sets"], len(bits.items))
+        counts = count_sets(bits, sets, ordered=True)  # quick if neighbours share items
+        table = np.zeros((len(sets) + 1, len(body["classes"])), np.int64)
+        known = number < len(body["classes"])
+        table[0, number[known]] = bits.totals()[known]
+        table[1:, number[known]] = counts[:, known]
+        return table.ravel()
+
+    def _cover(self, body: Mapping[str, Any]) -> Integers:
+        bits, number = self._asked(body)
+        left = _sets(body["left"], len(bits.items))
+        return cover_counts(bits, number, left, body["right"], body["sure"] > 0, len(body["classes"]))
+
+    def _rules(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Train CBA here and give its rules."""
+        self._same_schema(body)
+        settings = CbaSettings(**body["settings"])
+        rules = cba(pl.DataFrame(self.table.columns).select(body["columns"]), self.table.target, settings)
+        rules = without_few(rules, self.least_count) if self.least_count > 1 else rules
+        rules = self.protect(rules) if self.protect else rules
+        return {"rules": self._without_rare(rules.bare()).to_json().encode()}
+
+    def _named_classes(self) -> list[str]:
+        """Name the classes that enough people have; that somebody has a rare one is not told either."""
+        totals = self.table.bits.totals().tolist()
+        return [
+            name for name, rows in zip(self.table.classes, totals, strict=True) if rows >= self.least_count
+        ]
+
+    def _without_rare(self, rules: RuleList) -> RuleList:
+        if self.least_count == 1 or not self.table.classes:
+            return rules
+        named = self._named_classes()
+        commonest = self.table.classes[int(self.table.bits.totals().argmax())]
+        default = rules.default if rules.default in named else commonest
+        return replace(rules, classes=tuple(sorted({*named, default})), default=default)
+
+
+def _sets(sets: Integers, items: int) -> Any:
+    if sets.ndim != 2 or (sets.size and not -1 <= int(sets.min()) <= int(sets.max()) < items):
+        raise InvalidInput(f"items={items}: the question names items that it does not list")
+    return np.ascontiguousarray(sets, np.int32)
+
+
+def cover_counts(
+    bits: Bits, number: Integers, left: Any, right: Integers, sure: Any, classes: int
+) -> Integers:
+    """Count what a client's rows say about a list of rules of which some are sure to be kept.
+
+    Args:
+        bits: The rows.
+        number: ``(classes here,)`` the run's number of each class; ``classes`` for one the run leaves out.
+        left: ``(m, longest)`` left sides, best rule first.
+        right: ``(m,)`` their classes.
+        sure: ``(m,)`` rules that are kept for certain.
+        classes: How many classes the run has.
+
+    Returns:
+        One vector: ``(m,)`` rows whose first right rule this is and that no sure rule before it takes, then
+        ``(m + 1, classes)`` rows by class whose first rule it is, the last line for those without a rule.
+    """
+    rules = len(left)
+    target = number[np.searchsorted(bits.starts, bits.place >> 6, side="right") - 1]
+    at = np.full(classes + 1, len(number), np.int32)  # class of the run -> class here; one beyond for none
+    at[number] = np.arange(len(number), dtype=np.int32)
+    starts = np.append(bits.starts, bits.starts[-1])
+    padded = Bits(bits.items, bits.everyone, starts, bits.place)
+    matched = first_match(padded, left)
+    correct = first_correct(padded, left, at[right])
+    free = correct < rules
+    if sure.any():
+        which = np.flatnonzero(sure)
+        taken = np.append(which, rules)[first_match(padded, np.ascontiguousarray(left[which]))]
+        free &= taken >= correct
+    possible = np.bincount(correct[free], minlength=rules)
+    counted = target < classes
+    covered = np.bincount(
+        matched[counted].astype(np.int64) * classes + target[counted], minlength=(rules + 1) * classes
+    )
+    return np.concatenate([possible, covered])

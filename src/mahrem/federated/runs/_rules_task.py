@@ -1,0 +1,155 @@
+"""Rules as a task: a client's answers with its protections, and a run in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from mahrem.errors import InvalidParameter
+from mahrem.federated.rules import (
+    AgreedClient,
+    Disguise,
+    RulesPlan,
+    RulesProtection,
+    RulesResult,
+    RulesSchema,
+    RulesSilo,
+    learn_exact,
+    learn_one_shot,
+    perturb_rules,
+)
+from mahrem.federated.runs._folder import RunFolder
+from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
+from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.sums import ClientKeys, hide_client, make_adder
+from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid, read_secret
+from mahrem.table import Reading, open_source
+
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
+
+__all__ = ["RulesRun", "RulesTask", "disguise_rules", "perturb_for"]
+
+
+@dataclass(frozen=True)
+class RulesTask:
+    """Class association rules, exactly or in one shot; see :class:`FederatedTask`."""
+
+    schema: RulesSchema
+    plan: RulesPlan = field(default_factory=RulesPlan)
+    goes_on: ClassVar[bool] = False
+
+    def client(self, name: str, silo: RulesSilo, keys: ClientKeys | None = None) -> Answerer:
+        """Give a table that answers what was agreed and nothing else."""
+        return hide_client(name, AgreedClient(self.plan, self.schema, silo), self.plan, keys)
+
+    def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
+        """See :class:`FederatedTask`."""
+        refuse_other_task("weights and trees", settings, "policy")
+        cells, columns = self.read_cells(owner.source, owner.reading)
+        noisy = perturb_for(
+            self.plan,
+            settings,
+            f"du-CBA, federation {owner.federation}",
+            lambda book: book.refuse_other(owner.source, owner.reading, columns),
+        )
+        silo = RulesSilo(
+            cells,
+            target=self.schema.target,
+            protect=disguise_rules(self.plan, settings, noisy),
+            least_count=max(self.plan.least_count, settings.least_count or 1),
+        )
+        return self.client(owner.name, silo, owner.keys), f"{silo.table.bits.rows:,} rows"
+
+    def read_cells(self, source: object, reading: Reading | None) -> tuple[pl.DataFrame, Sequence[str]]:
+        """Give the agreed columns of a table, in bins, and the names of all it has."""
+        opened = open_source(source, reading)
+        wanted = (*self.schema.columns, self.schema.target)
+        there = [column for column in wanted if column in opened.columns]
+        return self.schema.cells(opened.take(there)), opened.columns
+
+    def begin(self, path: Path, settings: RunSettings) -> RulesRun:
+        """See :class:`FederatedTask`."""
+        refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget")
+        return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell))
+
+    def learn(self, grid: MessageGrid, public: bytes | None = None) -> RulesResult:
+        """Learn what was agreed over a grid, in one process or over many.
+
+        Args:
+            grid: The clients.
+            public: The server's key of homomorphic sums.
+        """
+        plan, columns = self.plan, self.schema.columns
+        if plan.how == "one-shot":
+            return learn_one_shot(
+                grid, columns, plan.cba, sum_over=plan.sum_over, least_clients=plan.least_clients
+            )
+        return learn_exact(grid, columns, plan, adder=make_adder(plan, public))
+
+
+@dataclass
+class RulesRun:
+    """A run that learns rules; see :class:`TaskRun`."""
+
+    task: RulesTask
+    folder: RunFolder
+
+    def learn(self, grid: CountedGrid, public: bytes | None = None) -> RulesResult:
+        """Learn what was agreed."""
+        return self.task.learn(self.folder.watch(grid), public)
+
+    def finish(self, result: RulesResult, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Write model, pictures and summary; gives the summary."""
+        summary = {
+            "state": "finished",
+            "exact": result.exact,
+            "why_not_exact": list(result.why),
+            "rules": len(result.model),
+            "rows": result.model.rows,
+            "clients": list(result.nodes),
+            "left_out": dict(result.left_out),
+            "questions": dict(result.rounds),
+            "exchanges": len(self.folder.log.rounds),
+            "sets_counted": result.candidates,
+            **(more or {}),
+        }
+        files = {"model.json": result.model.to_json(), "model.txt": f"{result.model}\n"}
+        return self.folder.complete(summary, files)
+
+
+def disguise_rules(
+    plan: RulesPlan, settings: ClientSettings, before: RulesProtection | None
+) -> RulesProtection | None:
+    """Put dummies among rules that other protections have changed already."""
+    if settings.disguise is None:
+        return before
+    if plan.how != "one-shot":
+        raise InvalidParameter("disguise: dummies are for one-shot rules; this federation learns exactly")
+    disguise = Disguise(read_secret(settings.disguise), settings.dummies)
+    return lambda rules: disguise.hide(rules if before is None else before(rules))
+
+
+def perturb_for(
+    plan: RulesPlan, settings: ClientSettings, what: str, refuse: Callable[[Ledger], None] = lambda _: None
+) -> RulesProtection | None:
+    """Put noise on the counts behind one-shot rules, paid from a ledger unless ``refuse`` raises."""
+    epsilon = settings.epsilon
+    if epsilon is None:
+        if settings.ledger is not None:
+            raise InvalidParameter("ledger: it pays for noise; say how much with epsilon")
+        return None
+    if plan.how != "one-shot":
+        raise InvalidParameter(
+            f"epsilon={epsilon}: noise is for one-shot rules; this federation learns exactly"
+        )
+    from mahrem.dp import Ledger
+
+    paying = None if settings.ledger is None else Ledger.open(settings.ledger)
+    if paying is not None:
+        refuse(paying)  # a ledger of other data would pay for nothing
+    return lambda rules: perturb_rules(rules, epsilon, ledger=paying, what=what).rules

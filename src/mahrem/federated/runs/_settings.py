@@ -1,0 +1,100 @@
+"""What one client, and whoever runs a federation, say about their own part; the plan says what is common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mahrem.errors import InvalidParameter
+from mahrem.federated._readers import above_zero, from_number, from_whole, path, refuse_settings
+from mahrem.settings import setting, switch
+
+if TYPE_CHECKING:
+    from mahrem.table import Reading
+
+__all__ = ["ClientSettings", "RunSettings", "Tell", "refuse_other_task"]
+
+Tell = Callable[[str], None]
+_FILE: dict[str, Any] = {"read": path, "takes": "Path | None", "metavar": "FILE", "private": True}
+
+
+def _source(_: str, value: object) -> object:
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientSettings:
+    """What a client does about its own table before anything leaves.
+
+    Args:
+        sum_secret: The clients' key of homomorphic sums.
+        least_count: Rules: counts of fewer people leave as 0, if more than agreed.
+        epsilon: Rules: noise on the counts behind one-shot rules, in every run anew. See
+            :func:`perturb_rules`.
+        ledger: Pays for noise. A run that it does not cover is refused.
+        disguise: The clients' key of dummy rules or weights. See :class:`Disguise` and :class:`Decoys`.
+        dummies: Rules: dummy rules for each real one.
+        patience: Seconds without the server before giving up.
+        policy: Where weights or trees are learnt: the table is anonymised under it before anything else, as
+            by :func:`mahrem.anonymize`. Without one it is learnt from as it is, and the report says so.
+    """
+
+    sum_secret: Path | None = setting(**_FILE, group="client")
+    least_count: int | None = setting(read=from_whole(1), group="client", metavar="N")
+    epsilon: float | None = setting(read=above_zero, group="client", metavar="X")
+    ledger: Path | None = setting(**_FILE, group="client")
+    disguise: Path | None = setting(**_FILE, group="client")
+    dummies: float = setting(1.0, read=from_number(0), group="client", metavar="X")
+    patience: float = setting(300.0, read=from_number(0), group="client", metavar="SECONDS")
+    policy: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        refuse_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """How a run is carried out and kept.
+
+    Args:
+        output: The run folder; a new one under ``runs`` by default.
+        resume: Go on after the last round of this run folder of weights or trees.
+        clients: Wait for so many; all by default.
+        wait: Seconds to wait for them. Then it goes on with those that are there, if they are enough.
+        test: Untouched rows to judge weights or trees by after each round.
+        vet_by: Rows that no client has, to judge updates by where the plan says ``held_out``.
+        byte_budget: Stop before more bytes than this went both ways, in all parts of the run. The model so
+            far is kept.
+        force: Replace a finished run.
+        depends_on: What else must be as before for a run to go on.
+        reading: How to read rows to judge by.
+        tell: Told about progress.
+    """
+
+    output: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run", spelling="-o --output")
+    resume: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run")
+    clients: int | None = setting(read=from_whole(0), group="run", metavar="N")
+    wait: float = setting(60.0, read=from_number(0), group="run", metavar="SECONDS")
+    test: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
+    vet_by: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
+    byte_budget: int | None = setting(read=from_whole(1), group="run", metavar="N")
+    force: bool = setting(False, read=switch, group="run")
+    depends_on: str = ""
+    reading: Reading | None = None
+    tell: Tell = field(default=lambda _: None, repr=False)
+
+    def __post_init__(self) -> None:
+        refuse_settings(self)
+
+
+def refuse_other_task(kind: str, settings: object, *names: str) -> None:
+    """Refuse settings that only another kind of task knows.
+
+    Raises:
+        InvalidParameter: The first of them that was said.
+    """
+    for name in names:
+        if getattr(settings, name) is not None:
+            raise InvalidParameter(f"{name}: it is for {kind}, which this federation does not learn")

@@ -1,0 +1,81 @@
+"""A task: all that differs between learning rules and learning weights or trees, behind one face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from mahrem.federated.runs._folder import RunFolder
+from mahrem.federated.runs._settings import ClientSettings, RunSettings
+from mahrem.federated.sums import ClientKeys, SumPlan
+from mahrem.federated.wire import Answerer, CountedGrid, Described
+from mahrem.table import Reading
+
+__all__ = ["FederatedTask", "TableOwner", "TaskInFolder", "TaskRun"]
+
+
+class TaskRun(Protocol):
+    """One run of a task, in its folder."""
+
+    folder: RunFolder
+
+    def learn(self, grid: CountedGrid, public: bytes | None = None) -> Any:
+        """Learn over a grid; ``public`` is the server's key of homomorphic sums."""
+
+    def finish(self, result: Any, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Write model, files and summary; gives the summary."""
+
+
+class TaskInFolder(Protocol):
+    """What can be run in a folder."""
+
+    def begin(self, path: Path, settings: RunSettings) -> TaskRun:
+        """Begin a run in a folder, or go on with one; what does not fit is refused now."""
+
+
+class AgreedSchema(Protocol):
+    """What was agreed of the columns."""
+
+    @property
+    def target(self) -> str:
+        """The column to predict."""
+
+    def as_table(self) -> dict[str, Any]:
+        """Give it as a table of a federation file."""
+
+
+class AgreedPlan(SumPlan, Described, Protocol):
+    """A plan: settings of sums, and all it says as plain data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOwner:
+    """Who takes part in a federation: a name, a table that never leaves, and keys."""
+
+    name: str
+    source: object = field(repr=False)
+    reading: Reading = field(default_factory=Reading)
+    keys: ClientKeys = field(default_factory=ClientKeys)
+    federation: str = ""
+
+
+class FederatedTask(TaskInFolder, Protocol):
+    """What a federation learns: its schema and plan, its clients, its runs.
+
+    Simulations, run folders and real processes know tasks and nothing of what is learnt.
+    """
+
+    goes_on: ClassVar[bool]  # a run that was stopped goes on after its last round
+
+    @property
+    def schema(self) -> AgreedSchema:
+        """What was agreed of the columns."""
+
+    @property
+    def plan(self) -> AgreedPlan:
+        """What was agreed to learn, and how."""
+
+    def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
+        """Make the client of a table, and say what it has; what is wrong with the table is said now."""

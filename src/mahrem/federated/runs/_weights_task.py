@@ -1,0 +1,109 @@
+"""Weights and trees as a task: a silo that anonymises first, and a run that can go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.federated.runs._learning import LearningRun
+from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
+from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.sums import SUMS
+from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
+from mahrem.federated.wire import Answerer, read_secret
+from mahrem.table import Reading, open_source
+
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
+
+__all__ = ["WeightsTask"]
+
+
+@dataclass(frozen=True)
+class WeightsTask:
+    """Networks or trees, from silos that anonymise first; see :class:`FederatedTask`."""
+
+    schema: SharedSchema
+    plan: LearningPlan = field(default_factory=LearningPlan)
+    goes_on: ClassVar[bool] = True
+
+    def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
+        """See :class:`FederatedTask`; the table is anonymised now.
+
+        A policy that this table cannot keep does not end the client: it takes part, is asked, and says why it
+        must be left out.
+        """
+        refuse_other_task("rules", settings, "least_count", "epsilon")
+        self._refuse_unused(settings)
+        frame = self.read_rows(owner.source, owner.reading)
+        silo = TrainingSilo(
+            owner.name,
+            frame,
+            self.schema,
+            self.plan,
+            None if settings.policy is None else silo_policy(settings.policy, self.schema),
+            ledger=self._ledger(owner, settings),
+            decoys=None if settings.disguise is None else self.decoys(settings.disguise),
+        )
+        try:
+            report = silo.ready[2]
+        except Infeasible as error:
+            what = f"{frame.height:,} rows; its policy cannot be kept, so it will be left out: {error}"
+        else:
+            first = "anonymised, every promise holds" if report["anonymised"] else "NOT anonymised: no policy"
+            what = f"{frame.height:,} rows, {first}"
+        return silo.for_grid(owner.keys), what
+
+    def _refuse_unused(self, settings: ClientSettings) -> None:
+        """Refuse files that nothing is done with: whoever gives one counts on it."""
+        protections = self.plan.protections
+        agreed = {
+            "disguise": (protections.dummies > 0, "no dummies were agreed"),
+            "ledger": (protections.private, "it pays for noise, and none was agreed"),
+            "sum_secret": (SUMS[self.plan.sum].keyed, "no homomorphic sums were agreed"),
+        }
+        for name, (used, why) in agreed.items():
+            if getattr(settings, name) is not None and not used:
+                raise InvalidParameter(f"{name}: {why} in this federation")
+
+    def decoys(self, key: Path) -> Decoys:
+        """Read the clients' key of dummies."""
+        return Decoys(key=read_secret(key), share=self.plan.protections.dummies)
+
+    def _ledger(self, owner: TableOwner, settings: ClientSettings) -> Ledger | None:
+        if settings.ledger is None:
+            return None
+        from mahrem.dp import Ledger
+
+        book = Ledger.open(settings.ledger)
+        book.refuse_other(owner.source, owner.reading, open_source(owner.source, owner.reading).columns)
+        return book
+
+    def read_rows(self, source: object, reading: Reading | None) -> pl.DataFrame:
+        """Read the columns that were agreed on, and rows that have a class.
+
+        Raises:
+            ColumnNotFound: If one is missing.
+            InvalidInput: If no row has a class.
+        """
+        frame = open_source(source, reading).take([*self.schema.columns, self.schema.target])
+        frame = frame.filter(pl.col(self.schema.target).is_not_null())
+        if frame.height == 0:
+            raise InvalidInput("rows=0: no row of this table has a class")
+        return frame
+
+    def begin(self, path: Path, settings: RunSettings) -> LearningRun:
+        """See :class:`FederatedTask`; a run that did not finish goes on if all is as before."""
+        judged, held_out = (
+            None if rows is None else self.read_rows(rows, settings.reading)
+            for rows in (settings.test, settings.vet_by)
+        )
+        if (held_out is None) == (self.plan.protections.held_out is not None):
+            raise InvalidParameter("vet_by: rows to judge updates by go with a plan that has held_out")
+        run = LearningRun.begin(path, self.schema, self.plan, settings, judged)
+        run.held_out = held_out
+        return run

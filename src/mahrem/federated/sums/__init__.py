@@ -1,0 +1,58 @@
+"""Sums of the clients' whole numbers: in the clear, under masks, or encrypted.
+
+An adder asks many clients one question and gives the total; who hides numbers wraps a client so that nothing
+but a sum over enough of them can be read. What the numbers mean, other rooms know.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.federated.sums._adder import Adder, PlainSum
+    from mahrem.federated.sums._encrypted_counts import CountsScheme
+    from mahrem.federated.sums._encrypted_weights import WeightsScheme
+    from mahrem.federated.sums._entries import (
+        SCHEMES,
+        SUMS,
+        hide_client,
+        make_adder,
+        make_sum_keys,
+        scheme_of,
+    )
+    from mahrem.federated.sums._fixed_point import LARGEST_ROWS, from_fixed, to_fixed
+    from mahrem.federated.sums._homomorphic import EncryptedClient, EncryptedSum, check_public_key
+    from mahrem.federated.sums._masked import MaskedSum
+    from mahrem.federated.sums._masked_client import MaskedClient
+    from mahrem.federated.sums._shamir import join_shares, split_secret
+    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "LARGEST_ROWS",
+    "SCHEMES",
+    "SUMS",
+    "Adder",
+    "ClientKeys",
+    "CountsScheme",
+    "EncryptedClient",
+    "EncryptedSum",
+    "MaskedClient",
+    "MaskedSum",
+    "PlainSum",
+    "SumPlan",
+    "SumTerms",
+    "WeightsScheme",
+    "check_public_key",
+    "from_fixed",
+    "hide_client",
+    "join_shares",
+    "make_adder",
+    "make_sum_keys",
+    "scheme_of",
+    "split_secret",
+    "to_fixed",
+]

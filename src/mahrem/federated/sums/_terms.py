@@ -1,0 +1,77 @@
+"""What was agreed about the sums of a run, and what one client needs to take part in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from mahrem.federated.wire import Message
+from mahrem.types import Integers
+
+__all__ = ["ClientKeys", "NumbersClient", "SumPlan", "SumTerms"]
+
+
+class NumbersClient(Protocol):
+    """A client whose whole numbers can be added up, in the clear or hidden."""
+
+    open_kind: ClassVar[str]  # the one kind of question that it answers in the clear where numbers are hidden
+
+    def answer(self, message: Message) -> Message:
+        """Give the answer to a question."""
+
+    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
+        """Give the numbers that a question of a kind asks for."""
+
+
+class SumPlan(Protocol):
+    """A plan, as far as sums are concerned; see :class:`SumTerms`."""
+
+    @property
+    def sum(self) -> str:
+        """Which of :data:`SUMS`."""
+
+    @property
+    def numbers(self) -> str:
+        """Which of :data:`SCHEMES`: what is added up."""
+
+    @property
+    def least_clients(self) -> int:
+        """The least clients of a sum."""
+
+    @property
+    def recount(self) -> bool:
+        """Whether sums of one run may be over different clients."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumTerms:
+    """The terms of sums by themselves, without a plan of what is learnt.
+
+    Args:
+        sum: How numbers are added: one of :data:`SUMS`.
+        numbers: What they are, for those that encrypt them: one of :data:`SCHEMES`.
+        least_clients: A sum of fewer is refused by each client, whatever the server says.
+        recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
+    """
+
+    sum: str = "masked"
+    numbers: str = "counts"
+    least_clients: int = 2
+    recount: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientKeys:
+    """What a client has besides its table.
+
+    Args:
+        secret: The clients' key of homomorphic sums.
+        sign: Signs its keys of masked sums with its long-term key, so that the server cannot put its own in
+            their place; with ``verify``.
+        verify: Says whether a signature of a named client is right.
+    """
+
+    secret: bytes | None = field(default=None, repr=False)
+    sign: Callable[[bytes], bytes] | None = None
+    verify: Callable[[str, bytes, bytes], bool] | None = None

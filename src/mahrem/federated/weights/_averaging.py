@@ -1,0 +1,101 @@
+"""Rounds of averaging: every client's weights are looked at, or added up unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mahrem.errors import InvalidInput
+from mahrem.federated.networks import LARGEST, wrong_weights
+from mahrem.federated.sums import LARGEST_ROWS, from_fixed
+from mahrem.federated.weights._model import DISGUISED
+from mahrem.federated.weights._plan import LearningPlan
+from mahrem.federated.weights._rounds import LearningRounds
+from mahrem.federated.wire import Message, ask_all
+from mahrem.types import Floats, Integers
+
+__all__ = ["average_rounds"]
+
+
+def average_rounds(rounds: LearningRounds) -> Iterator[None]:
+    """Average weights, round by round."""
+    held = DISGUISED if rounds.plan.protections.dummies else "weights"
+    for number in rounds.left:
+        drawn = rounds.draw(number)
+        body = {"weights": rounds.result.model.arrays[held], "round": number, "begin": number == 1}
+        question = Message("train", rounds.run, number, body)
+        together = _compared if not rounds.plan.hides else _summed
+        weights, nodes = together(rounds, drawn, question)
+        rounds.keep(number, {held: weights.astype(np.float32)}, nodes)
+        yield
+
+
+def _compared(
+    rounds: LearningRounds, drawn: Sequence[str], question: Message
+) -> tuple[Floats, tuple[str, ...]]:
+    """Look at every client's weights, refuse what cannot be or harms, put the rest together."""
+    answers, failures = ask_all(rounds.grid, drawn, question)
+    number, given = question.round, question.body["weights"]
+    received: dict[str, Floats] = {}
+    rows_of: dict[str, int] = {}
+    wrong: dict[str, str] = {}
+    for node, reply in answers.items():
+        try:
+            received[node], rows_of[node] = _read(rounds.plan, reply.body, given)
+        except InvalidInput as error:
+            wrong[node] = str(error)
+    rounds.vetting.note(number, wrong)
+    failures |= wrong
+    rounds.note_refusals(number, failures)
+    rounds.require(len(received), failures)
+    kept = rounds.vetting.judge(number, given, received)
+    failures |= rounds.vetting.refused(number)
+    rounds.note_refusals(number, failures)
+    rounds.bar()
+    rounds.require(len(kept), failures)
+    rows = np.array([rows_of[node] for node in kept], np.float64)
+    return rounds.plan.aggregation()(np.stack(list(kept.values())), rows), tuple(kept)
+
+
+def _summed(
+    rounds: LearningRounds, drawn: Sequence[str], question: Message
+) -> tuple[Floats, tuple[str, ...]]:
+    """Add updates times rows, whose parts nobody sees, and divide by the rows of all."""
+    given = question.body["weights"]
+
+    def fault(total: Integers) -> str | None:
+        rows = float(from_fixed(total[-1:]).sum())
+        if len(total) != len(given) + 1 or not 0.5 < rows < LARGEST_ROWS + 0.5:
+            return "another length, or a number of rows that cannot be"
+        most = np.abs(from_fixed(total[:-1])).max(initial=0.0)
+        return None if most <= 1.01 * LARGEST * rows else "a sum that no such updates can have"
+
+    summed = rounds.adder(rounds.grid, drawn, question, fault)
+    rounds.note_refusals(question.round, summed.failures)
+    rounds.require(len(summed.nodes), summed.failures)
+    weights = given + from_fixed(summed.total[:-1]) / np.rint(from_fixed(summed.total[-1:]))
+    wrong = wrong_weights(weights, len(given))
+    if wrong is not None:
+        raise InvalidInput(f"the clients' sum gives {wrong}; nobody can say who sent it")
+    return weights, summed.nodes
+
+
+def _read(plan: LearningPlan, body: Mapping[str, Any], given: Floats) -> tuple[Floats, int]:
+    """Read one client's answer: its weights, and how much they count.
+
+    Raises:
+        InvalidInput: If they cannot be.
+    """
+    small, rows, weights = plan.compression(), body.get("rows"), body.get("weights")
+    if small is not None:
+        weights = given + small.restore(body, len(given))
+    wrong = wrong_weights(weights, len(given))
+    if wrong is None and not (isinstance(rows, int) and 0 < rows <= LARGEST_ROWS):
+        wrong = "a number of rows that cannot be"
+    if wrong is not None:
+        raise InvalidInput(wrong)
+    # where clients may lie, a number of rows is one more lie: it would outweigh what was judged
+    alike = plan.protections.private or plan.protections.vetting
+    return np.asarray(weights), 1 if alike else int(rows or 0)

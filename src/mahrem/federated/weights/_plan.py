@@ -1,0 +1,174 @@
+"""What silos learn together and how it is protected: one set of switches, unsound combinations refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mahrem.federated._readers import from_number, from_whole, refuse_settings, share
+from mahrem.federated.sums import SUMS
+from mahrem.federated.weights._entries import AGGREGATIONS, MODELS, AggregationRule, FederatedModel
+from mahrem.federated.weights._protections import Protections
+from mahrem.settings import read_settings, setting, settings_of, text
+from mahrem.typed import sizes
+
+if TYPE_CHECKING:  # a plan is read by every command line; what it makes is loaded when it is made
+    from mahrem.federated.networks import Network
+    from mahrem.federated.weights._average import Aggregation
+    from mahrem.federated.weights._compression import Compression
+    from mahrem.federated.weights._perturbation import Perturbation
+
+__all__ = ["LearningPlan"]
+
+
+def _sizes(name: str, value: Any) -> tuple[int, ...]:
+    return tuple(from_whole(1, 10_000)(name, size) for size in value)
+
+
+_WHAT = "what is learnt"
+_COUNT: dict[str, Any] = {"read": from_whole(1), "group": "weights and trees", "metavar": "N"}
+_WORD: dict[str, Any] = {"read": text, "group": "weights and trees", "metavar": "NAME"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearningPlan:
+    """What is learnt, in how many rounds, and how the clients' parts are put together.
+
+    Args:
+        model: Five layers, logistic regression, or trees from sums of gradient histograms.
+        rounds: Rounds of averaging, or trees of boosting.
+        epochs: How often a client goes through its rows in a round.
+        rate: Learning rate: of SGD, or of each tree; 0.01, of boosting 0.2.
+        batch: Rows of a step of SGD.
+        hidden: Units of the hidden layers of ``mlp``.
+        aggregate: How weights become one: ``mean`` is weighted by rows (FedAvg).
+        malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
+        proximal: Pull of FedProx towards the common model; 0 is FedAvg.
+        sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
+        fraction: Share of the clients that take part in a round, drawn anew in each.
+        least_clients: A round with fewer answers is an error.
+        depth: Depth of a tree.
+        seed: Of all that is drawn, but noise with a promise.
+        protections: What is done to updates on their way.
+
+    Raises:
+        InvalidParameter: If switches contradict each other: a median needs the single parts that a masked sum
+            hides.
+
+    Example:
+        >>> LearningPlan(sum="masked", aggregate="krum")
+        Traceback (most recent call last):
+        mahrem.errors.InvalidParameter: aggregate='krum' compares single clients' weights, which ...
+    """
+
+    model: str = setting("mlp", **_WORD | {"group": _WHAT}, choices=lambda: MODELS)
+    rounds: int = setting(60, **_COUNT)
+    epochs: int = setting(1, **_COUNT)
+    rate: float | None = setting(**_COUNT | {"read": from_number(1e-9, 100), "metavar": "X"})
+    batch: int = setting(32, **_COUNT)
+    hidden: tuple[int, ...] = setting(
+        (64, 32, 16), **_COUNT | {"read": _sizes, "metavar": "64,32"}, takes="Sequence[int]", typed=sizes
+    )
+    aggregate: str = setting("mean", **_WORD, choices=lambda: AGGREGATIONS)
+    malicious: int = setting(1, **_COUNT | {"read": from_whole(0)})
+    proximal: float = setting(0.0, **_COUNT | {"read": from_number(0, 1000), "metavar": "X"})
+    sum: str = setting("plain", **_WORD | {"group": _WHAT, "metavar": "KIND"}, choices=lambda: SUMS)
+    fraction: float = setting(1.0, **_COUNT | {"read": share, "metavar": "0..1"})
+    least_clients: int = setting(2, **_COUNT | {"group": _WHAT})
+    depth: int = setting(4, **_COUNT | {"read": from_whole(1, 12)})
+    seed: int = setting(0, **_COUNT | {"read": from_whole(0)})
+    protections: Protections = field(default_factory=Protections)
+    numbers: ClassVar[str] = "weights"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))  # a plan is compared and hashed
+        refuse_settings(self)
+        self.protections.refuse_unsound(self)
+        self.network()
+        self.aggregation()
+
+    @property
+    def kind(self) -> FederatedModel:
+        """The entry of what is learnt."""
+        return MODELS[self.model]
+
+    @property
+    def rule(self) -> AggregationRule:
+        """The entry of how weights are put together."""
+        return AGGREGATIONS[self.aggregate]
+
+    @property
+    def hides(self) -> bool:
+        """Whether the server sees sums only."""
+        return SUMS[self.sum].hides
+
+    @property
+    def recount(self) -> bool:
+        """Whether sums of a run may be over different clients: they are, where a few are drawn each round."""
+        return self.fraction < 1
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate that was said, or the usual one of the model."""
+        return self.kind.rate if self.rate is None else self.rate
+
+    def network(self) -> Network:
+        """Give the network that clients train."""
+        from mahrem.federated.networks import Network
+
+        hidden = self.hidden if self.kind.layered else ()
+        return Network(hidden=hidden, rate=self.learning_rate, batch=self.batch, epochs=self.epochs)
+
+    def aggregation(self) -> Aggregation:
+        """Give how weights are put together."""
+        return self.rule.load().of(self)
+
+    def perturbation(self) -> Perturbation | None:
+        """Give the noise on what leaves a client; None without a promise."""
+        from mahrem.federated.weights._perturbation import perturbation_of
+
+        return perturbation_of(self)
+
+    def compression(self) -> Compression | None:
+        """Give how updates travel; None as they are."""
+        from mahrem.federated.weights._compression import Compression
+
+        switches = self.protections
+        return Compression(bits=switches.quantise, share=switches.sparse) if switches.compresses else None
+
+    def weights_in(self, width: int, classes: int) -> int:
+        """Say how many numbers travel: weights, and dummies among them."""
+        from mahrem.federated.weights._decoys import dummies_among
+
+        size = self.network().size(width, classes)
+        return size + dummies_among(size, self.protections.dummies)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it as plain data, without None: a plan file has no such thing."""
+        plain = {"hidden": list(self.hidden), "rate": self.learning_rate}
+        return {**asdict(self), **plain, "protections": self.protections.as_dict()}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> LearningPlan:
+        """Read what :meth:`as_dict` gave, or the table of a plan file.
+
+        Raises:
+            InvalidParameter: If a key is none of the plan's.
+        """
+        plain = {name: value for name, value in given.items() if name != "protections"}
+        protections = Protections.from_dict(given.get("protections", {}))
+        return cls(**read_settings(settings_of(LearningPlan), plain), protections=protections)
+
+    def fingerprint(self, schema: str) -> str:
+        """Give a short name of plan and schema: what a run can go on from.
+
+        More rounds are no other plan, unless they change the noise: what an ``epsilon`` over fewer rounds let
+        out would be more than one over all of them allows.
+        """
+        fixed = self.protections.epsilon is not None
+        agreed = {key: value for key, value in self.as_dict().items() if key != "rounds" or fixed}
+        written = json.dumps([agreed, schema], sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()[:16]

@@ -1,0 +1,253 @@
+"""A silo that anonymises its table under its own policy and then helps to train a common model."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
+from mahrem.federated.networks import LARGEST, client_seed, train_privately, wrong_weights
+from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
+from mahrem.federated.weights._boosting import Booster, SharedBins
+from mahrem.federated.weights._compression import Feedback
+from mahrem.federated.weights._decoys import Decoys
+from mahrem.federated.weights._norm_bound import bound_norms
+from mahrem.federated.weights._perturbation import Payments
+from mahrem.federated.weights._plan import LearningPlan
+from mahrem.federated.weights._schema import SharedSchema
+from mahrem.federated.wire import Answerer, Message
+from mahrem.pipeline import Release, anonymize
+from mahrem.release import Policy
+from mahrem.types import Floats, Integers
+
+if TYPE_CHECKING:
+    from mahrem.dp import Ledger
+
+__all__ = ["TrainingSilo", "privacy_report"]
+
+PROTOCOL = 1  # clients of another version are refused with a clear word
+REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
+UNTOLD = "this silo cannot take part; under noise it tells nobody why"
+Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
+
+
+@dataclass
+class TrainingSilo:
+    """A client: anonymises first, then trains on what it could have published.
+
+    Args:
+        name: Its name on the grid.
+        frame: Its table; never leaves.
+        schema: What was agreed on.
+        plan: What is learnt.
+        policy: Its own policy: settings of :func:`mahrem.anonymize` (``quasi``, ``k``, ...). None trains on
+            the table as it is, which the report says.
+        measure: More figures for its privacy report, from its table and the release.
+        ledger: Pays for noise before anything leaves; None promises for this run alone.
+        decoys: The clients' key of dummies, where the plan has them.
+
+    Guarantees:
+        - Training sees the verified release and nothing else of the table.
+        - A policy that cannot be kept, or a table smaller than k, is refused before anything leaves.
+        - Under noise nothing leaves that was not paid, and its number of rows does not leave at all.
+
+    Raises:
+        InvalidParameter: If a key of dummies is missing, or noise is to hide rows that are anonymised first.
+    """
+
+    open_kind: ClassVar[str] = "prepare"
+    name: str
+    frame: pl.DataFrame = field(repr=False)
+    schema: SharedSchema = field(repr=False)
+    plan: LearningPlan = field(repr=False)
+    policy: Mapping[str, Any] | None = None
+    measure: Measure | None = field(default=None, repr=False)
+    ledger: Ledger | None = field(default=None, repr=False)
+    decoys: Decoys | None = field(default=None, repr=False)
+    _ready: tuple[Floats, Integers, dict[str, Any]] | None = field(default=None, repr=False)
+    _booster: Booster | None = field(default=None, repr=False)
+    _payments: Payments | None = field(default=None, repr=False)
+    _feedback: Feedback | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        wanted = self.plan.protections.dummies
+        if wanted != (0 if self.decoys is None else self.decoys.share):
+            raise InvalidParameter(
+                f"dummies={wanted:g}: each client needs the clients' key of as many dummies"
+            )
+        if self.policy is not None:
+            self.plan.protections.refuse_anonymised()
+        noise, small = self.plan.perturbation(), self.plan.compression()
+        self._payments = None if noise is None else Payments(noise, self.ledger)
+        self._feedback = None if small is None else Feedback(small)
+
+    def for_grid(self, keys: ClientKeys | None = None) -> Answerer:
+        """Give it as its plan wants it on the grid: under a hidden sum, parts in the clear are refused."""
+        return hide_client(self.name, self, self.plan, keys)
+
+    @property
+    def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
+        """Rows to learn from, their classes, and the privacy report; made on first use."""
+        if self._ready is None:
+            cells: tuple[str, ...] = ()
+            shown, report = self.frame, privacy_report(None, self.frame.height)
+            if self.policy is not None:
+                release = self._release()
+                shown, cells = release.table, tuple(Policy.of(self.policy).quasi)
+                report = privacy_report(release, self.frame.height)
+                if self.measure is not None:
+                    report |= self.measure(self.frame, release)
+            rows, labels = self.schema.rows(shown, cells)
+            if len(rows) == 0:
+                raise InvalidInput("rows=0: no row of this silo has an agreed class")
+            if len(rows) > LARGEST_ROWS:
+                raise InvalidInput(f"rows={len(rows)}: at most {LARGEST_ROWS} can take part")
+            self._ready = rows, labels, report
+        return self._ready
+
+    def _refuse_unready(self) -> None:
+        """Refuse a question without the reason, which stays here: under noise it would tell about rows."""
+        try:
+            _ = self.ready
+        except Exception as error:
+            if self._payments is None:
+                raise
+            raise InvalidInput(UNTOLD) from error
+
+    def _release(self) -> Release:
+        wanted = [*self.schema.columns, self.schema.target]
+        missing = [name for name in wanted if name not in self.frame.columns]
+        if missing:
+            raise InvalidInput(f"columns={len(missing)} that were agreed on are not in this table")
+        settings = {"rest": "insensitive", **(self.policy or {})}
+        quasi = Policy.of(self.policy or {}).quasi
+        trees = {name: tree for name, tree in self.schema.hierarchies.items() if name in quasi}
+        if trees:
+            settings = {"hierarchy": trees, **settings}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # the report holds them
+            return anonymize(self.frame.select(wanted), html=False, **settings)
+
+    def answer(self, message: Message) -> Message:
+        """Answer one question: ``prepare``, ``train`` or ``histogram``.
+
+        Raises:
+            InvalidInput: If it is none, or about another plan or schema.
+        """
+        if message.kind == "prepare":
+            return message.reply(**self._prepare(message.body))
+        if message.kind == "train":
+            return message.reply(**self._sent(message.body, message.round))
+        return message.reply(numbers=self.numbers(message.kind, message.body))
+
+    def _prepare(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        if body.get("protocol") != PROTOCOL:
+            raise InvalidInput(
+                f"protocol={PROTOCOL} is spoken here, not the server's; install the same version"
+            )
+        if body.get("agreed") != self.plan.fingerprint(self.schema.fingerprint()):
+            raise InvalidInput("the server's plan or schema is not the one agreed on here")
+        self._refuse_unready()
+        rows, _, report = self.ready
+        if self._payments is None:
+            return {"rows": len(rows), "report": report}
+        if self.plan.fraction == 1:  # else it pays when it is drawn
+            wanted = body.get("rounds")
+            self._payments.pay(min(wanted, self.plan.rounds) if isinstance(wanted, int) else 1)
+        shown = {name: report[name] for name in ("anonymised", "holds") if name in report}
+        return {"report": {**shown, "private": self._payments.promise()}}
+
+    def numbers(self, kind: str, body: Mapping[str, Any]) -> Integers:
+        """Give whole numbers for a sum: an update times rows and the rows, or a histogram of gradients."""
+        if kind == "train":
+            update = self._update(body, int(body["round"]))
+            return np.append(to_fixed(update, LARGEST) * self.counts, to_fixed(np.array(self.counts), np.inf))
+        if kind != "histogram" or not self.plan.kind.trees:
+            raise InvalidInput(f"kind={kind!r} is no question that this client answers")
+        if self._booster is None:
+            rows, labels, _ = self.ready
+            bins = SharedBins.of(self.schema)
+            self._booster = Booster(bins(rows), labels, len(self.schema.classes), bins.starts)
+        try:
+            return self._booster.numbers(body)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise InvalidInput(f"a question that cannot be read ({type(error).__name__})") from None
+
+    @property
+    def counts(self) -> int:
+        """How much this silo counts in an average: its rows, and 1 where noise hides how many there are."""
+        return len(self.ready[0]) if self._payments is None else 1
+
+    def _sent(self, body: Mapping[str, Any], number: int) -> dict[str, Any]:
+        """Give what is sent in the clear: new weights, or a small update."""
+        update = self._update(body, number)
+        if self._feedback is not None:
+            rng = np.random.default_rng(client_seed(self.plan.seed, number, f"{self.name}/sent"))
+            return {**self._feedback.pack(update, rng), "rows": self.counts}
+        return {"weights": (np.asarray(body["weights"]) + update).astype(np.float32), "rows": self.counts}
+
+    def _update(self, body: Mapping[str, Any], number: int) -> Floats:
+        """Give the protected update, with dummies among its numbers where they were agreed."""
+        if self.plan.kind.trees:
+            raise InvalidInput(f"kind='train' is refused: {self.plan.model} was agreed")
+        self._refuse_unready()
+        given = body.get("weights")
+        wrong = wrong_weights(given, self.plan.weights_in(self.ready[0].shape[1], len(self.schema.classes)))
+        if wrong is not None:
+            raise InvalidInput(f"the server sent {wrong}")
+        sent = np.asarray(given)
+        if self.decoys is None:
+            return self._protected(sent, number)
+        weights = self._revealed(sent, self.decoys, begin=bool(body.get("begin")))
+        mixed = self.decoys.mix(weights + self._protected(weights, number))
+        return np.asarray(mixed - sent)
+
+    def _revealed(self, sent: Floats, decoys: Decoys, *, begin: bool) -> Floats:
+        """Take dummies out of what the server sent; the first weights only clients know."""
+        width, classes = self.ready[0].shape[1], len(self.schema.classes)
+        if begin:
+            return self.plan.network().start(width, classes, decoys.seed())
+        return decoys.open(sent, self.plan.network().size(width, classes))
+
+    def _protected(self, weights: Floats, number: int) -> Floats:
+        """Train, and give the difference from the weights, clipped and with noise."""
+        release = 0 if self._payments is None else self._payments.take()
+        trained = self._trained(weights, number, release)
+        update = trained.astype(np.float64) - weights
+        by_client = self._payments is not None and self.plan.protections.unit == "client"
+        if by_client or self.plan.hides:
+            update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
+            np.clip(update, -LARGEST, LARGEST, out=update)
+        elif (wrong := wrong_weights(trained, len(trained))) is not None:
+            raise InvalidInput(f"training gave {wrong}; a lower rate may help")
+        if self._payments is not None and by_client:
+            return self._payments.perturbation.update(update, self._payments.stream, release)
+        clip = self.plan.protections.clip
+        return update if clip is None or self._payments is not None else bound_norms(update, clip)
+
+    def _trained(self, weights: Floats, number: int, release: int) -> Floats:
+        rows, labels, _ = self.ready
+        classes, network = len(self.schema.classes), self.plan.network()
+        if self._payments is not None and (plan := self._payments.perturbation.training) is not None:
+            steps = self._payments.perturbation.steps
+            taken = range((release - 1) * steps, release * steps)  # none is taken twice
+            return train_privately(
+                network, weights, rows, labels, classes, plan, self._payments.stream, taken
+            )
+        seed, proximal = client_seed(self.plan.seed, number, self.name), self.plan.proximal
+        return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal)
+
+
+def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:
+    """Say what a silo promises: figures only, no cell of its data."""
+    if release is None:
+        return {"anonymised": False, "rows": rows}
+    report = release.report
+    return {"anonymised": True, **{key: report[key] for key in REPORTED if key in report}}

@@ -1,0 +1,103 @@
+"""Messages between a server and its clients, and what carries, counts and vouches for them.
+
+A message is written to bytes and read again even within one process, so every byte is a real one.
+Certificates, keys, seals between parties, the log of exchanges and the budget of bytes lie here. Nothing here
+knows what is learnt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.federated.wire._byte_budget import ByteBudgetSpent
+    from mahrem.federated.wire._certificates import (
+        fingerprint,
+        make_authority,
+        make_node_key,
+        make_server_certificate,
+        read_certificate,
+        read_private_key,
+        read_public_key,
+        read_secret,
+        refuse_dates,
+        sign_bytes,
+        signature_holds,
+        write_private,
+        write_public,
+    )
+    from mahrem.federated.wire._client_pool import ClientPool
+    from mahrem.federated.wire._exchange_log import (
+        LOG_FILES,
+        CountedGrid,
+        Described,
+        ExchangeLog,
+        WatchedGrid,
+    )
+    from mahrem.federated.wire._grid import (
+        Answerer,
+        Exchange,
+        LocalGrid,
+        MessageGrid,
+        Replies,
+        Traffic,
+        ask_all,
+        sorted_out,
+    )
+    from mahrem.federated.wire._keys import KEY, Words, derived, framed, need_cryptography
+    from mahrem.federated.wire._message import (
+        MOST_BYTES,
+        Failure,
+        Message,
+        digest_message,
+        pack_message,
+        unpack_message,
+    )
+    from mahrem.federated.wire._seal import Seal
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "KEY",
+    "LOG_FILES",
+    "MOST_BYTES",
+    "Answerer",
+    "ByteBudgetSpent",
+    "ClientPool",
+    "CountedGrid",
+    "Described",
+    "Exchange",
+    "ExchangeLog",
+    "Failure",
+    "LocalGrid",
+    "Message",
+    "MessageGrid",
+    "Replies",
+    "Seal",
+    "Traffic",
+    "WatchedGrid",
+    "Words",
+    "ask_all",
+    "derived",
+    "digest_message",
+    "fingerprint",
+    "framed",
+    "make_authority",
+    "make_node_key",
+    "make_server_certificate",
+    "need_cryptography",
+    "pack_message",
+    "read_certificate",
+    "read_private_key",
+    "read_public_key",
+    "read_secret",
+    "refuse_dates",
+    "sign_bytes",
+    "signature_holds",
+    "sorted_out",
+    "unpack_message",
+    "write_private",
+    "write_public",
+]

@@ -1,0 +1,160 @@
+"""The grid: how a server reaches its clients. In one process for simulation and tests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias, TypeVar
+
+from mahrem.errors import InvalidParameter, MahremError
+from mahrem.federated.wire._message import Failure, Message, pack_message, unpack_message
+
+__all__ = ["Answerer", "Exchange", "LocalGrid", "MessageGrid", "Replies", "Traffic", "ask_all", "sorted_out"]
+
+Replies: TypeAlias = Mapping[str, "Message | Failure"]
+Given = TypeVar("Given")
+Product = TypeVar("Product")
+
+
+class Answerer(Protocol):
+    """A client: answers one message at a time."""
+
+    def answer(self, message: Message) -> Message:
+        """Give the answer to a question."""
+
+
+class MessageGrid(Protocol):
+    """How messages reach clients and answers come back."""
+
+    def nodes(self) -> list[str]:
+        """Name the clients that can be reached now, sorted."""
+
+    def send(self, messages: Mapping[str, Message]) -> Replies:
+        """Send each client its message and wait; one that gives no answer in time is a :class:`Failure`."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One exchange: what was asked of how many, and what it cost."""
+
+    round: int
+    what: str
+    clients: int
+    answered: int
+    bytes_down: int  # from the server to all clients
+    bytes_up: int
+    seconds: float
+    model_round: int = 0  # the round of averaging or the tree that it is part of; 0 before the first
+
+    @property
+    def bytes(self) -> int:
+        """Both ways."""
+        return self.bytes_down + self.bytes_up
+
+
+@dataclass
+class Traffic:
+    """What went over the grid: bytes to and from each client, and where the time went."""
+
+    sent: dict[str, int] = field(default_factory=dict)  # bytes from the server to each client
+    received: dict[str, int] = field(default_factory=dict)
+    rounds: int = 0
+    client_seconds: float = 0.0  # all clients' answers together
+    wire_seconds: float = 0.0  # writing messages to bytes and reading them, on both sides
+
+    def add(self, node: str, sent: int, received: int) -> None:
+        """Count one exchange."""
+        self.sent[node] = self.sent.get(node, 0) + sent
+        self.received[node] = self.received.get(node, 0) + received
+
+
+@dataclass
+class LocalGrid:
+    """Clients in this process. Every message is written to bytes and read again, as over a wire.
+
+    So a client shares no object with the server or with another client, and the bytes are real ones.
+
+    Args:
+        clients: By name.
+        lost: Asked before each message; True means that the client gets it and its answer never arrives.
+
+    Example:
+        >>> class Echo:
+        ...     def answer(self, message):
+        ...         return message.reply(twice=2 * message.body["number"])
+        >>> grid = LocalGrid({"a": Echo()})
+        >>> grid.send({"a": Message("echo", "run", 1, {"number": 4})})["a"].body
+        {'twice': 8}
+    """
+
+    clients: Mapping[str, Answerer]
+    lost: Callable[[str, Message], bool] | None = None
+    traffic: Traffic = field(default_factory=Traffic)
+
+    def nodes(self) -> list[str]:
+        """Name all clients."""
+        return sorted(self.clients)
+
+    def send(self, messages: Mapping[str, Message]) -> Replies:
+        """Ask the clients one after the other.
+
+        A client's own refusal (:class:`~mahrem.errors.MahremError`) becomes a failure; anything else is a
+        bug and is raised.
+        """
+        self.traffic.rounds += 1
+        packed: dict[int, bytes] = {}
+        replies: dict[str, Message | Failure] = {}
+        for node, message in messages.items():
+            if node not in self.clients:
+                raise InvalidParameter(f"client={node!r} is not on the grid")
+            if id(message) not in packed:  # one message to all is written once
+                packed[id(message)] = self._timed(pack_message, message)
+            replies[node] = self._ask(node, message, packed[id(message)])
+        return replies
+
+    def _ask(self, node: str, message: Message, data: bytes) -> Message | Failure:
+        lost = self.lost is not None and self.lost(node, message)
+        there = self._timed(unpack_message, data)
+        start = time.perf_counter()
+        try:
+            answer = self.clients[node].answer(there)
+        except MahremError as error:
+            self.traffic.add(node, len(data), 0)
+            return Failure(str(error))
+        finally:
+            self.traffic.client_seconds += time.perf_counter() - start
+        back = self._timed(pack_message, answer)
+        self.traffic.add(node, len(data), 0 if lost else len(back))
+        return Failure("no answer in time") if lost else self._timed(unpack_message, back)
+
+    def _timed(self, work: Callable[[Given], Product], given: Given) -> Product:
+        start = time.perf_counter()
+        try:
+            return work(given)
+        finally:
+            self.traffic.wire_seconds += time.perf_counter() - start
+
+
+def ask_all(
+    grid: MessageGrid, nodes: Iterable[str], message: Message
+) -> tuple[dict[str, Message], dict[str, str]]:
+    """Send one message to many clients; gives the answers, and why the others gave none."""
+    return sorted_out(grid.send(dict.fromkeys(nodes, message)), dict.fromkeys(nodes, message))
+
+
+def sorted_out(
+    replies: Replies, questions: Mapping[str, Message]
+) -> tuple[dict[str, Message], dict[str, str]]:
+    """Part answers from failures; an answer to another question (late, replayed) is a failure."""
+    answers: dict[str, Message] = {}
+    failures: dict[str, str] = {}
+    for node, question in questions.items():
+        reply = replies.get(node, Failure("no answer in time"))
+        if isinstance(reply, Failure):
+            failures[node] = reply.reason
+        elif not reply.answers(question):
+            failures[node] = "an answer to another run or round"
+        else:
+            answers[node] = reply
+    return answers, failures
