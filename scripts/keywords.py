@@ -48,7 +48,7 @@ def keyword_module(
         imports += ["", f"from {home} import {over}"]
     first = f'"""Keywords of settings, made by scripts/{Path(__file__).name}."""'
     future = "from __future__ import annotations"
-    return "\n".join([first, "", future, "", *imports, "", f'__all__ = ["{name}"]', "", "", body])
+    return "\n".join([first, "", future, "", *imports, "", "", body])
 
 
 def attributes(settings: Mapping[str, Setting], words: str, indent: str) -> Iterable[str]:

@@ -11,8 +11,6 @@ from mahrem.entries import Entries, Entry
 if TYPE_CHECKING:
     from mahrem.attacks._finding import Finding
 
-__all__ = ["ATTACKS", "AttackEntry", "AttackTarget"]
-
 Kind = Literal["release", "model", "synthetic rows", "federation"]
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from mahrem.attacks._interval import clopper_pearson
 from mahrem.words import Note
 
-__all__ = ["Finding", "counted_finding", "not_done"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:

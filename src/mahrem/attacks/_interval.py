@@ -7,8 +7,6 @@ import math
 from mahrem import check
 from mahrem.errors import InvalidParameter
 
-__all__ = ["binomial_tail", "clopper_pearson"]
-
 
 def clopper_pearson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[float, float]:
     """Give both ends of the exact confidence interval of a success rate.

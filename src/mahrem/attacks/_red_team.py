@@ -11,8 +11,6 @@ from typing import Any, Self
 from mahrem.attacks._entries import ATTACKS, AttackEntry, AttackTarget
 from mahrem.attacks._finding import Finding, not_done
 
-__all__ = ["RedTeam", "red_team"]
-
 
 def red_team(target: AttackTarget) -> tuple[Finding, ...]:
     """Try every attack that applies; those that do not say why.

@@ -17,8 +17,6 @@ from mahrem.words import LANGUAGES
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
 
-__all__ = ["anonymize", "demo"]
-
 Output = Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")]
 Html = Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")]
 _RELEASE: Sequence[Row] = (

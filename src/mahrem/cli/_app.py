@@ -15,8 +15,6 @@ import typer
 from mahrem.cli._print import while_read
 from mahrem.errors import PAID, MahremError, options_spelled, with_dashes
 
-__all__ = ["build_app", "main"]
-
 INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
 # What typer raises for a wrong word on the command line. It has no public name, and has moved;

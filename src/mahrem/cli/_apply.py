@@ -10,8 +10,6 @@ import typer
 from mahrem.cli._options import JSON, QUIET, speaks_batch
 from mahrem.cli._print import print_json, print_report, stages
 
-__all__ = ["apply"]
-
 
 @speaks_batch
 def apply(

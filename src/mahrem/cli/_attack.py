@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.cli._options import JSON, QUIET, Row, published_rows, speaks
 from mahrem.cli._print import print_json, stages, while_read
 
-__all__ = ["attack"]
-
 _KNOWN: Sequence[Row] = (
     ("original", str | None, "--original", "FILE", "The table the release was made of."),
     ("second", str | None, "--second", "RELEASE", "Another release of the same people, for composition."),

@@ -11,8 +11,6 @@ from mahrem.errors import InvalidInput, InvalidParameter
 if TYPE_CHECKING:
     from mahrem.attacks import RedTeam
 
-__all__ = ["Learnt", "attack_learnt", "learnt_kind", "refuse_learnt_only"]
-
 _READING = ("delimiter", "encoding", "decimal", "null", "table", "query")
 _SHADOWS = "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
 _REFERENCE = "reference: this belongs to made-up rows, which --holdout says they are"

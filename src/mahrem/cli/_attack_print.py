@@ -8,8 +8,6 @@ from typing import Any
 
 import typer
 
-__all__ = ["print_findings"]
-
 _WIDTH = 100
 
 

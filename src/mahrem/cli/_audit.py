@@ -10,8 +10,6 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.typed import size
 
-__all__ = ["audit"]
-
 
 @speaks_policy
 def audit(

@@ -11,8 +11,6 @@ import typer
 from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy, spec_panels
 from mahrem.cli._print import print_json, print_table, stages
 
-__all__ = ["compare"]
-
 
 def _speaks_sweep(verb: Callable[..., None]) -> Callable[..., None]:
     from mahrem.pipeline import Sweep

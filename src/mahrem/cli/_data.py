@@ -10,8 +10,6 @@ import typer
 from mahrem.cli._options import JSON
 from mahrem.cli._print import print_json, print_table
 
-__all__ = ["data"]
-
 
 def data(
     name: Annotated[

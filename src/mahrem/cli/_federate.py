@@ -11,8 +11,6 @@ from typer.core import TyperGroup
 if TYPE_CHECKING:
     import click
 
-__all__ = ["federate"]
-
 
 class _WhenAsked(TyperGroup):
     """A group whose commands are made when they are listed or called: other commands' help needs none."""

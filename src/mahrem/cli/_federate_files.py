@@ -12,8 +12,6 @@ from mahrem.cli._options import JSON, SOURCE, option, speaks_source
 from mahrem.cli._print import print_json
 from mahrem.typed import listed, pairs
 
-__all__ = ["key", "renew", "schema"]
-
 
 def key(
     name: Annotated[Path, typer.Argument(metavar="NAME", help="NAME.key and NAME.pub are written.")],

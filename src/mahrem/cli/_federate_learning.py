@@ -12,8 +12,6 @@ from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
 from mahrem.typed import value
 
-__all__ = ["SILOS", "policy_words", "print_learning", "silo_policies"]
-
 # how the silos of a simulation anonymise
 SILOS: Sequence[Row] = (
     (

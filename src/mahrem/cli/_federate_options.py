@@ -19,20 +19,6 @@ from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import MODELS, LearningPlan, Protections
 from mahrem.settings import Setting, read_settings, settings_of
 
-__all__ = [
-    "DIR",
-    "FEDERATION",
-    "MANY",
-    "learns",
-    "plan_from",
-    "plan_panels",
-    "rows_of_spec",
-    "speaks_rows",
-    "take_reading",
-    "take_settings",
-    "teller",
-]
-
 DIR = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that init made.")]
 FEDERATION = Annotated[Path, typer.Argument(metavar="FEDERATION", help="The federation file.")]
 MANY = list[str] | None

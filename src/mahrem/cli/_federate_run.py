@@ -30,8 +30,6 @@ from mahrem.federated.runs import BINS, RunSettings, TableSharing
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
-__all__ = ["reveal", "run", "simulate"]
-
 
 @speaks_rows({"Run": rows_of_spec(RunSettings)})
 def run(folder: DIR, *, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any]) -> None:

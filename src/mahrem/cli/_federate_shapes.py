@@ -11,8 +11,6 @@ from mahrem.cli._print import print_table
 from mahrem.errors import InvalidParameter
 from mahrem.federated.runs import SHAPES, TableSharing
 
-__all__ = ["LABEL_EPSILON", "SHAPE", "print_shape", "shape_simulation"]
-
 SHAPE = Annotated[str | None, option("--shape", "NAME", f"Another shape: {', '.join(SHAPES)}.")]
 LABEL_EPSILON = Annotated[
     float | None, option("--label-epsilon", "X", "Randomise the labels of vertical or u-shaped.")

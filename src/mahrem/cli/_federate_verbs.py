@@ -30,8 +30,6 @@ from mahrem.federated.runs import ClientSettings
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
-__all__ = ["federate_verbs"]
-
 federate_verbs = typer.Typer(rich_markup_mode="rich")
 federate_verbs.command("key")(key)
 federate_verbs.command("schema")(schema)

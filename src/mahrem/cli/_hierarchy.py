@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from mahrem.table import HierarchyFacts
 
-__all__ = ["hierarchy"]
-
 hierarchy = typer.Typer(
     name="hierarchy",
     help="Make, show and check hierarchies: how values become ever coarser groups.",

@@ -9,8 +9,6 @@ import typer
 from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
 from mahrem.cli._print import print_json, print_table
 
-__all__ = ["inspect"]
-
 
 @speaks_policy
 def inspect(

@@ -13,8 +13,6 @@ from mahrem.cli._print import print_json, print_table, while_read
 from mahrem.dp import LedgerSettings
 from mahrem.settings import settings_of
 
-__all__ = ["ledger"]
-
 ledger = typer.Typer(
     name="ledger",
     help="The privacy budget of a data set: what is public, what was spent, what is left.",

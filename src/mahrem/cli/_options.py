@@ -18,27 +18,6 @@ from mahrem.release import release_settings
 from mahrem.settings import Read, Setting, settings_of
 from mahrem.words import explain_setting, load_catalogue
 
-__all__ = [
-    "JSON",
-    "QUIET",
-    "READING_ROWS",
-    "SOURCE",
-    "SOURCE_ROWS",
-    "Option",
-    "Row",
-    "option",
-    "published_rows",
-    "read_typed",
-    "rows_of",
-    "shared_rows",
-    "speaks",
-    "speaks_batch",
-    "speaks_policy",
-    "speaks_reading",
-    "speaks_source",
-    "spec_panels",
-]
-
 SOURCE = Annotated[
     str,
     typer.Argument(metavar="SOURCE", help="CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI."),

@@ -11,8 +11,6 @@ from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.words import LANGUAGES
 
-__all__ = ["policies"]
-
 
 def policies(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Print this one.")] = None,

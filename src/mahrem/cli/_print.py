@@ -14,8 +14,6 @@ import typer
 if TYPE_CHECKING:
     from mahrem.report import ReportRisk
 
-__all__ = ["print_dry_run", "print_json", "print_report", "print_table", "stages", "while_read"]
-
 _FIGURES = {
     "classes": "classes",
     "published_classes": "classes as published",

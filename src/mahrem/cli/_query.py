@@ -13,9 +13,6 @@ from mahrem.cli._print import print_json, print_table, while_read
 from mahrem.dp.queries import QUERIES, QuerySettings
 from mahrem.words import load_catalogue
 
-__all__ = ["query"]
-
-
 _PLAN: Sequence[Row] = (
     ("plan", bool | None, "--plan", None, "Only say how far off it would be; nothing is spent."),
 )

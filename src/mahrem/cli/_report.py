@@ -11,8 +11,6 @@ from mahrem.cli._options import JSON, QUIET
 from mahrem.cli._print import print_json
 from mahrem.words import LANGUAGES
 
-__all__ = ["report"]
-
 
 def report(
     release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release folder.")],

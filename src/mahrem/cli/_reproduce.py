@@ -14,8 +14,6 @@ from mahrem.cli._print import print_json, print_table, stages
 if TYPE_CHECKING:
     from mahrem.experiments import Row
 
-__all__ = ["reproduce"]
-
 
 def reproduce(
     paper: Annotated[

@@ -15,8 +15,6 @@ from mahrem.cli._options import JSON, QUIET, Row, speaks, spec_panels
 from mahrem.cli._print import print_json
 from mahrem.settings import read_settings, settings_of
 
-__all__ = ["serve"]
-
 _SHOWING: Sequence[Row] = (
     ("no_open", bool | None, "--no-open", None, "Do not open a browser."),
     ("log", bool | None, "--log", None, "Note every request, never what was sent."),

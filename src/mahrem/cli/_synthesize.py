@@ -15,8 +15,6 @@ from mahrem.learning.synthesis import SynthesisSettings
 if TYPE_CHECKING:
     from mahrem.pipeline import SyntheticRelease
 
-__all__ = ["synthesize"]
-
 
 def _speaks_synthesis(verb: Callable[..., None]) -> Callable[..., None]:
     panels = spec_panels(SynthesisSettings, "synthesize")

@@ -12,9 +12,6 @@ from mahrem.cli._options import JSON, QUIET, SOURCE, SOURCE_ROWS, Row, speaks, s
 from mahrem.cli._print import print_json, print_table, stages, while_read
 from mahrem.learning.training import TrainingSettings
 
-__all__ = ["train"]
-
-
 _OUTPUT: Sequence[Row] = (
     ("output", str | None, "-o --output", "DIR", "Folder for the model."),
     ("force", bool | None, "--force", None, "Replace an earlier model in the folder."),

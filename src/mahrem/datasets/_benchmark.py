@@ -15,8 +15,6 @@ from typing import Any
 
 from mahrem.errors import InvalidInput, InvalidParameter, shorten
 
-__all__ = ["Dataset", "DatasetSource", "available", "benchmark_folder", "catalogue", "find"]
-
 VARIABLE = "MAHREM_DATA"
 MANIFEST = "manifest.json"
 

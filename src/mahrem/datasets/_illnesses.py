@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from mahrem.types import Floats
 
-__all__ = ["BASE_COST", "CODES", "DAILY_COST", "MEAN_STAY", "NAMES", "chances"]
-
 
 class _Illness(NamedTuple):
     name: str

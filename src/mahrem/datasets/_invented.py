@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["EVERYONE", "MEN", "SURNAMES", "WOMEN", "are_invented"]
-
 # Surnames mean "sample" somewhere or come from no register at all: nobody is called this.
 WOMEN = (
     "Alba",

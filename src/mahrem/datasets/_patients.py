@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["PATIENT_POLICY", "patients"]
-
 # What the demo decides about these patients: body measures and the code of the illness are not published.
 PATIENT_POLICY: Mapping[str, Any] = MappingProxyType(
     {

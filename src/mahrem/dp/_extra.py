@@ -8,8 +8,6 @@ from typing import Any
 
 from mahrem.check import extra
 
-__all__ = ["accounting", "opendp"]
-
 
 @cache
 def opendp() -> Any:

@@ -12,8 +12,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import ColumnDeclaration
 
-__all__ = ["Facts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:

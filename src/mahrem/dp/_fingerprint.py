@@ -14,8 +14,6 @@ from urllib.parse import parse_qsl, urlsplit
 from mahrem.errors import InvalidInput, PrivacyWarning
 from mahrem.table import Reading, is_postgresql, open_source
 
-__all__ = ["fingerprint", "place_of", "refuse_other"]
-
 _CHUNK = 1 << 22
 _WHERE = {"host", "hostaddr", "port", "dbname", "service"}  # a URI may say its place behind the question mark
 

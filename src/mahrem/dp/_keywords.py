@@ -7,8 +7,6 @@ from typing import Any, TypedDict
 
 from mahrem.table import ColumnDeclaration
 
-__all__ = ["LedgerKeywords"]
-
 
 class LedgerKeywords(TypedDict, total=False):
     """The promise a ledger counts by, and what is public.

@@ -35,8 +35,6 @@ from mahrem.dp.accounting import (
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
 from mahrem.table import ColumnDeclaration, Reading, hold
 
-__all__ = ["Ledger"]
-
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
 
 

@@ -14,8 +14,6 @@ from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.settings import number, read_settings, setting, settings_of, text, whole
 from mahrem.table import ColumnDeclaration, read_declarations
 
-__all__ = ["LedgerSettings", "check_budget", "warn_of_large_delta"]
-
 COMPOSITIONS = ("pld", "zcdp", "sum")  # how costs add up
 LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
 

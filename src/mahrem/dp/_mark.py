@@ -17,8 +17,6 @@ from pathlib import Path
 
 from mahrem.errors import PrivacyWarning, Tampered
 
-__all__ = ["check_mark", "note_place", "set_mark"]
-
 
 def _folder() -> Path:
     folder = os.environ.get("MAHREM_STATE")

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mahrem.dp._store import Record
 
-__all__ = ["MemoryStore"]
-
 
 class MemoryStore:
     """Keeps lines as long as it lives; as a file would, it shows them under a lock."""

@@ -21,8 +21,6 @@ from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp._tape import Step, Tape, listening
 from mahrem.dp.accounting import Composed, Event, Repeated, Spend, composed_cost, pure_epsilon
 
-__all__ = ["NeighbourEvidence", "NotPrivate", "assert_dp"]
-
 PURE = {"discrete-laplace", "laplace", "exponential", "permute-and-flip"}  # losses of these add up
 
 

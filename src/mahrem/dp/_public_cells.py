@@ -16,8 +16,6 @@ from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats
 
-__all__ = ["cells_of", "public_cells", "refuse_undeclared"]
-
 
 def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
     """Refuse columns of which neither values nor bounds are public."""

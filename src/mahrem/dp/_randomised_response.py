@@ -17,8 +17,6 @@ from mahrem.dp.accounting import Event, Pure, Repeated
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Frequencies", "RandomisedResponse", "UnaryEncoding", "local_event"]
-
 WHOLE = 1 << 53  # probabilities are multiples of one over this, so that epsilon is exact
 
 

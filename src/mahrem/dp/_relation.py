@@ -10,8 +10,6 @@ from typing import Any
 from mahrem import check
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Relation", "Unit"]
-
 MOST_ROWS = 1_000_000_000  # of one person; above, sums of fine steps would leave 64 bits
 
 

@@ -12,8 +12,6 @@ from mahrem.dp._relation import Relation, Unit
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers
 
-__all__ = ["GlobalSensitivity", "SmoothSensitivity", "coarsened", "global_sensitivity", "smooth_median"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GlobalSensitivity:

@@ -13,8 +13,6 @@ from mahrem.dp._tally_sql import can_ask, refuse_kinds, tally_database
 from mahrem.table import Database, Reading, Source, asking, open_source
 from mahrem.types import Integers
 
-__all__ = ["Data", "column_names", "opened"]
-
 
 @dataclass
 class Data:

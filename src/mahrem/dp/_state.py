@@ -12,8 +12,6 @@ from mahrem.dp.accounting import Spend, event_from_dict
 from mahrem.errors import Tampered
 from mahrem.table import ColumnDeclaration
 
-__all__ = ["State", "fold"]
-
 
 @dataclass(frozen=True)
 class State:

@@ -22,8 +22,6 @@ from mahrem.dp._mark import check_mark, set_mark
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
 from mahrem.table import make_key, read_key
 
-__all__ = ["Record", "Store", "create_store", "open_store"]
-
 FORMAT = "mahrem-ledger-1"
 START = "0" * 64
 

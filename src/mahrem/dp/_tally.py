@@ -16,8 +16,6 @@ from mahrem import check
 from mahrem.dp._relation import Unit
 from mahrem.errors import InvalidParameter
 
-__all__ = ["RESOLUTION", "Category", "Condition", "Edges", "EvenGrid", "Key", "TallyPlan", "Term"]
-
 RESOLUTION = 1 << 30  # steps between zero and the larger bound: 2**32 rows still sum within 62 bits
 
 

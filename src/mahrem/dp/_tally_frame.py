@@ -12,8 +12,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Source
 from mahrem.types import Integers
 
-__all__ = ["cell_number", "cell_place", "refuse_types", "tally_frame"]
-
 
 def refuse_types(tally: TallyPlan, source: Source) -> None:
     """Refuse columns whose type can never be what the tally needs; looks at the schema only."""

@@ -9,8 +9,6 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table import Database, quoted
 from mahrem.types import Integers
 
-__all__ = ["can_ask", "refuse_kinds", "sql_of", "tally_database"]
-
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT2", "INT4", "INT8")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _WHOLE = (*_SIGNED, *_UNSIGNED)

@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from mahrem.dp._sensitivity import GlobalSensitivity, SmoothSensitivity
 from mahrem.dp.accounting import Event, Spend
 
-__all__ = ["Step", "Tape", "listened", "listening", "noised", "paid"]
-
 Drawn = TypeVar("Drawn")
 
 

@@ -23,8 +23,6 @@ from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
 
-__all__ = ["Draft", "beside", "draft"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:

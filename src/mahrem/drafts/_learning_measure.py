@@ -28,8 +28,6 @@ from mahrem.release import Policy
 from mahrem.table import Kind, Leaves, read_kind
 from mahrem.types import Integers
 
-__all__ = ["LearningMeasure", "correlations"]
-
 SHOWN = ("accuracy", "macro_f1", "auc")
 LOSSES = ("entropy_loss", "entropy_loss_cells", "gcp")
 ORIGINAL = "original"

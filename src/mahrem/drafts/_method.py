@@ -20,8 +20,6 @@ from mahrem.release import Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 from mahrem.words import Note
 
-__all__ = ["admission", "chosen_method", "partition_rows", "refuse_for_levels"]
-
 _ROUNDING = 1e-9
 
 

@@ -42,13 +42,6 @@ from mahrem.types import Codes, Mask, Points
 if TYPE_CHECKING:
     from mahrem.release import Automatic
 
-__all__ = [
-    "Prepared",
-    "plain_text",
-    "prepare",
-    "subjects_of",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:

@@ -18,8 +18,6 @@ from mahrem.table import Axis, Leaves, Moments, Words, as_text
 from mahrem.types import Floats, Integers
 from mahrem.words import Note
 
-__all__ = ["probe"]
-
 _ROWS = 10_000
 _TRIALS = 500
 _SENSITIVE = 5

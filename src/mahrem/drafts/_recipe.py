@@ -13,8 +13,6 @@ from mahrem.release import BY_RECIPE, Recipe, in_parallel
 from mahrem.table import Axis, Hierarchy, Leaves
 from mahrem.types import Integers, Mask
 
-__all__ = ["recipe_of"]
-
 SMALLEST_NAMED = 3  # a value of a hierarchy is never named for fewer people, whatever k is
 _LEARNT = ("automatic", "rho", "smoothing", "minimum_count")
 

@@ -12,8 +12,6 @@ from mahrem.report import ReportRelation
 from mahrem.table import Cells, Kind, Numbers, Role, read_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["relations"]
-
 _ROWS = 50_000
 _PAIRS = 12
 _FEWEST = 30  # rows that a correlation must rest on

@@ -12,8 +12,6 @@ from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
 from mahrem.drafts._prepare import prepare
 from mahrem.report import ReportLearning
 
-__all__ = ["measure_learning"]
-
 _ROWS = 4_000
 _CLASSIFIERS = ("logistic_regression", "gaussian_nb")
 _SPLITS = 2

@@ -25,8 +25,6 @@ from mahrem.report import ColumnSet, ReportRisk, ReportSingling
 from mahrem.table import Axis, Hierarchy
 from mahrem.types import Floats, Integers, Sizes
 
-__all__ = ["RISK_THRESHOLD", "guarded_risk", "people_behind", "risk_of", "singling_columns"]
-
 RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
 _UNIQUE_SHARE = 0.05  # a set of columns that singles out fewer is not named
 _MOST_ROWS = 100_000  # of a table that sets of columns are counted on

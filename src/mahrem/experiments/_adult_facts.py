@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 from mahrem.table import ColumnDeclaration
 
-__all__ = ["ADULT_FACTS", "ADULT_TARGET"]
-
 ADULT_TARGET = "income"
 
 _BOUNDS = {

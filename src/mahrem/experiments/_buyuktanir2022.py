@@ -34,10 +34,6 @@ from mahrem.experiments._buyuktanir2022_runs import (
 from mahrem.experiments._row import Row, TableRun, published_rows
 from mahrem.learning.rules import CbaSettings, cba
 
-__all__ = [
-    "rows_of",
-]
-
 CLAIM = 70.0  # percent of the training time saved, "about"
 _FULL = RulesEffort()
 _QUICK = RulesEffort(("car", "nursery"), (2, 16), 2, 100, 1)

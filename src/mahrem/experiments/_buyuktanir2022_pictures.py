@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from mahrem.experiments._row import FlatRow
 from mahrem.report import lines_svg
 
-__all__ = ["ducba_pictures", "ducba_table"]
-
 _EXACT = "exact du-cba (ours)"
 _PRINTED = {"cba": "cba, printed", "du-cba": "du-cba, printed"}
 _COSTS = (

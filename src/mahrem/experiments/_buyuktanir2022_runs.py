@@ -17,10 +17,6 @@ from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import CbaSettings, RuleList, SupervisedBins, as_cells, cba
 from mahrem.types import Integers
 
-__all__ = ["ALL", "CENTRAL", "EXACT", "METHODS", "METRICS", "SENDERS", "SETS", "SHORTEST"]
-__all__ += ["ClientCells", "RulesEffort", "SplitCells", "arrivals", "compare", "judge", "parts_of", "splits"]
-__all__ += ["traffic"]
-
 SETS = {
     "car": ("car_evaluation", "class"),
     "bank": ("bank_marketing", "y"),

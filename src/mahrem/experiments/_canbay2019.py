@@ -25,8 +25,6 @@ from mahrem.experiments._sets import adult, diabetes
 from mahrem.partition import Canon, InheritedMondrian, ManagedRounds, Mondrian, Partitioner, UtilityAware
 from mahrem.types import Points
 
-__all__ = ["rows_of"]
-
 _FILES = ("canbay2019_summary", "canbay2019_iterations")
 SEEDS = 5
 QUICK_KS: tuple[int, ...] = (5, 50)

@@ -17,13 +17,6 @@ from mahrem.experiments._sets import ADULT
 from mahrem.models import KAnonymity
 from mahrem.partition import ManagedRounds, Partitioner
 
-__all__ = [
-    "COPIES",
-    "PART",
-    "AdultOnSpark",
-    "open_cluster",
-]
-
 COPIES = 10
 PART = 100_000  # rows of a part: the cluster must cut, though one worker could take all
 

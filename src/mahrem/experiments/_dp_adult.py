@@ -23,10 +23,6 @@ from mahrem.experiments._row import Place, Row, TableRun, published_rows, spread
 from mahrem.learning.private import FunctionalLogistic, ObjectivePerturbation, OutputPerturbation, PublicRows
 from mahrem.types import Floats
 
-__all__ = [
-    "rows_of",
-]
-
 ROWS = 32_561
 DELTA = 1 / ROWS**2
 EPSILONS = (0.1, 1.0, 8.0)

@@ -45,10 +45,6 @@ from mahrem.learning.synthesis import make_synthesiser
 from mahrem.learning.training import Canaries
 from mahrem.types import Floats
 
-__all__ = [
-    "rows_of",
-]
-
 EPSILON, DELTA = 1.0, 1e-6
 CLASSES = ADULT_FACTS[ADULT_TARGET].categories or ()
 INPUTS = PublicInputs(

@@ -27,10 +27,6 @@ from mahrem.learning.private import (
 )
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "last_layer_rows",
-]
-
 CLASSES = tuple(range(10))
 EPSILONS, QUICK_EPSILONS = (1.0, 3.0, 8.0), (3.0,)
 RUNS, SLOW_RUNS, QUICK_RUNS = 3, 1, 1

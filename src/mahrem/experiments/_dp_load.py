@@ -20,10 +20,6 @@ from mahrem.experiments._row import Row, TableRun
 from mahrem.learning.private import NETWORKS, Descent, PrivateRegressor
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "rows_of",
-]
-
 METRIC = "mean absolute error in kW"
 EPSILONS = (1.0, 3.0, 8.0)
 DELTA, LONGEST = 1e-5, 12

@@ -15,10 +15,6 @@ from mahrem.experiments._mnist import DELTA, ROWS, mnist
 from mahrem.experiments._row import Row, TableRun, published_rows
 from mahrem.learning.private import Descent, PrivateClassifier
 
-__all__ = [
-    "rows_of",
-]
-
 EPSILON = 3.0
 RECIPES: Mapping[str, dict[str, Any]] = {
     "full": {

@@ -20,10 +20,6 @@ from mahrem.experiments._row import Place, Row, TableRun
 from mahrem.learning.private import Descent, PlainSiamese, PrivateSiamese, nearest_others
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "rows_of",
-]
-
 EPSILONS = (1.0, 3.0, 8.0)
 TESTED = 20_000  # pairs
 CODE = 16

@@ -23,11 +23,6 @@ from mahrem.experiments._row import Row, TableRun
 from mahrem.learning.votes import ConfidentVotes, GaussianVotes, LaplaceVotes, NoisyVotes, Pate, SanitisedCost
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "gradient_histograms",
-    "rows_of",
-]
-
 BUDGET = 20.0
 TEACHERS, QUICK_TEACHERS, QUICK_ROWS = 250, 20, 2000
 AXES, CELL, DIRECTIONS, BLOCK = 60, 4, 9, 2000

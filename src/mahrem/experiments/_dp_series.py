@@ -32,10 +32,6 @@ from mahrem.learning.synthesis import (
 from mahrem.table import ColumnDeclaration
 from mahrem.types import Floats
 
-__all__ = [
-    "rows_of",
-]
-
 HOURS = tuple(f"h{hour:02d}" for hour in range(24))
 LOWER, UPPER = 0.0, 6.0  # kW over an hour; more counts as 6
 EDGES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 4.0)

@@ -28,13 +28,6 @@ from mahrem.learning.synthesis import (
 )
 from mahrem.table import ColumnDeclaration
 
-__all__ = [
-    "ADULT_SCHEMA",
-    "SYNTHESIS_FACTS",
-    "rows_of",
-    "synthetic_adult",
-]
-
 DELTA = 1e-6
 RUNS, QUICK_RUNS = 5, 1
 STUDENT = {2: 12.706, 5: 2.776}  # 97.5 % quantiles, by the number of runs

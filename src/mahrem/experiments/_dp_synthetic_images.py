@@ -20,12 +20,6 @@ from mahrem.learning.private import PlainNetwork, TrainingPlan, new_stream
 from mahrem.learning.synthesis import Adversarial, Generator, NetworkImages, NetworkImagesFit, Variational
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "judge",
-    "rows_of",
-    "synthesiser",
-]
-
 EPSILONS = {"epsilon-10": 10.0, "epsilon-3": 3.0}
 DIGITS = tuple(range(10))
 RATE = 4096 / ROWS

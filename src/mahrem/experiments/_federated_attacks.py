@@ -33,8 +33,6 @@ from mahrem.experiments._federated_leaks import inversion_rows, membership_rows
 from mahrem.experiments._row import Row, TableRun
 from mahrem.federated.weights import Backdoor, FreeRider, LabelFlip, WeightsResult
 
-__all__ = ["rows_of"]
-
 POOR, RICH = "<=50K", ">50K"
 TRIGGER = {"native-country": "Holand-Netherlands", "occupation": "Armed-Forces"}  # 1 and 15 rows of Adult
 REPLACING, PATIENT = float(CLIENTS), 1.0

@@ -26,19 +26,6 @@ from mahrem.federated.weights import (
 )
 from mahrem.federated.wire import Answerer, LocalGrid
 
-__all__ = [
-    "CLIENTS",
-    "CULPRIT",
-    "DEFENCES",
-    "VETTING",
-    "FederatedAdult",
-    "Hostility",
-    "learn_honestly",
-    "learn_under",
-    "share_refused",
-    "split_adult",
-]
-
 CLIENTS, CULPRIT = 5, "client-3"
 TEST, HELD = 0.3, 0.05
 ROUNDS, RATE = 10, 0.05

@@ -30,8 +30,6 @@ from mahrem.federated.weights import (
 from mahrem.federated.wire import LocalGrid
 from mahrem.types import Floats
 
-__all__ = ["inversion_rows", "membership_rows"]
-
 Update: TypeAlias = tuple[Floats, Floats]
 Listen: TypeAlias = Callable[
     [pl.DataFrame, SharedSchema, LearningPlan, int], tuple[list[Update], list[Floats]]

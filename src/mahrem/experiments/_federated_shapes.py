@@ -23,11 +23,6 @@ from mahrem.federated.weights import SharedSchema, propose_schema
 from mahrem.federated.wire import LocalGrid, Message
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "guess_labels",
-    "rows_of",
-]
-
 SEEDS, QUICK_SEEDS = 5, 1
 ROUNDS, QUICK_ROUNDS, QUICK_ROWS = 10, 2, 3_000
 TEST, KNOWN = 0.3, 1_000  # share of test rows; rows that somebody who looks into values knows already

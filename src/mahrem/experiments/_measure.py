@@ -12,8 +12,6 @@ from mahrem.models import KAnonymity
 from mahrem.partition import Admission, Partition, Partitioner
 from mahrem.types import Labels, Points
 
-__all__ = ["PartitionFigures", "measure", "partition_by_size"]
-
 
 @dataclass(frozen=True)
 class PartitionFigures:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from mahrem.datasets import find
 from mahrem.types import Floats, Integers
 
-__all__ = ["DELTA", "MIDDLE", "ROWS", "SPREAD", "mnist"]
-
 ROWS, DELTA = 60_000, 1e-5
 MIDDLE, SPREAD = 0.1307, 0.3081  # of the pixels, as everybody knows them
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from mahrem.experiments._row import FlatRow
 from mahrem.report import bars_svg, lines_svg
 
-__all__ = ["canbay_pictures", "stoldt_pictures"]
-
 
 def canbay_pictures(rows: Sequence[FlatRow]) -> dict[str, str]:
     """Draw the loss over k; each row is flat, its settings beside its figures."""

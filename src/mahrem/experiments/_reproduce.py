@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.entries import Entry
 from mahrem.experiments._row import FlatRow, Row, TableRun
 
-__all__ = ["PAPERS", "Paper", "reproduce"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Paper(Entry):

@@ -11,8 +11,6 @@ from importlib.resources import files
 from statistics import stdev
 from typing import Any, TypeAlias
 
-__all__ = ["FlatRow", "Place", "Row", "TableRun", "published_rows", "spread_note"]
-
 FlatRow: TypeAlias = Mapping[str, Any]  # a row for pictures: its settings beside its figures
 _UNITS = {"share": 0.000101, "accuracy": 0.00101, "macro_f1": 0.00101, "u": 0.00101}
 

@@ -22,8 +22,6 @@ from mahrem.experiments._saleh_sets import MODELS, SETS, Recoding, measure_relea
 from mahrem.metrics import EntropyLoss, correlation
 from mahrem.table import learn_hierarchy
 
-__all__ = ["rows_of"]
-
 K = 3
 LOSSES = {"5.3": "mammographic", "5.4": "adult", "5.5": "housing"}
 CURVE, QUICK_CURVE = tuple(range(3, 16)), (3, 9, 15)

@@ -25,8 +25,6 @@ from mahrem.federated.weights import LearningPlan, TrainingSilo, figures_of, lea
 from mahrem.federated.wire import LocalGrid
 from mahrem.learning.classifiers import Score
 
-__all__ = ["FEDERATED", "federated_rows"]
-
 FEDERATED = ("7.1", "7.2", "silos")
 K, SILOS, TEST = 3, 3, 0.3
 SEEDS, QUICK_SEEDS = 5, 2

@@ -23,17 +23,6 @@ from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, 
 from mahrem.release import state_folder
 from mahrem.types import Integers
 
-__all__ = [
-    "CLASSIFIERS",
-    "PROTOCOLS",
-    "ROOMS",
-    "ClassifierFigures",
-    "code_of",
-    "learn",
-    "read_kept",
-    "write_kept",
-]
-
 PROTOCOLS: Mapping[Recoding, EvaluationProtocol] = {"groups": "published", "intervals": "untouched"}
 
 CLASSIFIERS = (

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from mahrem.experiments._row import FlatRow
 from mahrem.report import grouped_svg, lines_svg
 
-__all__ = ["saleh_pictures"]
-
 _BEST = "optimized-k"
 _PRINTED, _GROUPS, _INTERVALS = "printed", "learnt groups", "intervals and sets (ours)"
 

@@ -18,18 +18,6 @@ from mahrem.pipeline import Release, anonymize
 from mahrem.table import Axis, Column, Leaves, Role, encode_quasi, infer_kind
 from mahrem.types import Integers
 
-__all__ = [
-    "MODELS",
-    "SETS",
-    "AnonymisedFigures",
-    "LearningTable",
-    "Recoding",
-    "anonymise",
-    "entropy_of",
-    "measure_release",
-    "read_table",
-]
-
 Recoding = Literal["groups", "intervals"]
 SETS = ("mammographic", "adult", "housing")
 MODELS: Mapping[str, Mapping[str, Any]] = {

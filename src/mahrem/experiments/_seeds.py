@@ -8,8 +8,6 @@ import numpy as np
 
 from mahrem.learning.classifiers import Score
 
-__all__ = ["interval_note", "seeds_score"]
-
 
 def seeds_score(metric: str, values: Sequence[float], tested: float) -> Score:
     """Take one figure of several splits, each of which tests a share of the rows, as a score."""

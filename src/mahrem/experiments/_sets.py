@@ -11,8 +11,6 @@ from mahrem.datasets import find
 from mahrem.metrics import standardised
 from mahrem.types import Floats, Points
 
-__all__ = ["ADULT", "DIABETES", "MADE", "PUBLIC", "adult", "diabetes", "microdata"]
-
 ADULT = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
 # The source does not say which columns it used; these are all counts of the table that are numbers.
 DIABETES = (

@@ -21,8 +21,6 @@ from mahrem.metrics import information_loss
 from mahrem.partition import build_method
 from mahrem.types import Floats
 
-__all__ = ["rows_of"]
-
 SETS = (*PUBLIC, *MADE)
 PRINTED, BEST = "kanonymeans*", "kanonymeans* (ours)"
 ALGORITHMS = ("mdav+", "mdav", "v-mdav", "mdav*", "ona*", "kanonymeans", PRINTED, BEST)

@@ -12,8 +12,6 @@ from mahrem.experiments._reproduce import PAPERS
 from mahrem.experiments._row import Row
 from mahrem.report import beside_print_svg
 
-__all__ = ["write_csv", "write_rows"]
-
 
 def write_csv(rows: Sequence[Row], path: Path) -> Path:
     """Write rows as CSV, every key of a setting in a column of its own."""

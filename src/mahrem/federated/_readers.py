@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.settings import read_settings, settings_of
 
-__all__ = ["above_zero", "from_number", "from_whole", "open_share", "path", "refuse_settings", "share"]
-
 Read = Callable[[str, Any], Any]
 
 

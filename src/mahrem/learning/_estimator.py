@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Estimator"]
-
 
 class Estimator:
     """A dataclass of settings that scikit-learn's pipelines, searches and ``clone`` can work with."""

@@ -14,8 +14,6 @@ from mahrem.table import Axis, Cells, Hierarchy, Moments, Numbers, read_ranges
 from mahrem.types import Floats, Integers, Labels
 from mahrem.verify import SUPPRESSED, published_classes
 
-__all__ = ["assign", "recipe_cells"]
-
 
 def assign(
     recipe: Recipe, batch: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], only: Labels | None = None

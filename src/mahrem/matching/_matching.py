@@ -24,8 +24,6 @@ from mahrem.table import (
 )
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["ColumnMatch", "Matching", "fit_of", "match"]
-
 _LOOKED_AT = 2000  # classes compared with people to see whether both belong together
 _BLOCK = 1 << 23  # pairs of person and class held at a time: bounds memory, not the result
 

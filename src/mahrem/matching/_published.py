@@ -17,8 +17,6 @@ from mahrem.table import Hierarchy
 from mahrem.types import Integers, Labels, Sizes
 from mahrem.verify import SUPPRESSED, published_classes
 
-__all__ = ["People", "Published", "codes_of", "read_people", "read_published"]
-
 
 @dataclass(frozen=True, eq=False)
 class Published:

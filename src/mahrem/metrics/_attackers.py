@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Integers, Mask, Sizes
 
-__all__ = ["Risk", "expected_risks", "journalist_risk", "marketer_risk", "prosecutor_risk"]
-
 _TERMS = 60  # of a series whose terms at least halve
 _RECURRENCE = 1_000  # sizes up to which the recurrence is run
 

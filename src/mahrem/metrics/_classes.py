@@ -11,8 +11,6 @@ from mahrem import check
 if TYPE_CHECKING:
     from mahrem.types import Sizes
 
-__all__ = ["c_avg", "class_count", "discernibility", "mean_class_size", "published_count", "suppressed_count"]
-
 _SQUARES_FIT: Final = 3_000_000_000  # the square of so many rows still fits into 63 bits
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["Correlation", "correlation"]
-
 
 @dataclass(frozen=True)
 class Correlation:

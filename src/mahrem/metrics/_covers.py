@@ -24,8 +24,6 @@ from mahrem.table import (
 )
 from mahrem.types import Floats, Integers
 
-__all__ = ["Cover", "cover_numbers", "cover_words", "covered_values"]
-
 _DAY = 86_400_000_000  # microseconds
 
 

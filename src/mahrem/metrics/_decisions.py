@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from mahrem import check
 
-__all__ = ["decide_by_dm", "decide_by_gcp", "decide_by_mean_class_size"]
-
 
 def decide_by_dm(managed: Mapping[str, float], unmanaged: Mapping[str, float]) -> int:
     """Rule A: 1 when the managed release discerns more (its ``dm`` is smaller), else 0.

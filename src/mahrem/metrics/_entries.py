@@ -12,8 +12,6 @@ from mahrem.entries import Entries, Entry
 if TYPE_CHECKING:
     from mahrem.types import Floats, Mask, Sizes
 
-__all__ = ["METRICS", "Metric", "MetricFacts", "take_figures"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MetricFacts:

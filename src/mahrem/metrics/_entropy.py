@@ -14,14 +14,6 @@ from mahrem.metrics._covers import Cover, covered_values
 from mahrem.table import Axis
 from mahrem.types import Codes, Floats, Integers, Labels
 
-__all__ = [
-    "EntropyLoss",
-    "entropy_coefficient",
-    "entropy_loss",
-    "entropy_loss_cells",
-    "measure_entropy",
-]
-
 
 def entropy_coefficient(values: Codes | Integers, target: Codes | Integers) -> float:
     """Theil's U of the target given a column, (H(T) - H(T|C)) / H(T). Larger: the column says more.

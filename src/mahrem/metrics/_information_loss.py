@@ -7,8 +7,6 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Labels, Points
 
-__all__ = ["information_loss", "standardised"]
-
 
 def information_loss(points: Points, labels: Labels) -> float:
     """Give SSE/SST, the share of the variation that class means lose. Smaller is better.

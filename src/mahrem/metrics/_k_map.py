@@ -10,8 +10,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.types import Sizes
 
-__all__ = ["k_map", "k_map_rows"]
-
 
 def k_map(sizes: Sizes, population: Sizes) -> int:
     """Give the k of k-map: the fewest people of the population that a published class fits. Larger is safer.

@@ -11,8 +11,6 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from mahrem.types import Floats, Mask, Sizes
 
-__all__ = ["distortion", "gcp", "gcp_sum", "iloss"]
-
 
 def gcp_sum(sizes: Sizes, ncp: Floats, *, weights: Floats | None = None, suppressed: int = 0) -> float:
     """Certainty penalty summed over all published cells. Smaller is better.

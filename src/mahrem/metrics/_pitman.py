@@ -12,8 +12,6 @@ from mahrem.metrics._rising import digamma_rise, find_root, log_rising
 from mahrem.metrics._zayatz import size_histogram
 from mahrem.types import Floats, Integers, Sizes
 
-__all__ = ["pitman_parameters", "pitman_uniques"]
-
 _LEAST: Final = 1e-6  # alphas nearer to 0 or 1 are the border, not a maximum
 _LOGS: Final = (-30.0, 45.0)  # where log(theta + alpha) is looked for
 

@@ -11,8 +11,6 @@ from mahrem.metrics._slide_negative_binomial import snb_uniques
 from mahrem.metrics._zayatz import size_histogram, zayatz_uniques
 from mahrem.types import Sizes
 
-__all__ = ["PopulationUniques", "population_uniques"]
-
 _SMALL_SAMPLE: Final = 0.1
 
 

@@ -12,8 +12,6 @@ from mahrem.metrics._entries import MetricFacts, take_figures
 from mahrem.table import Hierarchy, Members, Prefix, read_cell, read_ranges
 from mahrem.types import Floats, Integers, Mask, Sizes
 
-__all__ = ["published_loss"]
-
 
 def published_loss(
     tallies: Mapping[str, pl.DataFrame],

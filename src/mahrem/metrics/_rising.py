@@ -8,8 +8,6 @@ import numpy as np
 
 from mahrem.types import Floats, Integers
 
-__all__ = ["digamma_rise", "find_root", "log_rising"]
-
 _SHIFT = 10.0  # from here on Stirling's series is exact to twelve digits
 _STEPS = np.arange(_SHIFT)
 

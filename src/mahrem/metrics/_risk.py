@@ -11,8 +11,6 @@ from mahrem import check
 if TYPE_CHECKING:
     from mahrem.types import Integers, Sizes
 
-__all__ = ["average_risk", "highest_risk", "share_at_risk", "unique_share"]
-
 
 def highest_risk(sizes: Sizes) -> float:
     """Highest risk: one over the smallest class. Smaller is safer.

@@ -11,8 +11,6 @@ from mahrem.metrics._rising import find_root
 from mahrem.metrics._zayatz import size_histogram
 from mahrem.types import Integers, Sizes
 
-__all__ = ["expected_classes", "snb_uniques"]
-
 _GRID: Final = 400  # betas at which a change of sign is looked for
 _MOST: Final = 1e9  # alphas above it are the border, not a solution
 

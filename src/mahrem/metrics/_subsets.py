@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers, Mask
 
-__all__ = ["Lookup", "Subset", "distinct_rows", "walk_subsets"]
-
 _KEYS = 2**62  # one number must hold a choice of values
 
 

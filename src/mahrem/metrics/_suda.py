@@ -12,8 +12,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.metrics._subsets import distinct_rows, walk_subsets
 from mahrem.types import Floats, Integers, Sizes
 
-__all__ = ["Suda", "suda"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Suda:

@@ -11,8 +11,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.metrics._subsets import distinct_rows, walk_subsets
 from mahrem.types import Integers
 
-__all__ = ["UniqueColumns", "unique_columns"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UniqueColumns:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mahrem.table import Cells
     from mahrem.types import Floats, Mask, Sizes
 
-__all__ = ["measure"]
-
 
 def measure(
     sizes: Sizes,

@@ -8,8 +8,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.metrics._rising import log_rising
 from mahrem.types import Integers, Sizes
 
-__all__ = ["size_histogram", "zayatz_uniques"]
-
 
 def zayatz_uniques(sizes: Sizes, population: int) -> float:
     """Estimate how many people of the population stand alone, from the classes of a sample.

@@ -15,8 +15,6 @@ from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
 
-__all__ = ["AlphaK"]
-
 
 @dataclass(frozen=True)
 class AlphaK(PrivacyModel):

@@ -14,8 +14,6 @@ from mahrem.models._shares import TOLERANCE, by_class, inverse, logarithm, share
 if TYPE_CHECKING:
     from mahrem.types import Floats, Levels, Mask
 
-__all__ = ["BasicLikeness", "EnhancedLikeness"]
-
 
 @dataclass(frozen=True)
 class BasicLikeness(PrivacyModel):

@@ -13,8 +13,6 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
 
-__all__ = ["Counts", "PrivacyModel", "counts_of"]
-
 
 @dataclass(frozen=True)
 class Counts:

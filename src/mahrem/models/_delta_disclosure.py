@@ -14,8 +14,6 @@ from mahrem.models._shares import by_class, logarithm, shares
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
 
-__all__ = ["DeltaDisclosure"]
-
 
 @dataclass(frozen=True)
 class DeltaDisclosure(PrivacyModel):

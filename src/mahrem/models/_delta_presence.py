@@ -15,8 +15,6 @@ from mahrem.models._shares import by_class
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
 
-__all__ = ["DeltaPresence"]
-
 
 @dataclass(frozen=True)
 class DeltaPresence(PrivacyModel):

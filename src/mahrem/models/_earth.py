@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts
     from mahrem.types import Integers, Levels
 
-__all__ = ["hierarchical_distance", "ordered_distance"]
-
 
 def ordered_distance(counts: Counts) -> Levels:
     """Give ``sum |P - Q| / (m - 1)`` over the cumulative shares of ``m`` values in order.

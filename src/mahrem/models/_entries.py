@@ -15,8 +15,6 @@ from mahrem.settings import Setting
 if TYPE_CHECKING:
     from mahrem.models._counts import PrivacyModel
 
-__all__ = ["DELTA_PRESENCE", "MODELS", "K", "ModelEntry", "model_families", "model_setting", "model_settings"]
-
 GROUP = "promises"
 MOST = 10**6
 

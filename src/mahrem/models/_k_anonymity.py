@@ -13,8 +13,6 @@ from mahrem.models._shares import whole_at_least
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
 
-__all__ = ["KAnonymity"]
-
 
 @dataclass(frozen=True)
 class KAnonymity(PrivacyModel):

@@ -15,8 +15,6 @@ from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 if TYPE_CHECKING:
     from mahrem.types import Integers, Levels, Mask
 
-__all__ = ["DistinctDiversity", "EntropyDiversity", "RecursiveDiversity"]
-
 
 @dataclass(frozen=True)
 class DistinctDiversity(PrivacyModel):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from mahrem.models._counts import PrivacyModel
 
-__all__ = ["models_from_settings", "parse_sensitive"]
-
 _PAIR: Final = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*([^\s,=:][^,=:]*?)\s*")
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 

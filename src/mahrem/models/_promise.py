@@ -9,8 +9,6 @@ import numpy as np
 
 from mahrem.models._counts import Counts, PrivacyModel
 
-__all__ = ["Outcome", "Promise", "judge"]
-
 
 @dataclass(frozen=True)
 class Promise:

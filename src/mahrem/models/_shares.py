@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts
     from mahrem.types import Floats, Integers, Levels
 
-__all__ = ["TOLERANCE", "by_class", "inverse", "logarithm", "shares", "whole_at_least"]
-
 TOLERANCE: Final = 1e-9  # sums of shares round; a bound met exactly must not fail for it
 
 

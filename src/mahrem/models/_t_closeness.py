@@ -15,8 +15,6 @@ from mahrem.models._shares import TOLERANCE, by_class, logarithm, shares
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
 
-__all__ = ["EqualCloseness", "HierarchicalCloseness", "KLCloseness", "OrderedCloseness"]
-
 
 @dataclass(frozen=True)
 class _Closeness(PrivacyModel):

@@ -15,8 +15,6 @@ from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
 
-__all__ = ["Admission"]
-
 _NONE = np.zeros(0, np.int64)
 _BLOCK = 131_072  # rows judged at a time: what a model computes stays in the cache
 

@@ -8,8 +8,6 @@ from functools import partial
 
 from mahrem.partition._lattice_search import FullDomain, Node, Search
 
-__all__ = ["BottomUp"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BottomUp(FullDomain):

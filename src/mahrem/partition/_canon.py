@@ -12,8 +12,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Labels, Points
 
-__all__ = ["Canon", "by_kinds"]
-
 DISTANCES = ("euclid", "manhattan", "minkowski", "hamming", "mixed")  # in the order of the kernels
 VANTAGES = ("random", "far")
 

@@ -8,8 +8,6 @@ from mahrem import check
 from mahrem.partition._entries import METHODS
 from mahrem.words import Note
 
-__all__ = ["LIGHT", "QUADRATIC_ROWS", "MethodEvidence", "choose_method", "suits_size"]
-
 QUADRATIC_ROWS = 20_000  # above this, methods that look at all pairs are left out unless asked for by name
 PATIENCE = 60.0  # seconds; a method expected to take longer for one run is left out as well
 LIGHT = 0.6  # share of k up to which distinct l-diversity was seen to leave mosaic ahead

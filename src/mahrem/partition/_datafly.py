@@ -9,8 +9,6 @@ import numpy as np
 from mahrem.partition._lattice_search import FullDomain, Node, Search
 from mahrem.types import Integers
 
-__all__ = ["Datafly"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Datafly(FullDomain):

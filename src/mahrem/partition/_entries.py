@@ -11,8 +11,6 @@ from mahrem.entries import Entries, Entry
 if TYPE_CHECKING:
     from mahrem.partition._partition import Partitioner
 
-__all__ = ["METHODS", "Method"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Method(Entry):

@@ -18,8 +18,6 @@ from mahrem.partition._microaggregation import admit_by_merging, generator, prep
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Floats, Labels, Points
 
-__all__ = ["KAnonyMeansStar"]
-
 _EFFORT = 16  # neighbourhoods tried per group in one evaluation
 _SLICE = 100  # neighbourhoods between two looks at the clock
 _EVALUATIONS = 30  # without any budget

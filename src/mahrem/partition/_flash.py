@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from mahrem.partition._lattice_search import FullDomain, Node, Search
 from mahrem.partition._lattice_tags import Tags
 
-__all__ = ["Flash"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Flash(FullDomain):

@@ -11,8 +11,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Hierarchy
 from mahrem.types import Integers, Points
 
-__all__ = ["forest_of", "leaves_of"]
-
 
 def forest_of(hierarchies: Sequence[Hierarchy | None], columns: int) -> arrays.Forest:
     """Pack the trees of a table's columns; no hierarchies at all means none for every column.

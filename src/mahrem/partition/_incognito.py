@@ -10,8 +10,6 @@ import numpy as np
 from mahrem.partition._lattice_search import FullDomain, Search
 from mahrem.partition._lattice_tags import Tags
 
-__all__ = ["Incognito"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Incognito(FullDomain):

@@ -9,8 +9,6 @@ import numpy as np
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Floats, Integers, Points
 
-__all__ = ["InheritedMondrian"]
-
 
 @dataclass(frozen=True)
 class InheritedMondrian:

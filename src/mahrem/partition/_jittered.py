@@ -12,8 +12,6 @@ from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Points, Rows
 
-__all__ = ["Jittered"]
-
 _DEPTH = 4  # random cuts one below the other: up to 16 parts
 
 

@@ -13,8 +13,6 @@ from mahrem.partition._microaggregation import admit_by_merging, generator, prep
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Floats, Labels, Points
 
-__all__ = ["KAnonyMeans", "Measure", "MergeOrder", "Timing", "refine"]
-
 MergeOrder = Literal["inner", "outer", "none"]
 Measure = Literal["centre", "sse"]
 Timing = Literal["after", "inside"]

@@ -10,8 +10,6 @@ from mahrem import arrays, check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers, Labels, Points
 
-__all__ = ["Start", "draw_centres", "k_means"]
-
 Start = Literal["k-means++", "forgy"]
 
 

@@ -10,8 +10,6 @@ from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["KeepFrequent", "optimised_mondrian"]
-
 
 @dataclass(frozen=True)
 class KeepFrequent:

@@ -19,8 +19,6 @@ from mahrem.partition._forest import leaves_of
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Labels, Points, Sizes
 
-__all__ = ["Grouped", "Lattice", "Tree", "lattice_of"]
-
 Numbers = NDArray[np.uint64]
 
 _PLACES = 2048  # nodes whose classes are kept at most

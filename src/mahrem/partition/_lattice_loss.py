@@ -13,18 +13,6 @@ from mahrem import arrays
 from mahrem.partition._lattice import Grouped, Lattice, codes_at
 from mahrem.types import Floats, Mask, Sizes
 
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "NodeFigures",
-    "Penalties",
-    "cell_loss",
-    "class_loss",
-    "discernibility_loss",
-    "node_figures",
-    "penalties_of",
-]
-
 
 class NodeFigures(NamedTuple):
     """What a loss needs to know of a node whose classes have been judged: figures only.

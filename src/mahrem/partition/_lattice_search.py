@@ -18,8 +18,6 @@ from mahrem.partition._partition import Admits, Levels, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Labels, Mask, Points
 
-__all__ = ["Checked", "FullDomain", "Node", "Search", "TimeIsUp"]
-
 Node = tuple[int, ...]  # a level for every column
 
 _ROUNDING = 1e-9

@@ -13,8 +13,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.partition._lattice_search import Checked, Node, Search
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Tags"]
-
 UNKNOWN, HOLDS, FAILS, DEAD = 0, 1, 2, 3
 LARGEST = 4_000_000  # nodes of a lattice that can be searched to the end
 _TIE = 1e-12  # losses that differ by less are the same

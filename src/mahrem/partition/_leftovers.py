@@ -9,8 +9,6 @@ from mahrem.errors import Infeasible
 from mahrem.partition._partition import Admits
 from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
 
-__all__ = ["class_boxes", "judge_classes", "merge_refused", "place_leftovers"]
-
 _PAIRS = 2**27  # pairs of classes that are looked at in one round, about half a second
 _TILE = 512  # near classes among which a refused class looks for a partner, however many there are
 

@@ -9,8 +9,6 @@ from mahrem.partition._microaggregation import microaggregate
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Points
 
-__all__ = ["Mdav", "MdavPlus"]
-
 
 @dataclass(frozen=True)
 class Mdav:

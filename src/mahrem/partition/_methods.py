@@ -12,8 +12,6 @@ from mahrem.partition._entries import METHODS
 from mahrem.partition._partition import Partitioner
 from mahrem.table import Hierarchy
 
-__all__ = ["build_method"]
-
 
 def build_method(
     name: str,

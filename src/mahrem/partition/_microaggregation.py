@@ -13,8 +13,6 @@ from mahrem.partition._leftovers import merge_refused
 from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.types import Labels, Points
 
-__all__ = ["admit_by_merging", "generator", "microaggregate", "prepare"]
-
 
 def prepare(points: Points, admits: Admits, *, standardise: bool) -> tuple[Points, int]:
     """Check the table and give a copy to work on, standardised if asked, and the least rows of a class.

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from mahrem.errors import InvalidParameter
 from mahrem.partition._lattice_search import FullDomain, Search
 
-__all__ = ["MinGen"]
-
 LARGEST = 100_000  # nodes
 
 

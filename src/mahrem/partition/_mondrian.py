@@ -12,8 +12,6 @@ from mahrem.partition._partition import Admits, Cuts, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Points
 
-__all__ = ["Mondrian"]
-
 CUTS = ("median", "middle", "gap")  # in the order of the kernels
 
 

@@ -14,8 +14,6 @@ from mahrem.partition._partition import Admits, Partition, least_rows
 from mahrem.table import Hierarchy
 from mahrem.types import Integers, Labels, Mask, Points
 
-__all__ = ["OBJECTIVES", "Mosaic"]
-
 OBJECTIVES = ("ncp", "sse")
 
 _SMALL = 50_000  # rows up to which a thorough repair takes about a second

@@ -9,8 +9,6 @@ import numpy as np
 from mahrem.partition._lattice_search import FullDomain, Node, Search
 from mahrem.partition._lattice_tags import Tags
 
-__all__ = ["Ola"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ola(FullDomain):

@@ -11,8 +11,6 @@ from mahrem.partition._microaggregation import admit_by_merging, generator, prep
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
 
-__all__ = ["OnaStar"]
-
 _SWEEPS = 1000  # a guard: improving ends by itself long before
 
 

@@ -13,8 +13,6 @@ from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows, 
 if TYPE_CHECKING:
     from mahrem.partition._utility_aware import ManagedRounds
 
-__all__ = ["Admits", "Cuts", "Levels", "Partition", "Partitioner", "least_rows"]
-
 
 class Admits(Protocol):
     """Says of many candidate classes at once which may stand."""

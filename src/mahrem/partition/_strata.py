@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["merge_patterns", "within_patterns"]
-
 
 @dataclass(frozen=True)
 class Within:

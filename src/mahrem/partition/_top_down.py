@@ -7,8 +7,6 @@ from functools import partial
 
 from mahrem.partition._lattice_search import FullDomain, Node, Search
 
-__all__ = ["TopDown"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TopDown(FullDomain):

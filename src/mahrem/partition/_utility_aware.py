@@ -17,8 +17,6 @@ from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Floats, Integers, Labels, Mask, Offsets, Points, Rows
 
-__all__ = ["ManagedRounds", "UtilityAware", "managed_round", "u_canon", "u_mondrian"]
-
 REFERENCES = ("tightest", "lof", "distance", "knn")  # in the order of the kernels
 STOPS = ("rounds", "empty", "gain")
 _CRAWL = 50  # a round that takes less than this part of what it could take is the last one

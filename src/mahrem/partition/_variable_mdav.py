@@ -9,8 +9,6 @@ from mahrem.partition._microaggregation import microaggregate
 from mahrem.partition._partition import Admits, Partition
 from mahrem.types import Labels, Points
 
-__all__ = ["MdavStar", "VariableMdav"]
-
 
 @dataclass(frozen=True)
 class VariableMdav:

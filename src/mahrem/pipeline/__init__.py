@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from mahrem.pipeline._anonymize import anonymize
     from mahrem.pipeline._apply import apply
     from mahrem.pipeline._attack import attack
-    from mahrem.pipeline._attack_model import attack_model, is_model
+    from mahrem.pipeline._attack_model import attack_model
     from mahrem.pipeline._attack_synthetic import attack_synthetic
+    from mahrem.pipeline._attacked_model import is_model
     from mahrem.pipeline._audit import Audit, audit
-    from mahrem.pipeline._compare import Comparison, compare
+    from mahrem.pipeline._compare import compare
+    from mahrem.pipeline._comparison import Comparison
     from mahrem.pipeline._dry_run import DryRun, dry_run
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
     from mahrem.pipeline._inspect import Inspection, inspect
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from mahrem.pipeline._release import LocalRelease, Release
     from mahrem.pipeline._report import redraw
     from mahrem.pipeline._sweep import Sweep
-    from mahrem.pipeline._synthesize import SyntheticRelease, synthesize
+    from mahrem.pipeline._synthesize import synthesize
+    from mahrem.pipeline._synthetic_run import SyntheticRelease
     from mahrem.pipeline._train import train
     from mahrem.pipeline._trained import TrainedModel, load_model
     from mahrem.release import ReadingSettings

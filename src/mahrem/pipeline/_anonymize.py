@@ -16,8 +16,6 @@ from mahrem.spark import is_spark_frame
 from mahrem.table import open_source, refuse_too_large
 from mahrem.words import Note, Progress
 
-__all__ = ["anonymize"]
-
 _WORTH_SAYING = 3.0  # seconds
 
 

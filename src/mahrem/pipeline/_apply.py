@@ -22,8 +22,6 @@ from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
 from mahrem.words import Note, Progress
 
-__all__ = ["apply"]
-
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
     *("suppression_limit", "format", "shuffle", "language"),

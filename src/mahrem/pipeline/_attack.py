@@ -32,8 +32,6 @@ from mahrem.release import (
 from mahrem.table import Hierarchy, open_source, restored_cells
 from mahrem.words import Note, Progress
 
-__all__ = ["attack"]
-
 
 @dataclass(frozen=True)
 class _Opened:

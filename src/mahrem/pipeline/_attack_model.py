@@ -11,11 +11,9 @@ import numpy as np
 from mahrem import check
 from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
-from mahrem.pipeline._attacked_model import attacked_model, is_model
+from mahrem.pipeline._attacked_model import attacked_model
 from mahrem.table import Reading
 from mahrem.words import Note
-
-__all__ = ["ModelAttackKeywords", "attack_model", "is_model"]
 
 
 class ModelAttackKeywords(TypedDict, total=False):

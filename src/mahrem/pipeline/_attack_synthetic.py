@@ -16,8 +16,6 @@ from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source, restored_cells
 from mahrem.words import Note
 
-__all__ = ["attack_synthetic"]
-
 
 def attack_synthetic(
     release: object,

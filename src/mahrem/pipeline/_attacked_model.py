@@ -16,8 +16,6 @@ from mahrem.learning.private import NETWORKS, PlainNetwork, PrivateClassifier, P
 from mahrem.pipeline._trained import LoadedModel, TrainedModel, load_model
 from mahrem.table import ColumnDeclaration, Reading
 
-__all__ = ["AttackedModel", "attacked_model", "is_model"]
-
 IMITATION_EPOCHS = 20
 
 

@@ -41,8 +41,6 @@ from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
-__all__ = ["Audit", "audit"]
-
 _BYTES_A_CELL = 40  # text in memory while it is grouped
 _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
 _READER = 300 * 2**20  # what the program and the reader take for themselves

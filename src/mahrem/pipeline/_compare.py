@@ -24,11 +24,6 @@ from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
-__all__ = [
-    "Comparison",
-    "compare",
-]
-
 WARM_UP = 64  # rows of a trial run, so that loading kernels is not counted as a method's time
 
 

@@ -11,8 +11,6 @@ from mahrem.drafts import correlations
 from mahrem.pipeline._kept import write_comparison
 from mahrem.words import Note
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:

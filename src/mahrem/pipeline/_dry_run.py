@@ -20,8 +20,6 @@ from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, re
 from mahrem.table import Source, open_source
 from mahrem.words import Note, Progress, in_silence
 
-__all__ = ["DryRun", "dry_run", "fitted"]
-
 SAMPLE = 20_000  # rows of the largest sample
 _FIRST = 500  # rows that are run first and not measured: kernels are loaded then
 _MEMORY = 120 * 2**20  # libraries and kernels, before there is any row

@@ -31,8 +31,6 @@ from mahrem.table import (
     read_kind,
 )
 
-__all__ = ["check_hierarchy", "make_hierarchy"]
-
 
 class HierarchySettings(ReleaseKeywords, total=False):
     """What may be said to :func:`make_hierarchy`: a way, how to learn groups, and how the table is read."""

@@ -14,8 +14,6 @@ from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, re
 from mahrem.table import Kind, Role, infer_kind, open_source
 from mahrem.words import Note
 
-__all__ = ["ColumnFacts", "Inspection", "inspect"]
-
 # Words that name a column's meaning, in the languages of our users; matched as whole words of the name.
 _IDENTIFIERS = """
     id name surname firstname lastname email mail phone mobile ssn passport iban account address street

@@ -18,8 +18,6 @@ from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.release import Policy, is_release
 from mahrem.report import accuracy_svg, frontier_page, frontier_svg, to_json
 
-__all__ = ["Kept", "write_comparison"]
-
 FILE = "comparison.jsonl"
 
 

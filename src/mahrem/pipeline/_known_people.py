@@ -11,8 +11,6 @@ from mahrem.release import Policy, members_in, reading_of
 from mahrem.table import open_source
 from mahrem.types import Mask
 
-__all__ = ["members_among", "people_of", "refuse_others"]
-
 _FITTING = 0.5  # share of the looked-at classes that must fit the original
 
 

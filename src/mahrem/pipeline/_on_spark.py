@@ -26,8 +26,6 @@ from mahrem.spark import (
 from mahrem.table import FORMATS, Hierarchy
 from mahrem.words import Note, Progress
 
-__all__ = ["ClusterRelease", "anonymize_on_spark", "explain"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterRelease(Release):

@@ -21,8 +21,6 @@ from mahrem.table import (
 from mahrem.types import Rows
 from mahrem.verify import Verdict, verify
 
-__all__ = ["checked_database", "checked_file", "checked_frame", "read_back"]
-
 
 def checked_frame(draft: Draft, table: object) -> Verdict:
     """Verify a table in memory, in the very frame the caller will get."""

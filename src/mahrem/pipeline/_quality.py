@@ -15,8 +15,6 @@ from mahrem.learning.synthesis import COMPARED_ROWS, DeclaredDomain, SyntheticQu
 from mahrem.report import quality_page, to_json
 from mahrem.table import Reading, open_source
 
-__all__ = ["QualityRequest", "comparable_table", "write_quality"]
-
 
 @dataclass(frozen=True)
 class QualityRequest:

@@ -11,8 +11,6 @@ from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import settings_of
 from mahrem.table import hold
 
-__all__ = ["query"]
-
 
 class AskKeywords(QueryKeywords, ReadingSettings, total=False):
     """How a question is answered, and how the source is read."""

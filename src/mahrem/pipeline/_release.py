@@ -23,8 +23,6 @@ from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
 from mahrem.words import Note, Progress, in_silence
 
-__all__ = ["Destination", "LocalRelease", "Release", "publish", "refuse_keys_inside", "write_words"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Release(ABC):

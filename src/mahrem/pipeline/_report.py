@@ -16,8 +16,6 @@ from mahrem.words import LANGUAGES
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["data_sheet", "redraw"]
-
 
 def data_sheet(ledger: str | Path | Ledger) -> dict[str, Any]:
     """Give everything that may be published about a ledger."""

@@ -26,8 +26,6 @@ from mahrem.table import (
 from mahrem.types import Floats, Integers, Mask
 from mahrem.words import Note
 
-__all__ = ["described", "report_of"]
-
 _DAY = 86_400e6  # microseconds
 
 

@@ -34,8 +34,6 @@ from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
 from mahrem.words import Note
 
-__all__ = ["ReleaseFacts", "build_report", "general_caveats", "report_column", "summarise"]
-
 SMALLEST_SHOWN = 3  # a report never shows a count below this, whatever k is
 
 

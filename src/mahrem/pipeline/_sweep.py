@@ -17,8 +17,6 @@ from mahrem.typed import listed, sizes
 if TYPE_CHECKING:
     from mahrem.release import Policy
 
-__all__ = ["CUSTOMARY", "Case", "Sweep", "own_options"]
-
 CUSTOMARY = (2, 3, 5, 10, 20, 50)
 _STOPPABLE = {"anytime": False}  # ctrl-C ends the sweep, not the run that is on
 

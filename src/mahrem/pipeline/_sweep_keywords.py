@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 
 from mahrem.release import ReleaseKeywords
 
-__all__ = ["SweepKeywords"]
-
 
 class SweepKeywords(ReleaseKeywords, total=False):
     """What may be said to a comparison, besides what is said about a release.

@@ -26,8 +26,6 @@ from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large
 from mahrem.words import Note
 
-__all__ = ["SyntheticRelease", "synthesize"]
-
 
 class SynthesizeKeywords(SynthesisKeywords, ReadingSettings, total=False):
     """How to make the table, and how the source is read."""

@@ -16,8 +16,6 @@ from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, Synthes
 from mahrem.report import Report, ReportColumn, ReportPromise, render_html, stamp, to_json
 from mahrem.verify import SchemaVerdict, verify_schema
 
-__all__ = ["SyntheticWork", "write_words"]
-
 SETTINGS = "synthesis.toml"
 
 

@@ -24,8 +24,6 @@ from mahrem.release import record_run, staged_release
 from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
 from mahrem.words import Note
 
-__all__ = ["SyntheticRelease", "SyntheticRun"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticRelease:

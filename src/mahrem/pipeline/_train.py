@@ -26,8 +26,6 @@ from mahrem.settings import read_settings, settings_of
 from mahrem.table import Reading, hold, open_source
 from mahrem.words import Note
 
-__all__ = ["train"]
-
 
 class TrainKeywords(TrainingKeywords, ReadingSettings, total=False):
     """How to learn, and how the source is read."""

@@ -18,8 +18,6 @@ from mahrem.learning.training import can_rebuild, model_settings, model_weights,
 from mahrem.release import check_hashes, staged_release
 from mahrem.table import Reading
 
-__all__ = ["LoadedModel", "TrainedModel", "load_model"]
-
 FORMAT = "mahrem-model-1"
 
 

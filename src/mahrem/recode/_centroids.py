@@ -13,8 +13,6 @@ from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share, leaf_
 from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words, write_labels, write_ranges
 from mahrem.types import Floats, Labels, Mask, Sizes
 
-__all__ = ["Centroids"]
-
 _FINE = 4  # a mean is rounded to this many digits of the column's width
 _MOST = 15  # decimals a float can have
 

@@ -9,8 +9,6 @@ from mahrem.recode._recoding import Recoding
 from mahrem.recode._sets import Sets
 from mahrem.table import Axis, Leaves, Words
 
-__all__ = ["default_recoding"]
-
 
 def default_recoding(axis: Axis, *, bounds: Bounds = "grid", step: float | str | None = None) -> Recoding:
     """Give intervals for numbers and dates, sets for words, beginnings for codes, nodes for hierarchies.

@@ -16,8 +16,6 @@ from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share
 from mahrem.table import Axis, Cells, Moments, Numbers, write_ranges
 from mahrem.types import Floats, Labels
 
-__all__ = ["Bounds", "Intervals"]
-
 Bounds = Literal["grid", "exact"]
 _EXACT = 2.0**53  # whole numbers up to here are exact as floats
 

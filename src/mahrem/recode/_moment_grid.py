@@ -7,8 +7,6 @@ import polars as pl
 from mahrem.errors import InvalidParameter
 from mahrem.table import Moments, on_this_clock, wall_clock
 
-__all__ = ["moment_step", "snap_moments"]
-
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds
 

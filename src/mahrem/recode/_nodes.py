@@ -12,8 +12,6 @@ from mahrem.recode._recoding import SUPPRESSED, class_ends, leaf_cells, whole_nu
 from mahrem.table import Axis, Cells, Leaves
 from mahrem.types import Labels
 
-__all__ = ["Nodes"]
-
 
 @dataclass(frozen=True)
 class Nodes:

@@ -10,8 +10,6 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.table import NumberGrid, Numbers
 
-__all__ = ["NumberGrid", "number_grid"]
-
 _LINES = 32  # about so many grid lines cross the domain
 _EXACT = 2**53  # whole numbers up to here are exact as floats
 _FINEST = 1e-300  # a finer step would leave the range of normal floats

@@ -12,8 +12,6 @@ from mahrem.recode._recoding import Recoding, class_ends
 from mahrem.table import Axis, Cells, Numbers
 from mahrem.types import Floats, Labels
 
-__all__ = ["OpenEnded"]
-
 
 @dataclass(frozen=True)
 class OpenEnded:

@@ -12,8 +12,6 @@ from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_prefixes
 from mahrem.types import Integers, Labels
 
-__all__ = ["Prefixes"]
-
 
 @dataclass(frozen=True)
 class Prefixes:

@@ -11,8 +11,6 @@ from mahrem import arrays
 from mahrem.table import Axis, Cells, Leaves, Words
 from mahrem.types import Floats, Integers, Labels, Mask, Sizes
 
-__all__ = ["Recoding"]
-
 SUPPRESSED = "*"
 
 

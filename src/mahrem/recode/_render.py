@@ -12,8 +12,6 @@ from mahrem.recode._recoding import SUPPRESSED
 from mahrem.table import Cells
 from mahrem.types import Labels
 
-__all__ = ["Form", "render"]
-
 Form = Literal["text", "pairs", "midpoint"]
 
 

@@ -12,8 +12,6 @@ from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
 from mahrem.table import Axis, Cells, Words, write_labels, write_members
 from mahrem.types import Integers, Labels, Mask
 
-__all__ = ["Sets"]
-
 
 @dataclass(frozen=True)
 class Sets:

@@ -11,8 +11,6 @@ from mahrem.recode._recoding import SUPPRESSED, domain_size
 from mahrem.table import Axis, Cells
 from mahrem.types import Labels
 
-__all__ = ["Whole"]
-
 
 @dataclass(frozen=True)
 class Whole:

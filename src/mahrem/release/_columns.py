@@ -29,21 +29,6 @@ from mahrem.table import (
     refuse_mixed_zones,
 )
 
-__all__ = [
-    "ReadingSettings",
-    "column_of",
-    "hierarchies_of",
-    "hierarchy_of",
-    "method_of",
-    "reading_beside",
-    "reading_from",
-    "reading_of",
-    "recoding_of",
-    "refuse_beyond_limit",
-    "roles_of",
-    "unordered",
-]
-
 
 def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
     """Check every column's role and give those that are not published."""

@@ -13,8 +13,6 @@ from pathlib import Path
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
 from mahrem.table import FORMATS
 
-__all__ = ["DATA_FILES", "check_hashes", "find_data", "is_release", "replace_page", "staged_release"]
-
 HASHES = "SHA256SUMS"
 DATA_FILES = tuple(f"data.{name}" for name in FORMATS)
 

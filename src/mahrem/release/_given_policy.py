@@ -8,8 +8,6 @@ from typing import Any
 
 from mahrem.release._policy import Policy, read_policy
 
-__all__ = ["GivenPolicy", "policy_from"]
-
 GivenPolicy = str | Path | Mapping[str, Any] | Policy | None  # a file, settings by name, or a policy itself
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypedDict
 
-__all__ = ["ReleaseKeywords"]
-
 
 class ReleaseKeywords(TypedDict, total=False):
     """What may be said about a release; ``help(mahrem.anonymize)`` says what each means."""

@@ -32,8 +32,6 @@ from mahrem.table import (
 )
 from mahrem.types import Integers, Labels, Mask
 
-__all__ = ["Automatic", "best_groups", "learn_groups"]
-
 DEFAULT_RHO = (5.0, 10.0, 20.0, 50.0)
 
 

@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from mahrem.arrays import available_threads
 
-__all__ = ["in_parallel"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -23,8 +23,6 @@ from mahrem.release._record import private_key, state_folder, write_private
 from mahrem.table import Source
 from mahrem.types import Mask
 
-__all__ = ["Fingerprints", "columns_naming_people", "fingerprints", "remember_people", "watch_people"]
-
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
 _FULL = 2.0**64

@@ -26,8 +26,6 @@ from mahrem.words import LANGUAGES
 if TYPE_CHECKING:
     from mahrem.models import Promise
 
-__all__ = ["AUTOMATIC", "Policy", "read_policy", "release_settings"]
-
 AUTOMATIC = "auto"  # a method is chosen by evidence
 
 # Private files a release was made with; its policy names their columns only.

@@ -12,8 +12,6 @@ from mahrem.release._policy import Policy
 from mahrem.table import open_source
 from mahrem.types import Mask
 
-__all__ = ["members_in", "others_of", "population_of"]
-
 
 def population_of(policy: Policy, quasi: pl.DataFrame) -> pl.DataFrame:
     """Read the quasi-identifiers of everyone, in the kinds of the table's."""

@@ -14,21 +14,6 @@ from mahrem.settings import read_settings
 from mahrem.table import Kind, Missing
 from mahrem.typed import values
 
-__all__ = [
-    "descriptions",
-    "grid_steps",
-    "hierarchies",
-    "key_files",
-    "kinds",
-    "missing_policy",
-    "options",
-    "orders",
-    "other_table",
-    "role_words",
-    "sensitive_columns",
-    "widths",
-]
-
 
 def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
     if isinstance(value, Mapping):

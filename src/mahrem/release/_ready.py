@@ -13,8 +13,6 @@ from mahrem.table import role_from_word
 if TYPE_CHECKING:
     from mahrem.release._policy import Policy
 
-__all__ = ["READY_POLICIES", "about_policy", "found_columns", "policy_text", "ready_policy"]
-
 READY_POLICIES = ("minimum-cell-11", "hipaa-safe-harbor", "ema-0.09", "kvkk")
 
 

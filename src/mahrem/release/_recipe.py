@@ -18,8 +18,6 @@ from mahrem.release._policy import Policy
 from mahrem.table import Hierarchy, Kind
 from mahrem.types import Integers
 
-__all__ = ["BY_RECIPE", "RECIPE", "Recipe", "read_recipe"]
-
 RECIPE = "release.recipe"
 BY_RECIPE = "recipe"  # the method a release names that was made with one
 FORM = 1

@@ -18,15 +18,6 @@ from typing import Any
 
 from mahrem.errors import PrivacyWarning
 
-__all__ = [
-    "earlier_seconds",
-    "input_fingerprint",
-    "private_key",
-    "record_run",
-    "state_folder",
-    "write_private",
-]
-
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
 _ENOUGH = 10_000  # rows from which on a run says something about another

@@ -13,8 +13,6 @@ from mahrem.words import explain_setting, load_catalogue
 if TYPE_CHECKING:
     from mahrem.words import Catalogue
 
-__all__ = ["policy_template"]
-
 
 def policy_template(language: str = "en") -> str:
     """Write a policy file to begin with: headings, a sentence for each setting, an example to uncomment.

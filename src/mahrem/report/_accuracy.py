@@ -11,8 +11,6 @@ from mahrem.report._chart import standing_alone
 from mahrem.report._frontier import HEIGHT, Upwards, over_k
 from mahrem.report._scales import Scale, decimals, ticks
 
-__all__ = ["accuracy_picture", "accuracy_svg", "accuracy_table", "correlation_sentences"]
-
 _RULERS = {
     "entropy_loss": "entropy loss",
     "entropy_loss_cells": "entropy loss with cells as categories",

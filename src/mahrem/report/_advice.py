@@ -11,8 +11,6 @@ from typing import Any
 from mahrem.report._scales import finite
 from mahrem.words import Note
 
-__all__ = ["Line", "best_of", "frontier_advice", "lines_of", "percent", "ranked", "total"]
-
 NEARLY = 1.02  # a method within 2 % of the least loss is as good
 WORTH = (3.0, 1.0)  # and is taken instead when it is so many times quicker and saves so many seconds
 

@@ -13,8 +13,6 @@ from mahrem.report._scales import Scale, decimals
 if TYPE_CHECKING:
     from mahrem.words import Catalogue
 
-__all__ = ["Plot", "Tick", "draw_legend", "written"]
-
 _SIZE = 11.0  # of labels, in pixels
 _APART = 6.0  # between two labels
 _MINUS = "\N{MINUS SIGN}"

@@ -13,20 +13,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Literal
 
-__all__ = [
-    "AFTER",
-    "BEFORE",
-    "CARD",
-    "INK",
-    "LINE",
-    "QUIET",
-    "Drawing",
-    "shorten",
-    "standing_alone",
-    "text_width",
-    "tile",
-]
-
 BEFORE = "var(--before, #a9a49a)"
 AFTER = "var(--after, #2f7f79)"
 INK = "var(--ink, currentColor)"

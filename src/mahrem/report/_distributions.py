@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mahrem.table import Axis, Cells, Hierarchy
     from mahrem.types import Floats, Integers, Labels, Mask, Sizes
 
-__all__ = ["class_size_bins", "distribution", "guard"]
-
 BINS = 24
 WORDS = 12
 # Edges of class sizes beyond the first few, finest first, as digits of one decade.

@@ -13,8 +13,6 @@ from mahrem.report._html import load_template
 from mahrem.report._scales import Scale, finite, ratio_ticks, ticks
 from mahrem.words import load_catalogue
 
-__all__ = ["Upwards", "frontier_page", "frontier_svg", "over_k"]
-
 WIDTH, HEIGHT, LABEL_STEP = 360, 300, 15
 K_TITLE = "k: at least so many people look alike"
 

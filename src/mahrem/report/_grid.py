@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from mahrem.types import Floats
 
-__all__ = ["moment_edges", "number_edges"]
-
 # Steps of the calendar, finest first: NumPy's unit and how many of it.
 _CALENDAR = (
     *(("m", count) for count in (1, 5, 15)),

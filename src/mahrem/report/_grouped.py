@@ -10,8 +10,6 @@ from mahrem.report._chart import AFTER, BEFORE, QUIET, standing_alone, tile
 from mahrem.report._scales import Bands, Scale, finite, ticks
 from mahrem.words import load_catalogue
 
-__all__ = ["grouped_svg"]
-
 _WIDTH = 200
 _STEP = 9  # height of one bar
 _LEAST = 16  # height of a group: a name needs as much

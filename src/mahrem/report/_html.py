@@ -14,8 +14,6 @@ from mahrem.words import Catalogue, load_catalogue
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-__all__ = ["load_template", "render_html", "summary_parts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictView:

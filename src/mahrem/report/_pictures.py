@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mahrem.report._report import ReportRelation
     from mahrem.words import Catalogue
 
-__all__ = ["before_and_after", "class_sizes", "correlations", "loss_per_column", "risk", "shares"]
-
 WIDTH = 300
 ACROSS = 270  # of pictures with labels above their bars
 RADIUS = 5.4

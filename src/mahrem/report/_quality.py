@@ -8,8 +8,6 @@ from typing import Any
 from mahrem.report._grouped import grouped_svg
 from mahrem.report._html import load_template
 
-__all__ = ["quality_page"]
-
 _SIDES = {"synthetic": "synthetic", "holdout": "real hold-out", "real": "real"}
 
 

@@ -14,23 +14,6 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from mahrem.words import Note
 
-__all__ = [
-    "ColumnSet",
-    "Report",
-    "ReportColumn",
-    "ReportFinding",
-    "ReportLearning",
-    "ReportMissing",
-    "ReportPromise",
-    "ReportRelation",
-    "ReportRisk",
-    "ReportSingling",
-    "ReportTeam",
-    "stamp",
-    "to_json",
-    "warnings_of",
-]
-
 
 class Facts:
     """What dataclasses of figures have in common: JSON in the order of their fields.

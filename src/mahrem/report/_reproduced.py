@@ -10,8 +10,6 @@ from mahrem.report._chart import AFTER, QUIET, Drawing, standing_alone, tile
 from mahrem.report._scales import Scale, finite, nice, ratio_ticks, ticks
 from mahrem.words import load_catalogue
 
-__all__ = ["bars_svg", "beside_print_svg", "lines_svg"]
-
 PANEL = 220
 WHOSE = {"published setting": QUIET, "ours": AFTER}
 OTHERS = (

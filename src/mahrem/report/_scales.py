@@ -9,19 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = [
-    "Bands",
-    "Moment",
-    "Scale",
-    "as_moment",
-    "decimals",
-    "finite",
-    "moment_ticks",
-    "nice",
-    "ratio_ticks",
-    "ticks",
-]
-
 NOWHERE = math.nan
 NEARLY = 1e-9  # 0.3 / 0.1 is a little less than 3
 _DIGITS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5))  # digits of one decade, coarsest first

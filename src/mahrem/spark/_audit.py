@@ -24,8 +24,6 @@ from mahrem.table import Column, Role
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
 
-__all__ = ["audit_on_spark"]
-
 
 def audit_on_spark(
     source: object, policy: Policy, *, hides: bool, progress: Callable[[Note], None] | None

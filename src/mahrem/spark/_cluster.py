@@ -24,8 +24,6 @@ from mahrem.spark._source import refuse_absent
 from mahrem.spark._task import LabelledTable, Task
 from mahrem.types import Floats, Integers
 
-__all__ = ["Spark", "open_cluster"]
-
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done
 _LARGEST_PART = 160 << 20  # bytes, eight a cell, that one worker takes at a time
 

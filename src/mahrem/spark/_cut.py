@@ -11,8 +11,6 @@ from mahrem.spark._judge import Judge
 from mahrem.spark._tally import PassCount, Survey, add_up
 from mahrem.types import Floats, Integers
 
-__all__ = ["PartAnswer", "PartBins", "PartNode", "bracket_of"]
-
 
 @dataclass
 class PartBins:

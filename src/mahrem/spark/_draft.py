@@ -22,8 +22,6 @@ from mahrem.table import Column, Hierarchy, Leaves
 from mahrem.verify import Claims
 from mahrem.words import Note
 
-__all__ = ["ClusterDraft", "check_on_spark"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterDraft:

@@ -16,8 +16,6 @@ from mahrem.spark._frame import NUMBERS, PlacedColumn, column, position, sendabl
 from mahrem.spark._judge import CodedColumn
 from mahrem.table import Column, Hierarchy, Kind, Moments, Numbers, Role, encode_quasi, encode_sensitive
 
-__all__ = ["MOST_VALUES", "EncodedTable", "encode_on_spark", "number_domains"]
-
 MOST_VALUES = 200_000  # different values of a column that the driver takes
 _EXACT = 2.0**53
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"

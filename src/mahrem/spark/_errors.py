@@ -10,8 +10,6 @@ from pathlib import PurePath
 
 from mahrem.errors import InvalidInput, MissingExtra
 
-__all__ = ["translate_errors", "worker_error"]
-
 
 def worker_error(message: str) -> Exception:
     """Say in our words why a worker could not work; Spark's own words may hold data."""

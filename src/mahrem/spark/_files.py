@@ -11,12 +11,6 @@ from mahrem.spark._source import read_csv, restore_text, spark_path
 from mahrem.table import exported_names
 from mahrem.table.cells import FORMULA
 
-__all__ = [
-    "TEXT",
-    "as_text",
-    "write_on_spark",
-]
-
 TEXT = ("csv", "tsv")  # formats whose cells are text
 _WORDS = ("string", "varchar", "char")
 _NO_ROOM = ("No space left on device", "Disk quota exceeded", "Permission denied", "Read-only file system")

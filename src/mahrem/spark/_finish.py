@@ -17,8 +17,6 @@ from mahrem.spark._judge import Judge
 from mahrem.spark._points import Axes, open_pieces
 from mahrem.types import Codes, Labels, Points, Rows
 
-__all__ = ["CLASS_BITS", "PartFinisher"]
-
 CLASS_BITS = 32  # a class is numbered by its leaf, shifted by so many bits, and its place in the leaf
 
 

@@ -14,20 +14,6 @@ from mahrem.spark._plan import CutPlan
 from mahrem.table import Axis, Domain
 from mahrem.types import Floats
 
-__all__ = [
-    "CLASS",
-    "LEAF",
-    "NUMBERS",
-    "RESERVED",
-    "PlacedColumn",
-    "column",
-    "labelled_schema",
-    "leaf_of",
-    "position",
-    "scaled",
-    "sendable",
-]
-
 CLASS, LEAF = "__class", "__leaf"
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")  # kinds begin with
 RESERVED = re.compile(r"__(class|leaf|best|key|person|(k__)?[a-z]+\d+)", re.IGNORECASE)  # columns of ours

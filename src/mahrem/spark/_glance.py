@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from mahrem.spark._tally import Piece, add_up, count_codes, missing_patterns, pack_arrays, unpack_arrays
 from mahrem.types import Floats, Integers
 
-__all__ = ["GlanceTaker", "TableGlance"]
-
 _EDGES = 8_192  # edges of a column, at most
 _FROM_EACH = 2_048  # edges that one worker names
 _FROM_PIECE = 4_096  # rows of a piece that edges are drawn from

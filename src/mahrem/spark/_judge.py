@@ -13,8 +13,6 @@ from mahrem.partition import Admission
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask
 
-__all__ = ["CodedColumn", "Judge", "PartAdmission"]
-
 _NONE = np.zeros(0, np.int64)
 
 

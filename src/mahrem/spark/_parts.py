@@ -16,8 +16,6 @@ from mahrem.spark._points import LeafSorter, PackedRows, shipped_columns
 from mahrem.spark._publish import label_whole_leaves, shuffle_rows
 from mahrem.spark._task import Task
 
-__all__ = ["finish_parts"]
-
 
 def finish_parts(
     frame: Any,

@@ -18,12 +18,6 @@ from mahrem.spark._judge import Judge
 from mahrem.spark._tally import PassCount, Survey
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = [
-    "Ask",
-    "CutPlan",
-    "plan_cuts",
-]
-
 Ask = Callable[[Survey], PassCount]  # runs one pass over the table
 
 _COUNTERS = 32_768  # bins per column that a pass counts for all parts together

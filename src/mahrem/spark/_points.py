@@ -20,8 +20,6 @@ from mahrem.spark._plan import CutPlan
 from mahrem.spark._tally import PassCount, Piece, Survey, merge
 from mahrem.types import Floats, Points
 
-__all__ = ["Axes", "LeafSorter", "PackedRows", "open_pieces", "pack_rows", "shipped_columns"]
-
 _ROWS = 100_000  # of a piece
 _BYTES = 4 << 20  # of a piece: what Spark keeps together when it keeps a table
 _AT_ONCE = 32 << 20  # bytes that a worker sorts by leaf at a time

@@ -24,8 +24,6 @@ from mahrem.spark._task import Task
 from mahrem.table import FORMATS
 from mahrem.words import Note
 
-__all__ = ["prepare_on_spark", "refuse_on_spark"]
-
 
 def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: ExitStack) -> ClusterDraft:
     """Read what the policy names and find out kinds, domains and values."""

@@ -20,8 +20,6 @@ from mahrem.spark._judge import Judge
 from mahrem.spark._task import Task
 from mahrem.table import Leaves, Words
 
-__all__ = ["ClassFigures", "class_figures", "label_whole_leaves", "recode_classes", "shuffle_rows"]
-
 
 @dataclass(frozen=True)
 class ClassFigures:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["is_spark_frame"]
-
 
 def is_spark_frame(source: object) -> bool:
     """Say whether something is a Spark DataFrame, without loading Spark."""

@@ -32,8 +32,6 @@ from mahrem.types import Floats, Points
 if TYPE_CHECKING:
     from mahrem.spark._cluster import Spark
 
-__all__ = ["in_rounds"]
-
 _ROUND_BITS = 24  # leaves below, rounds above: numbers of classes stay unique over all rounds
 
 

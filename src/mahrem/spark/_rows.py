@@ -12,8 +12,6 @@ from mahrem.release import Policy, refuse_beyond_limit
 from mahrem.spark._frame import NUMBERS, column
 from mahrem.table import Missing, number_tokens
 
-__all__ = ["ClusterRows", "clean_on_spark", "rows_taking_part"]
-
 
 @dataclass(frozen=True)
 class ClusterRows:

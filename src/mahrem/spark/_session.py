@@ -22,17 +22,6 @@ from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
 from mahrem.spark._errors import worker_error
 from mahrem.spark._settings import BATCHES, NEEDED, is_here, settings_here
 
-__all__ = [
-    "OLDEST_JAVA",
-    "address_of",
-    "is_connected",
-    "is_remote",
-    "java_version",
-    "probe",
-    "start",
-    "stop",
-]
-
 OLDEST_JAVA = 17
 Result = TypeVar("Result")
 _FOLDERS: dict[str, str] = {}  # scratch folder of each application we started

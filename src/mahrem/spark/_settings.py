@@ -6,8 +6,6 @@ import os
 import re
 from pathlib import Path
 
-__all__ = ["BATCHES", "NEEDED", "is_here", "settings_here"]
-
 NEEDED = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",

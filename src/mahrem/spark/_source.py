@@ -17,15 +17,6 @@ from mahrem.spark._frame import RESERVED, column
 from mahrem.spark._recognise import is_spark_frame
 from mahrem.table.cells import DISARMED
 
-__all__ = [
-    "ClusterTable",
-    "open_on_spark",
-    "read_csv",
-    "refuse_absent",
-    "restore_text",
-    "spark_path",
-]
-
 _MARKS = ",;\t|"
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _TABLE = re.compile(r"\w+(\.\w+){0,2}")  # as a catalogue names one

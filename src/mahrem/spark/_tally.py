@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 from mahrem import arrays
 from mahrem.types import Codes, Floats, Integers, Points
 
-__all__ = [
-    "PassCount",
-    "Piece",
-    "Survey",
-    "add_up",
-    "count_codes",
-    "merge",
-    "missing_patterns",
-    "pack_arrays",
-    "unpack_arrays",
-]
-
 _DENSE = 4_000_000  # counters of sensitive values up to which a plain array is quicker than sorting
 _MANY = 200_000  # values inside brackets that a worker holds before it adds equal ones up
 

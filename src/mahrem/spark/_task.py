@@ -12,8 +12,6 @@ from mahrem.spark._frame import PlacedColumn
 from mahrem.spark._judge import CodedColumn
 from mahrem.spark._plan import CutPlan
 
-__all__ = ["LabelledTable", "Task"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -16,8 +16,6 @@ from mahrem.table import Column, encode_sensitive
 from mahrem.types import Floats, Integers, Sizes
 from mahrem.verify import Claims, Verdict
 
-__all__ = ["ClusterVerdict", "verify_on_spark"]
-
 _NONE = np.zeros(0, np.int64)
 _KINDS = {"bigint": "int64", "double": "float64", "boolean": "bool_", "string": "string"}
 _SCHEMA = (

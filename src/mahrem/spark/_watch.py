@@ -11,8 +11,6 @@ from typing import Any
 from mahrem.spark._session import is_connected
 from mahrem.words import Note
 
-__all__ = ["count_jobs", "watch_tasks"]
-
 _EVERY = 0.3  # seconds between two looks
 _BAR = 20  # signs of the bar
 

@@ -14,8 +14,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.typed import number, pairs
 
-__all__ = ["ColumnDeclaration", "read_declarations", "typed_declarations"]
-
 MOST_CATEGORIES = 10_000
 LARGEST = 1e50  # far from where products of floats overflow
 

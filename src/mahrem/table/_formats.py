@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from mahrem.table.reading import Reading, Source
 
-__all__ = ["FORMATS", "FileFormat", "TableFiles", "refuse_too_large"]
-
 
 class TableFiles(Protocol):
     """Files of one format: how they are opened, written, and read back to be checked."""

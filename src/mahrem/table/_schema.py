@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mahrem.table.hierarchies import Hierarchy
 
-__all__ = ["Column", "Kind", "Missing", "Role"]
-
 
 class Role(StrEnum):
     """What a column is to the person it speaks of."""

@@ -14,8 +14,6 @@ import polars as pl
 
 from mahrem.errors import OutputFailed
 
-__all__ = ["appearing"]
-
 _NUMBER = re.compile(r"\(os error (\d+)\)")  # how polars passes on what the system said
 
 

@@ -10,8 +10,6 @@ import polars as pl
 
 from mahrem.types import Codes, Labels, Sizes
 
-__all__ = ["SUPPRESSED", "fresh_names", "people_per_class", "published_classes", "suppressed_rows"]
-
 SUPPRESSED = "*"
 _NOTHING = 2**64 - 1
 

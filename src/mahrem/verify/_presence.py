@@ -12,8 +12,6 @@ from mahrem.models import DeltaPresence, Outcome, Promise
 from mahrem.table import Cell, Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.types import Floats, Integers, Mask, Sizes
 
-__all__ = ["judge_presence", "presence"]
-
 _TOLERANCE = 1e-9
 _BLOCK = 1 << 24  # pairs of class and person compared at a time: bounds memory, not the result
 

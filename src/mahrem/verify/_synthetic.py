@@ -11,8 +11,6 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["SchemaVerdict", "verify_schema"]
-
 _CLOSE = 1e-9  # of sums of floats, as a share
 
 

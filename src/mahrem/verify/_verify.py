@@ -16,12 +16,6 @@ from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
 
-__all__ = [
-    "Claims",
-    "Verdict",
-    "verify",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:

@@ -14,8 +14,6 @@ from mahrem.web._errors import refusal_of
 from mahrem.web._models import ErrorDetail
 from mahrem.web._templates import render
 
-__all__ = ["FormDep", "again", "attempt", "show", "to"]
-
 
 async def _form(request: Request) -> FormData:
     return await request.form()

@@ -25,8 +25,6 @@ from mahrem.web._release_bodies import Columns, Promises, Reading
 from mahrem.web._sources import database_label, file_facts, list_files, pick_database
 from mahrem.web._upload import receive_body
 
-__all__ = ["router", "with_point"]
-
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["projects"], dependencies=[KEY])
 _EXTRAS = {
     "dp": "opendp",

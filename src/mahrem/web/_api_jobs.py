@@ -37,17 +37,6 @@ from mahrem.web._zip import zip_files
 if TYPE_CHECKING:
     from mahrem.table import Hierarchy
 
-__all__ = [
-    "ask_privately",
-    "column_name",
-    "keep_tree",
-    "plan_query",
-    "read_ledger",
-    "read_tree",
-    "remove_tree",
-    "router",
-]
-
 router = APIRouter(prefix="/api/v1", responses=ERRORS, tags=["jobs"], dependencies=[KEY])
 Number = Annotated[int, PathPart(ge=0, le=100_000, description="Number of the column, from 0")]
 Plain = Literal["anonymize", "audit", "attack", "estimate"]

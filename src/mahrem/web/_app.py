@@ -28,8 +28,6 @@ from mahrem.web._settings import ServeSettings, read_password
 from mahrem.web._store import ProjectStore
 from mahrem.web._templates import render
 
-__all__ = ["build_app"]
-
 
 def build_app(
     settings: ServeSettings, hosts: Iterable[str], announce: Callable[[str], None], port: int

@@ -9,29 +9,6 @@ from pydantic import BaseModel, Field, StringConstraints
 from mahrem.web._models import ErrorDetail, Job, Project
 from mahrem.web._release_bodies import FileBelow, Name, Strict, Text
 
-__all__ = [
-    "ERRORS",
-    "About",
-    "Adopted",
-    "CompareWish",
-    "ErrorBody",
-    "FolderFiles",
-    "HierarchyTree",
-    "HierarchyWish",
-    "JobList",
-    "LedgerSheet",
-    "LedgerWish",
-    "NewProject",
-    "Opened",
-    "ProjectList",
-    "Question",
-    "SourceDatabase",
-    "SourcePath",
-    "Started",
-    "TreeFacts",
-    "TreeNode",
-]
-
 Sql = Annotated[str, StringConstraints(max_length=10_000)]
 
 

@@ -21,8 +21,6 @@ from pathlib import Path
 
 from mahrem.web._orders import JobLimits, JobOrder, Json
 
-__all__ = ["end_with_parent", "main"]
-
 NICENESS = 5
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 _MEMORY_WORDS = ("memory", "failed to map segment", "start new thread", "alloc")

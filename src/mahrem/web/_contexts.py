@@ -14,27 +14,6 @@ if TYPE_CHECKING:
     from mahrem.web._frontier import Frontier
     from mahrem.web._runs import FederatedRun
 
-__all__ = [
-    "ApiPage",
-    "ApiRoute",
-    "AuditPage",
-    "ColumnLine",
-    "ColumnsPage",
-    "ComparePage",
-    "FederatedPage",
-    "HierarchyPage",
-    "MessagePage",
-    "PageStep",
-    "Point",
-    "ProjectsPage",
-    "PromisesPage",
-    "QueriesPage",
-    "ResultPage",
-    "RunPage",
-    "SensitiveLine",
-    "Shell",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PageStep:

@@ -11,8 +11,6 @@ from mahrem.check import one_of
 if TYPE_CHECKING:
     from mahrem.report import Report
 
-__all__ = ["draw", "drawn", "report_in"]
-
 
 def draw(folder: Path, report: Report) -> None:
     """Write the words and pictures of a report into the folder of a job."""

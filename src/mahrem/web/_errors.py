@@ -19,8 +19,6 @@ from mahrem.errors import (
 )
 from mahrem.words import load_catalogue
 
-__all__ = ["Refused", "not_found", "refusal_of"]
-
 # The class, the code in JSON, the status of HTTP; the first that fits counts.
 _KINDS: tuple[tuple[type[MahremError], str, int], ...] = (
     (ColumnNotFound, "column_not_found", 422),

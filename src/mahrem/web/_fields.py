@@ -10,8 +10,6 @@ from mahrem.settings import Setting
 from mahrem.typed import listed, number
 from mahrem.words import Catalogue, explain_setting
 
-__all__ = ["FormField", "form_fields", "read_field"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FormField:

@@ -26,20 +26,6 @@ from mahrem.web._release_bodies import (
     settings_of_step,
 )
 
-__all__ = [
-    "problem_in",
-    "read_columns",
-    "read_ledger_wish",
-    "read_own",
-    "read_point",
-    "read_promises",
-    "read_question",
-    "read_reading",
-    "read_seen",
-    "read_sweep",
-    "read_way",
-]
-
 Body = TypeVar("Body", bound=BaseModel)
 
 

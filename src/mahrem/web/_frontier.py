@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from mahrem.web._contexts import Point
 
-__all__ = ["Frontier", "frontier"]
-
 WIDTH, HEIGHT = 640, 380
 LEFT, RIGHT, TOP, BOTTOM = 64, 170, 16, 52
 _LABEL = 17.0  # the least between two names

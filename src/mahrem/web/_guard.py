@@ -20,8 +20,6 @@ from mahrem.web._errors import Refused, refusal_of
 from mahrem.web._language import LOOK, cookies_of, look_of
 from mahrem.web._sessions import Sessions
 
-__all__ = ["PICTURE_POLICY", "REPORT_POLICY", "RequestGuard"]
-
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -25,8 +25,6 @@ from mahrem.web._sessions import Sessions
 from mahrem.web._settings import ServeSettings
 from mahrem.web._store import ProjectStore, now_words
 
-__all__ = ["FILES", "KEY", "House", "HouseDep", "JobId", "ProjectDep", "ProjectId"]
-
 # What may be downloaded from a release, and as what.
 FILES = {
     **{f"data.{name}": known.media for name, known in FORMATS.items()},

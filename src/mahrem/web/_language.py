@@ -11,17 +11,6 @@ from starlette.requests import cookie_parser
 
 from mahrem.words import LANGUAGES
 
-__all__ = [
-    "LANGUAGE_COOKIE",
-    "LOOK",
-    "THEMES",
-    "THEME_COOKIE",
-    "PageLook",
-    "cookies_of",
-    "look_of",
-    "own_page",
-]
-
 LANGUAGE_COOKIE, THEME_COOKIE = "mahrem_language", "mahrem_theme"
 THEMES = ("auto", "light", "dark")
 

@@ -8,8 +8,6 @@ from pydantic import BaseModel, Field
 
 from mahrem.web._release_bodies import Columns, Promises, Reading
 
-__all__ = ["ErrorDetail", "Job", "Project", "SourceFacts", "Verb"]
-
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query"
 ]

@@ -8,8 +8,6 @@ from typing import Any
 from mahrem.web._errors import Refused
 from mahrem.web._models import Project, SourceFacts
 
-__all__ = ["needs_source", "needs_table"]
-
 
 def needs_source(project: Project) -> SourceFacts:
     """Say where the table of a project comes from, or that it has none."""

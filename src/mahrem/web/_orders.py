@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["JobLimits", "JobOrder", "JobRequest", "Json", "TablePlace"]
-
 Json: TypeAlias = dict[str, Any]  # a document: what a verb reports, what a file or a line holds
 
 

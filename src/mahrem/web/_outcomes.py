@@ -12,8 +12,6 @@ from mahrem.web._orders import JobRequest, Json
 from mahrem.web._release_bodies import ColumnChoice, Columns
 from mahrem.web._store import ProjectStore
 
-__all__ = ["result_of", "suggest_columns", "take_in"]
-
 
 def result_of(store: ProjectStore, project: str, job: str) -> Json:
     """Read what a job found."""

@@ -20,8 +20,6 @@ from mahrem.web._runs import list_runs
 from mahrem.web._sources import file_facts, pick_database
 from mahrem.web._upload import receive_form
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 

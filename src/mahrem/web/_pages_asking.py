@@ -30,8 +30,6 @@ from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Project
 from mahrem.words import Note, load_catalogue
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 

@@ -15,8 +15,6 @@ from mahrem.web._sessions import SESSION_SECONDS
 from mahrem.web._templates import render
 from mahrem.words import LANGUAGES
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 _YEAR = 365 * 24 * 3600
 

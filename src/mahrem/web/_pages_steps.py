@@ -18,8 +18,6 @@ from mahrem.web._house import House, HouseDep, JobId, ProjectDep, ProjectId
 from mahrem.web._language import LOOK
 from mahrem.web._models import Project
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 

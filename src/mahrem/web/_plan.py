@@ -16,8 +16,6 @@ from mahrem.web._release_bodies import DECLARED, Columns, Promises, settings_of_
 from mahrem.web._settings import ServeSettings
 from mahrem.web._sources import pick_file
 
-__all__ = ["KEY", "OWN_CLUSTER", "check_choices", "check_methods", "settings_of"]
-
 KEY = "pseudonym.key"  # in the folder of a project
 OWN_CLUSTER = "local[*]"  # Spark within this machine needs no declaration
 

@@ -18,8 +18,6 @@ from mahrem.web._models import ErrorDetail, Job
 from mahrem.web._orders import JobRequest
 from mahrem.words import Note
 
-__all__ = ["JobEnd", "JobQueue", "interruption"]
-
 
 @dataclass(frozen=True)
 class JobEnd:

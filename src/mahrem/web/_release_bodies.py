@@ -18,23 +18,6 @@ from mahrem.readers import Reader
 from mahrem.release import release_settings
 from mahrem.settings import Setting, read_setting
 
-__all__ = [
-    "DECLARED",
-    "ROLES",
-    "ColumnChoice",
-    "Columns",
-    "FileBelow",
-    "Name",
-    "Promises",
-    "Reading",
-    "RoleName",
-    "Strict",
-    "Text",
-    "must_be",
-    "settings_of_column",
-    "settings_of_step",
-]
-
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(max_length=200)]
 RoleName = Literal["quasi", "sensitive", "identifier", "insensitive", "drop"]

@@ -23,8 +23,6 @@ from mahrem.web._settings import ServeSettings
 from mahrem.web._sources import locate
 from mahrem.web._store import ProjectStore, now_words
 
-__all__ = ["Runner"]
-
 _LOG = logging.getLogger("mahrem.web")
 _GRACE = 3.0  # seconds between asking a process to end and ending it
 _SWEEP = 30.0  # seconds between looks for raw data that is too old

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from mahrem.web._settings import ServeSettings
 
-__all__ = ["FederatedRun", "FederatedRuns", "list_runs"]
-
 _STATE, _SUMMARY = "state.json", "summary.json"
 _FIGURES = ("exact", "rules", "rows", "seconds", "exchanges")  # of a summary: figures, no names of clients
 _MOST_FOLDERS = 2000

@@ -15,8 +15,6 @@ from mahrem.web._settings import ServeSettings
 if TYPE_CHECKING:
     from mahrem.web._guard import RequestGuard
 
-__all__ = ["create_app", "serve"]
-
 
 def create_app(
     settings: ServeSettings | None = None,

@@ -14,8 +14,6 @@ from pathlib import Path
 from mahrem.web._errors import Refused
 from mahrem.web._store import replace_private
 
-__all__ = ["Sessions"]
-
 TOKEN_SECONDS = 3600.0
 SESSION_SECONDS = 12 * 3600.0
 _TRIES, _WINDOW = 10, 60.0

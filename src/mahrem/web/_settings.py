@@ -17,8 +17,6 @@ from mahrem.release import state_folder
 from mahrem.settings import check_settings, setting
 from mahrem.typed import size
 
-__all__ = ["ServeSettings", "is_loopback", "read_password"]
-
 _SHORTEST = 12  # characters of a password that others may try from outside
 
 

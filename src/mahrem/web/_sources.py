@@ -15,17 +15,6 @@ from mahrem.web._needs import needs_source
 from mahrem.web._orders import TablePlace
 from mahrem.web._settings import ServeSettings
 
-__all__ = [
-    "HEAD",
-    "database_label",
-    "file_facts",
-    "kind_of",
-    "list_files",
-    "locate",
-    "pick_database",
-    "pick_file",
-]
-
 HEAD = 512  # bytes that show what a file is
 _ARCHIVES = {
     b"PK\x03\x04": "a ZIP archive or a spreadsheet",

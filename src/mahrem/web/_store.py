@@ -19,8 +19,6 @@ from mahrem.web._errors import not_found
 from mahrem.web._models import Project
 from mahrem.web._release_bodies import Columns
 
-__all__ = ["ProjectStore", "make_private", "now_words", "replace_private"]
-
 _ID = re.compile(r"[0-9a-f]{32}")
 _PROJECT = "project.json"
 _SHOWN = 120  # characters of a name that are kept

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mahrem.web._models import ErrorDetail
     from mahrem.words import Catalogue
 
-__all__ = ["render", "say_error"]
-
 
 def render(page: object) -> str:
     """Draw a page by its context, or a template that needs none by its name, in a person's language."""

@@ -13,8 +13,6 @@ from mahrem.web._store import ProjectStore
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["receive_body", "receive_form"]
-
 _MOST_TEXT = 10_000  # bytes of a form that are not the file: its other fields, and the head of each
 _SMALL = 100_000  # bytes around a file in a form
 

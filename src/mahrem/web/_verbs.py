@@ -11,8 +11,6 @@ from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
 from mahrem.words import Note, Progress
 
-__all__ = ["VERBS", "perform"]
-
 
 def perform(order: JobOrder, progress: Progress) -> Json:
     """Do what an order says; gives what goes into ``result.json``."""

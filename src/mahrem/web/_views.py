@@ -45,19 +45,6 @@ from mahrem.web._release_bodies import (
 from mahrem.web._sources import database_label, list_files
 from mahrem.words import Note, load_catalogue
 
-__all__ = [
-    "audit_page",
-    "columns_page",
-    "compare_page",
-    "hierarchy_page",
-    "projects_page",
-    "promises_page",
-    "queries_page",
-    "result_page",
-    "run_page",
-    "shell_of",
-]
-
 _STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
-__all__ = ["zip_files"]
-
 _CHUNK = 2**20
 
 

@@ -15,8 +15,6 @@ from mahrem.check import one_of
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
 
-__all__ = ["LANGUAGES", "NOTHING", "Catalogue", "Language", "braces", "flat", "load_catalogue"]
-
 _HERE = "mahrem.words"
 MOST_NAMES = 10
 NOTHING = "\N{EN DASH}"  # stands where there is no figure

@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from mahrem.words._catalogue import load_catalogue
 
-__all__ = ["Note", "Progress", "in_silence"]
-
 
 class Note(str):
     """What happened, by a code that every catalogue has words for: ``Note("warning.no_k")``.

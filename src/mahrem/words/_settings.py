@@ -5,8 +5,6 @@ from __future__ import annotations
 from mahrem.settings import Setting
 from mahrem.words._catalogue import Catalogue
 
-__all__ = ["explain_setting"]
-
 
 def explain_setting(catalogue: Catalogue, words: str, known: Setting) -> str:
     """Say what a setting means: the sentence under ``setting.<words>``, with its choices and its default.

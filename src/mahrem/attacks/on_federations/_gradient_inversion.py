@@ -12,8 +12,6 @@ from mahrem.attacks._finding import Finding, counted_finding
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["GradientInversion", "rows_behind"]
-
 
 def rows_behind(
     matrix: Floats, offset: Floats, *, agree: int = 2, tolerance: float = 0.05, most: int = 1000

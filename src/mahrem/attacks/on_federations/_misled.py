@@ -13,8 +13,6 @@ from mahrem.attacks.on_models import Examples, Says
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Mask
 
-__all__ = ["Misled"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Misled:

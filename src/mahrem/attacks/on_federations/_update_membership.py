@@ -20,8 +20,6 @@ from mahrem.attacks.on_models import (
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["UpdateMembership"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateMembership:

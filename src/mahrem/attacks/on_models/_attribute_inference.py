@@ -15,8 +15,6 @@ from mahrem.attacks.on_models._target import ModelTarget
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Integers
 
-__all__ = ["AttributeFinding", "AttributeInference"]
-
 DOUBT = 0.025  # how often an alarm may be false
 
 

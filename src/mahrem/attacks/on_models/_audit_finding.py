@@ -9,8 +9,6 @@ from mahrem.attacks._finding import Finding
 from mahrem.attacks._interval import clopper_pearson
 from mahrem.attacks.on_models._audited_bound import AuditedBound
 
-__all__ = ["AuditFinding", "audit_finding"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFinding(Finding):

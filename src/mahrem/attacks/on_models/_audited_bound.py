@@ -12,8 +12,6 @@ from mahrem import check
 from mahrem.attacks._interval import binomial_tail
 from mahrem.errors import InvalidParameter
 
-__all__ = ["AuditedBound", "audited_epsilon", "guess_chance"]
-
 LARGEST_EPSILON = 50.0
 HALVINGS = 60
 

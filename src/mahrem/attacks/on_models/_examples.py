@@ -11,8 +11,6 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats, Integers
 
-__all__ = ["Examples", "Says", "log_odds", "refuse_mixed", "refuse_shared_rows", "true_chances"]
-
 SMALLEST = 1e-12  # a probability is never quite 0 or 1
 DISTINCT = 10  # rows; fewer may well come as often in another table
 OVERLAP = 0.05  # more rows of the others among the members than chance explains

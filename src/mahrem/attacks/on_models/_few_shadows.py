@@ -11,8 +11,6 @@ from mahrem.attacks.on_models._shadow_attack import MANY, ShadowAttack, moments
 from mahrem.attacks.on_models._shadow_models import Shadows
 from mahrem.types import Floats
 
-__all__ = ["FewShadows", "shrunk_ratios"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FewShadows(ShadowAttack):

@@ -13,8 +13,6 @@ from mahrem.attacks.on_models._shadow_attack import MANY, ShadowAttack, moments
 from mahrem.attacks.on_models._shadow_models import Shadows
 from mahrem.types import Floats, Mask
 
-__all__ = ["Lira", "likelihood_ratios"]
-
 ENOUGH = 32  # fewer shadows share one variance over all rows, as the authors advise
 LEAST_SPREAD = 1e-3
 

@@ -10,8 +10,6 @@ from mahrem.attacks.on_models._examples import Examples, Says, log_odds, refuse_
 from mahrem.attacks.on_models._membership_finding import ModelFinding, membership_finding
 from mahrem.attacks.on_models._target import ModelTarget
 
-__all__ = ["LossThreshold"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LossThreshold:

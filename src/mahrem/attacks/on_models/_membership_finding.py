@@ -13,8 +13,6 @@ from mahrem.attacks._interval import clopper_pearson
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats
 
-__all__ = ["RATES", "ModelFinding", "area_under_curve", "chance_rates", "membership_finding"]
-
 RATES = (0.001, 0.01)  # false alarms at which the share of members found is told
 LEAST = 20  # members, and as many others
 

@@ -16,8 +16,6 @@ from mahrem.attacks.on_models._target import ModelTarget
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["InversionFinding", "ModelInversion", "invert"]
-
 STEPS = 60  # a red team has other attacks to try
 
 

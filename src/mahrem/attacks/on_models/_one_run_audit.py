@@ -17,8 +17,6 @@ from mahrem.attacks.on_models._target import ModelTarget
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Mask
 
-__all__ = ["OneRunAudit"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class OneRunAudit:

@@ -17,8 +17,6 @@ from mahrem.attacks.on_models._target import ModelTarget
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Mask
 
-__all__ = ["MANY", "ShadowAttack", "moments"]
-
 MANY = 16  # shadows from which on each row speaks for itself
 
 

@@ -14,8 +14,6 @@ from mahrem.attacks.on_models._examples import Examples, log_odds, true_chances
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.types import Floats, Mask
 
-__all__ = ["Shadows", "train_shadows"]
-
 Make = Callable[[int], Any]
 
 

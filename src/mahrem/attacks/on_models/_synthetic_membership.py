@@ -15,8 +15,6 @@ from mahrem.errors import InvalidInput
 from mahrem.learning.synthesis import closest_distances
 from mahrem.types import Floats
 
-__all__ = ["SyntheticMembership"]
-
 LEAST_DISTANCE = 1e-9
 
 

@@ -14,8 +14,6 @@ from mahrem.attacks.on_models._target import RowsTarget
 from mahrem.errors import InvalidInput, shorten
 from mahrem.types import Floats
 
-__all__ = ["SyntheticTables"]
-
 MOST_VALUES = 200  # a text column with more is left out: each value would be a column
 MOST_RELEASED = 200_000  # rows of the release that are looked at; fewer would hide copies
 MOST_PAIRS = 400_000_000  # of a person asked about and a released row

@@ -14,8 +14,6 @@ from mahrem.attacks.on_models._examples import Examples
 from mahrem.errors import spelled
 from mahrem.types import Floats, Mask
 
-__all__ = ["Attributes", "AuditRecords", "ModelTarget", "RowsTarget"]
-
 SOME = 2000  # rows for attacks that ask often
 
 # By name: places among the inputs, and what they are for each value.

@@ -20,8 +20,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["PopulationPriors", "RuledOut", "revealed_rows", "rows_shown"]
-
 PEOPLE = 2000  # priors are asked about so many at most
 
 

@@ -20,8 +20,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Composition"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Composition:

@@ -19,8 +19,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Downcoding"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Downcoding:

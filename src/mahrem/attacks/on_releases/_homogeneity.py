@@ -16,8 +16,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Homogeneity", "homogeneous_rows"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Homogeneity:

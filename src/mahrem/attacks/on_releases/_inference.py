@@ -19,8 +19,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Features", "Inference", "features_of"]
-
 _WORDS: Final = 40  # values of a column of words that become features
 _ROWS: Final = 20_000  # rows a model is trained on
 

@@ -20,8 +20,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Linkage", "linkage_chances"]
-
 _SETS = 20  # sets of known columns that trials are spread over
 
 

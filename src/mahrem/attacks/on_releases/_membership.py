@@ -18,8 +18,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Membership", "presence_chances"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Membership:

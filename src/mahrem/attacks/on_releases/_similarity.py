@@ -21,8 +21,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Similarity", "rows_under_one_node", "rows_within"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Similarity:

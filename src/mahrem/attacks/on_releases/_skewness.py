@@ -17,8 +17,6 @@ from mahrem.words import Note
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases._target import ReleaseTarget
 
-__all__ = ["Skewness", "shuffled_rate", "skewed_rows"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Skewness:

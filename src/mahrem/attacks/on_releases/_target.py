@@ -9,8 +9,6 @@ from typing import Literal
 from mahrem.matching import People, Published
 from mahrem.types import Mask
 
-__all__ = ["ReleaseTarget"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleaseTarget:

@@ -30,8 +30,6 @@ from mahrem.dp.accounting._events import (
 )
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Cost", "Spend", "composed_cost", "epsilon_of", "plain_sum", "proves"]
-
 LOOSE = 100.0  # above, nothing is promised that would be worth a distribution of millions of points
 LARGEST_SIGMA = 1e5
 _EXACT = 1 + 1e-9  # sums of quotients end a digit off

@@ -10,18 +10,6 @@ import numpy as np
 
 from mahrem.errors import InvalidParameter
 
-__all__ = [
-    "discrete_gaussian_delta",
-    "discrete_gaussian_sigma",
-    "gaussian_delta",
-    "gaussian_epsilon",
-    "gaussian_multiplier",
-    "laplace_scale",
-    "rho_for",
-    "zcdp_delta",
-    "zcdp_epsilon",
-]
-
 MARGIN = 1 + 1e-9  # more noise than the bisection asks for: covers its last digits
 MOST_TERMS = 1 << 24
 

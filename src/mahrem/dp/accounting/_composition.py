@@ -23,8 +23,6 @@ from mahrem.dp.accounting._events import (
     pure_epsilon,
 )
 
-__all__ = ["total_cost"]
-
 
 def total_cost(
     composition: str, spends: Sequence[Spend], delta: float, relation: Relation, *, cross_check: bool = False

@@ -15,23 +15,6 @@ from mahrem import check
 from mahrem.dp._extra import accounting
 from mahrem.errors import InvalidParameter
 
-__all__ = [
-    "Approximate",
-    "Composed",
-    "DiscreteGaussian",
-    "DiscreteLaplace",
-    "Event",
-    "Foreign",
-    "Gaussian",
-    "Laplace",
-    "Pure",
-    "Repeated",
-    "event_from_dict",
-    "event_to_dict",
-    "foreign",
-    "promise_event",
-]
-
 
 @dataclass(frozen=True)
 class Pure:

@@ -12,8 +12,6 @@ from mahrem.dp.accounting import Event, Gaussian
 from mahrem.dp.noise._mechanisms import Exponential
 from mahrem.errors import InvalidParameter
 
-__all__ = ["RangedExponential", "bounded_range_epsilon", "bounded_range_multiplier"]
-
 MARGIN = 1 + 1e-6  # covers what the search over offsets may miss; the maximum is flat there
 _OFFSETS = 2_001
 _LARGEST = 30.0

@@ -29,16 +29,6 @@ from mahrem.dp.accounting import Gaussian as GaussianEvent
 from mahrem.dp.accounting import Laplace as LaplaceEvent
 from mahrem.errors import GuaranteeBroken, InvalidParameter
 
-__all__ = [
-    "Exponential",
-    "GaussianNoise",
-    "IntegerNoise",
-    "LaplaceNoise",
-    "PermuteAndFlip",
-    "gaussian_integers",
-    "laplace_integers",
-]
-
 SLACK = 1 + 1e-9  # OpenDP rounds its own figures up
 LARGEST = 1 << 62
 

@@ -13,8 +13,6 @@ from mahrem.dp.accounting import Approximate, Event
 from mahrem.dp.noise._mechanisms import integer_sampler
 from mahrem.types import Integers
 
-__all__ = ["SmoothLaplace"]
-
 LEAST = 1e-3  # of a step; the maximum with a constant is as smooth, and a scale is never 0
 
 

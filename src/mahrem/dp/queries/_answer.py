@@ -19,8 +19,6 @@ from mahrem.dp.queries._sums import Bounds
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import ColumnDeclaration, Reading
 
-__all__ = ["Answer", "answer_query", "preview_query"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:

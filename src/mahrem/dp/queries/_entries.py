@@ -11,8 +11,6 @@ from mahrem.entries import Entries, Entry
 if TYPE_CHECKING:
     from mahrem.dp.queries._query import Query
 
-__all__ = ["QUERIES", "QueryEntry", "spellings"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class QueryEntry(Entry):

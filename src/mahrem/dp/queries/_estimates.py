@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Estimate", "mean_of", "variance_of"]
-
 
 @dataclass(frozen=True)
 class Estimate:

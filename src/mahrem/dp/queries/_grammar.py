@@ -22,8 +22,6 @@ from mahrem.dp.queries._entries import QUERIES, spellings
 from mahrem.dp.queries._query import Query
 from mahrem.errors import InvalidParameter
 
-__all__ = ["parse_query"]
-
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<word>[^\W\d]\w*)"

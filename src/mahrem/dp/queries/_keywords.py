@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-__all__ = ["QueryKeywords"]
-
 
 class QueryKeywords(TypedDict, total=False):
     """How a question is answered.

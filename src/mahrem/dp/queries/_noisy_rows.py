@@ -14,8 +14,6 @@ from mahrem.dp.queries._plan import Addition, NoisyTerm, QueryPlan, Selection, S
 from mahrem.dp.queries._sums import Bounds
 from mahrem.types import Integers
 
-__all__ = ["noisy_rows", "previewed_rows"]
-
 SIZES = (100, 1_000, 10_000, 100_000)  # of groups, where an error depends on that
 # Bounds stay in the ledger and widen the noise of later answers, so noise alone must hardly ever make one.
 _EMPTY_CELL_TAKEN = 1e-6

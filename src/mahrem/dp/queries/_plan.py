@@ -11,8 +11,6 @@ from mahrem.dp.noise import IntegerNoise, PermuteAndFlip, SmoothLaplace
 from mahrem.dp.queries._query import Query
 from mahrem.dp.queries._settings import QuerySettings
 
-__all__ = ["Addition", "NoisyTerm", "QueryPlan", "Selection", "Smooth"]
-
 
 @dataclass(frozen=True)
 class NoisyTerm:

@@ -17,8 +17,6 @@ from mahrem.dp.queries._query import ColumnQuery, Query
 from mahrem.dp.queries._settings import QuerySettings
 from mahrem.errors import InvalidParameter
 
-__all__ = ["plan_query"]
-
 MOST_CELLS = 100_000
 MOST_SELECTIONS = 2_000  # each holds a grid
 FINEST = 1024  # lattice steps per sensitivity

@@ -12,8 +12,6 @@ from mahrem.dp._tally import Condition, EvenGrid, Term
 from mahrem.dp.queries._query import ColumnQuery, Totals
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Median", "QuantileRange", "Quantiles", "SmoothMedian"]
-
 GRID = 4096  # steps of the grid quantiles are selected from
 
 

@@ -12,8 +12,6 @@ from mahrem.dp._tally import Condition, Key, Term
 from mahrem.dp.queries._estimates import Estimate
 from mahrem.errors import InvalidParameter
 
-__all__ = ["ColumnQuery", "Query", "Totals"]
-
 Totals: TypeAlias = tuple[tuple[Term, ...], tuple[Key, ...]]  # what is added up, by which keys beside ``by``
 
 

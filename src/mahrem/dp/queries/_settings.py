@@ -9,8 +9,6 @@ from mahrem.dp._ledger_settings import check_budget
 from mahrem.errors import InvalidParameter
 from mahrem.settings import number, setting, text
 
-__all__ = ["NOISES", "QuerySettings"]
-
 NOISES = ("laplace", "gaussian")
 
 

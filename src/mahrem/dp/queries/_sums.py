@@ -13,8 +13,6 @@ from mahrem.dp.queries._estimates import Estimate, mean_of, variance_of
 from mahrem.dp.queries._query import ColumnQuery, Query, Totals
 from mahrem.errors import InvalidParameter
 
-__all__ = ["Bounds", "Count", "Histogram", "Mean", "Sum", "Variance"]
-
 BINS = 10
 POWERS = range(-10, 41)
 EDGES = (*(-(2.0**power) for power in reversed(POWERS)), 0.0, *(2.0**power for power in POWERS))

@@ -21,22 +21,6 @@ from typing import Any
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, MissingExtra
 
-__all__ = [
-    "OPERATOR",
-    "PINNED",
-    "Clock",
-    "as_content",
-    "bearer",
-    "carried",
-    "from_content",
-    "need_flower",
-    "other_version",
-    "our_version",
-    "refused_certificate",
-    "reply_statement",
-    "shown",
-]
-
 PINNED = "1.41.0"
 OPERATOR = "x-mahrem-operator"  # header with the operator's token
 

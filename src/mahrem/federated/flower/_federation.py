@@ -28,8 +28,6 @@ from mahrem.federated.wire import (
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["Federation", "client_name"]
-
 VERSION = 1
 _TOP = ("version", "address", "authority", "answer_seconds", "table", "learning", "clients")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -30,8 +30,6 @@ from mahrem.federated.wire import (
     unpack_message,
 )
 
-__all__ = ["FlowerGrid", "wait_for_clients"]
-
 LOOK = 0.05  # seconds between two looks for answers
 KIND = "query.mahrem"
 

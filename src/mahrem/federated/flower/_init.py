@@ -25,16 +25,6 @@ from mahrem.federated.wire import (
     write_public,
 )
 
-__all__ = [
-    "FILE",
-    "NewFederation",
-    "init_federation",
-    "make_key_files",
-    "make_sum_key_files",
-    "renew_certificate",
-    "server_folder",
-]
-
 FILE = "federation.toml"
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
 

@@ -17,8 +17,6 @@ from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._init import FILE, server_folder
 from mahrem.federated.wire import MOST_BYTES, read_certificate, read_public_key, refuse_dates
 
-__all__ = ["Guard", "serve_federation"]
-
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]

@@ -16,8 +16,6 @@ from mahrem.table import Reading
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["FederationMember"]
-
 
 @dataclass(frozen=True)
 class FederationMember:

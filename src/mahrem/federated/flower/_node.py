@@ -26,8 +26,6 @@ from mahrem.federated.wire import Answerer, pack_message, sign_bytes, unpack_mes
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["FlowerNode"]
-
 BEAT = 10.0  # seconds after which a silent node counts as lost; the least that Flower allows
 QUICK, SLOW = 0.03, 1.0  # seconds between two looks for work, after work and after a while without
 

@@ -13,8 +13,6 @@ from mahrem.federated.wire import read_secret, write_private
 from mahrem.learning.rules import RuleList
 from mahrem.table import Reading
 
-__all__ = ["reveal_model", "reveal_weights"]
-
 
 def reveal_model(
     file: Path, model: Path, source: object, key: Path, *, reading: Reading | None = None

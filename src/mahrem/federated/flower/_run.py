@@ -15,8 +15,6 @@ from mahrem.federated.flower._connection import Clock, bearer, need_flower, refu
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._grid import FlowerGrid
 
-__all__ = ["FlowerRun"]
-
 BEAT = 5.0  # seconds between two signs of life
 _APP = """[project]
 name = "mahrem"

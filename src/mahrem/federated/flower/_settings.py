@@ -8,8 +8,6 @@ from pathlib import Path
 from mahrem.federated._readers import from_number, path, refuse_settings
 from mahrem.settings import setting, text
 
-__all__ = ["FederationSettings"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class FederationSettings:

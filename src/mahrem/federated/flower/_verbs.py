@@ -21,8 +21,6 @@ from mahrem.federated.runs import ClientSettings, RunSettings, TaskRun, Tell
 from mahrem.federated.wire import read_private_key
 from mahrem.table import Reading
 
-__all__ = ["join_federation", "run_federation"]
-
 APART = 5.0  # seconds between two clocks that are worth a word
 
 

@@ -19,8 +19,6 @@ from mahrem.federated.networks._stack import (
 )
 from mahrem.types import Floats, Integers
 
-__all__ = ["LARGEST", "Network", "client_seed", "even_batches", "scores_of", "wrong_weights"]
-
 LARGEST = 1_000.0  # a weight beyond this is refused
 
 

@@ -11,8 +11,6 @@ from mahrem.federated.networks._stack import LayerStack, Weights, cross_entropy_
 from mahrem.learning.private import SecretStream, TrainingPlan
 from mahrem.types import Floats, Integers
 
-__all__ = ["clipped_gradients", "train_privately"]
-
 
 def clipped_gradients(stack: LayerStack, slope: Weights, clip: float) -> None:
     """Sum the rows' gradients into the stack, each shortened to ``clip`` (L2) over all layers.

@@ -11,16 +11,6 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
 
-__all__ = [
-    "LayerStack",
-    "Weights",
-    "cross_entropy_slope",
-    "first_weights",
-    "layers_of",
-    "read_values",
-    "shapes_of",
-]
-
 Weights: TypeAlias = NDArray[Any]  # floats of 32 or 64 bits
 LARGEST_VALUE = 1e6  # a value or slope between layers beyond this is refused
 

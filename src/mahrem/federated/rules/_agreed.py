@@ -15,8 +15,6 @@ from mahrem.federated.rules._silo import RulesSilo
 from mahrem.federated.wire import Message
 from mahrem.types import Integers
 
-__all__ = ["AgreedClient"]
-
 
 @dataclass
 class AgreedClient:

@@ -11,8 +11,6 @@ from mahrem.arrays import ItemMatrix, join_sets
 from mahrem.errors import InvalidInput
 from mahrem.types import Codes, Integers
 
-__all__ = ["check_sets", "next_levels", "union"]
-
 AHEAD = 2_000  # sets of larger sizes that are counted in the same round
 
 

@@ -12,8 +12,6 @@ from mahrem.errors import InvalidInput
 from mahrem.learning.rules import ClassRules
 from mahrem.types import Integers, Mask
 
-__all__ = ["AskCover", "cover_together"]
-
 AskCover: TypeAlias = Callable[[ItemMatrix, Integers, Integers], Integers]  # (left, right, sure) -> counts
 
 

@@ -12,8 +12,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.rules import Rule, RuleList
 
-__all__ = ["Disguise"]
-
 LENGTH = 20  # characters of a token: 80 bits
 
 

@@ -22,8 +22,6 @@ from mahrem.types import Integers
 if TYPE_CHECKING:
     from mahrem.federated.rules._plan import RulesPlan
 
-__all__ = ["Candidates", "ExactSettings", "RulesResult", "learn_exact"]
-
 Candidates: TypeAlias = Literal["levels", "partition"]
 
 

@@ -14,8 +14,6 @@ from mahrem.learning.rules import Rule, RuleList
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["NoisyRules", "discrete_laplace", "perturb_rules"]
-
 FINE = 1 << 20  # epsilon is read as a fraction of this
 
 

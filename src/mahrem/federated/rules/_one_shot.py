@@ -15,8 +15,6 @@ from mahrem.federated.rules._exact import RulesResult
 from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.learning.rules import CbaSettings, Rule, RuleList
 
-__all__ = ["MergedRules", "SumOver", "learn_one_shot", "without_few"]
-
 SumOver: TypeAlias = Literal["all", "senders"]
 Left: TypeAlias = tuple[tuple[str, str], ...]
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from mahrem.federated.rules._one_shot import SumOver
     from mahrem.learning.rules import CbaSettings, Cut
 
-__all__ = ["RulesPlan"]
-
 HOWS = ("exact", "one-shot")
 _WORD: dict[str, Any] = {"read": text, "group": "rules", "metavar": "NAME"}
 _AMOUNT: dict[str, Any] = {"read": number, "group": "rules", "metavar": "X"}

@@ -12,8 +12,6 @@ from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.rules import QuantileBins
 
-__all__ = ["RulesSchema"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RulesSchema:

@@ -25,8 +25,6 @@ from mahrem.learning.rules import (
 )
 from mahrem.types import Codes, Integers
 
-__all__ = ["ItemTable", "RulesSilo", "cover_counts"]
-
 RulesProtection = Callable[[RuleList], RuleList]
 
 

@@ -42,8 +42,6 @@ from mahrem.federated.shapes import (
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import LocalGrid
 
-__all__ = ["ShapeFederation", "ShapeRun", "arrange", "mean_model"]
-
 MODELS = ("mlp", "logistic")
 After: TypeAlias = Callable[[int], None]
 

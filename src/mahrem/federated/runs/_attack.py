@@ -24,8 +24,6 @@ from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats
 
-__all__ = ["attack_run", "is_run"]
-
 HIDDEN = "the server of this run saw sums of all clients only"
 SEEN = "the server of this run saw them: listen there (mahrem.federated.weights.ListeningGrid)"
 RULES = (

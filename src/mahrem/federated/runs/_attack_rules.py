@@ -17,8 +17,6 @@ from mahrem.learning.rules import RuleList, as_cells
 from mahrem.table import Kind, read_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["accuracy_of_rules", "members_of_rules", "read_rules", "target_of"]
-
 BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
 
 

@@ -8,8 +8,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers
 
-__all__ = ["dirichlet_rows"]
-
 
 def dirichlet_rows(labels: Integers, clients: int, alpha: float, *, seed: int = 0) -> list[Integers]:
     """Share rows so that each class is spread over the clients by a draw from a Dirichlet distribution.

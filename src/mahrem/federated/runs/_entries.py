@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from mahrem.entries import Entries, Entry
 
-__all__ = ["BINS", "SHAPES", "FederationShape"]
-
 BINS: Entries[Entry] = Entries(
     "mahrem.bins",
     Entry,

@@ -17,8 +17,6 @@ from typing import Any
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
 from mahrem.federated.wire import LOG_FILES, CountedGrid, Described, Exchange, ExchangeLog, WatchedGrid
 
-__all__ = ["CHECKPOINT", "PROGRESS", "RunFolder"]
-
 STATE = "state.json"
 CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
 PROGRESS = "checkpoint.json"  # what was reached in each round

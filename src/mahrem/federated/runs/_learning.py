@@ -29,8 +29,6 @@ from mahrem.federated.weights import (
 from mahrem.federated.wire import CountedGrid
 from mahrem.types import Floats, Integers
 
-__all__ = ["LearningRun", "draw_history"]
-
 FEW_SILOS = 32  # privacy reports that the summary holds; privacy.json has all
 DRAWN = 10  # rounds in the picture; learning.csv has all
 

@@ -10,8 +10,6 @@ from typing import Any
 from mahrem.federated.runs._folder import CHECKPOINT, PROGRESS, STATE, RunFolder
 from mahrem.federated.weights import SharedModel, UpdateVerdict, WeightsResult
 
-__all__ = ["RunProgress"]
-
 
 @dataclass
 class RunProgress:

@@ -32,8 +32,6 @@ from mahrem.table import Reading, open_source
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["RulesRun", "RulesTask", "disguise_rules", "perturb_for"]
-
 
 @dataclass(frozen=True)
 class RulesTask:

@@ -14,8 +14,6 @@ from mahrem.settings import setting, switch
 if TYPE_CHECKING:
     from mahrem.table import Reading
 
-__all__ = ["ClientSettings", "RunSettings", "Tell", "refuse_other_task"]
-
 Tell = Callable[[str], None]
 _FILE: dict[str, Any] = {"read": path, "takes": "Path | None", "metavar": "FILE", "private": True}
 

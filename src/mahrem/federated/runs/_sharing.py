@@ -12,8 +12,6 @@ from mahrem.settings import setting, text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SPLITS", "TableSharing"]
-
 SPLITS = ("iid", "skewed", "dirichlet")
 _GROUP: dict[str, Any] = {"group": "clients of a simulation"}
 

@@ -17,8 +17,6 @@ from mahrem.federated.runs._task import TaskInFolder
 from mahrem.federated.wire import LocalGrid
 from mahrem.table import Reading, open_source
 
-__all__ = ["SimulatedFederation", "SimulatedTable", "Simulation", "simulate"]
-
 
 @dataclass(frozen=True)
 class SimulatedTable:

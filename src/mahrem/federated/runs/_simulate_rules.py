@@ -19,8 +19,6 @@ from mahrem.federated.wire import LocalGrid
 from mahrem.learning.rules import RuleList, as_cells, cba
 from mahrem.table import Kind, read_kind
 
-__all__ = ["RulesSimulation"]
-
 FEW = 10  # a column of numbers with at most so many values is left as it is
 
 

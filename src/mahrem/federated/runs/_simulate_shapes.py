@@ -22,8 +22,6 @@ from mahrem.federated.shapes import learning_rows, model_of
 from mahrem.federated.weights import SharedModel, SharedSchema, figures_of, propose_schema
 from mahrem.federated.wire import CountedGrid, Exchange, Traffic
 
-__all__ = ["ShapeFigures", "ShapeSimulation", "compare_shape"]
-
 AfterShapeRound = Callable[[int, Traffic, Mapping[str, Any]], None]
 
 

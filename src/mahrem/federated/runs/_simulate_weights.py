@@ -31,8 +31,6 @@ from mahrem.federated.weights import (
 )
 from mahrem.federated.wire import Answerer, ClientPool, LocalGrid
 
-__all__ = ["WeightsSimulation", "train_alone"]
-
 HELD = 64  # clients in memory at once, where few take part in a round
 
 

@@ -14,8 +14,6 @@ from mahrem.federated.runs._dirichlet import dirichlet_rows
 from mahrem.federated.runs._sharing import SPLITS
 from mahrem.types import Integers
 
-__all__ = ["rows_apart", "split_rows", "split_table"]
-
 
 def rows_apart(
     whole: pl.DataFrame, count: int, seed: int | Sequence[int]

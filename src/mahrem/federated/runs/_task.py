@@ -13,8 +13,6 @@ from mahrem.federated.sums import ClientKeys, SumPlan
 from mahrem.federated.wire import Answerer, CountedGrid, Described
 from mahrem.table import Reading
 
-__all__ = ["FederatedTask", "TableOwner", "TaskInFolder", "TaskRun"]
-
 
 class TaskRun(Protocol):
     """One run of a task, in its folder."""

@@ -20,8 +20,6 @@ from mahrem.table import Reading, open_source
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["WeightsTask"]
-
 
 @dataclass(frozen=True)
 class WeightsTask:

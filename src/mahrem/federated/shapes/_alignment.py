@@ -13,8 +13,6 @@ from mahrem.federated.wire import Words
 from mahrem.table import pseudonyms
 from mahrem.types import Integers
 
-__all__ = ["AlignedRows", "HashedIds", "align_ids", "hash_ids", "normalise_ids"]
-
 
 @dataclass(frozen=True)
 class HashedIds:

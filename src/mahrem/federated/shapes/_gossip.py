@@ -11,8 +11,6 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["Neighbours", "mix_values"]
-
 
 @dataclass(frozen=True)
 class Neighbours:

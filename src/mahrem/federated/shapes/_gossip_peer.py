@@ -18,8 +18,6 @@ from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import LocalGrid, Message, MessageGrid, ask_all
 from mahrem.types import Floats
 
-__all__ = ["GossipPeer", "GossipPlan", "GossipResult", "learn_by_gossip"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class GossipPlan(ShapePlan):

@@ -8,8 +8,6 @@ from mahrem import check
 from mahrem.dp import Ledger, RandomisedResponse, local_event
 from mahrem.types import Integers
 
-__all__ = ["LabelNoise"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LabelNoise:

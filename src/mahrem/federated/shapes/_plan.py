@@ -17,8 +17,6 @@ from mahrem.federated.networks import Network, Weights, wrong_weights
 from mahrem.federated.weights import LearningPlan, SharedModel, SharedSchema
 from mahrem.types import Floats, Integers
 
-__all__ = ["ShapePlan", "learning_rows", "model_of"]
-
 PROTOCOL = 1  # parties of another version are refused
 
 

@@ -21,8 +21,6 @@ from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns,
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Message, MessageGrid
 
-__all__ = ["SplitClient", "join_split", "learn_split", "server_layers"]
-
 
 class SplitClient:
     """A client of vanilla split learning: sends what its layers make of its rows, and their labels.

@@ -28,8 +28,6 @@ from mahrem.federated.weights import SharedModel, SharedSchema, enough, weighted
 from mahrem.federated.wire import Message, MessageGrid, ask_all
 from mahrem.types import Floats
 
-__all__ = ["TransferClient", "TransferPlan", "TransferResult", "learn_transfer"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TransferPlan(ShapePlan):

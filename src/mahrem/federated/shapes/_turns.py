@@ -25,8 +25,6 @@ from mahrem.federated.shapes._plan import ShapePlan, learning_rows
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Message, MessageGrid, Seal, ask_all
 
-__all__ = ["AfterTurns", "ClientTurns", "LostClient", "ServerTurns", "SplitPlan", "SplitResult"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SplitPlan(ShapePlan):

@@ -16,8 +16,6 @@ from mahrem.federated.shapes._turns import AfterTurns, ClientTurns, ServerTurns,
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Message, MessageGrid
 
-__all__ = ["UShapedClient", "learn_u_shaped"]
-
 
 class UShapedClient:
     """A client that keeps rows and labels: it has the first layers and the last ones.

@@ -19,8 +19,6 @@ from mahrem.federated.shapes._vertical_plan import VerticalPlan
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Message, MessageGrid, sorted_out
 
-__all__ = ["VerticalResult", "join_parties", "learn_vertical"]
-
 
 @dataclass(frozen=True)
 class VerticalResult:

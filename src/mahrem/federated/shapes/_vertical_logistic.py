@@ -8,8 +8,6 @@ import numpy as np
 
 from mahrem.federated.networks import Weights, cross_entropy_slope, read_values
 
-__all__ = ["LinearPart", "SummedTop"]
-
 
 class LinearPart:
     """One party's columns: their share of every class's score.

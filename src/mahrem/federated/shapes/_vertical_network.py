@@ -15,8 +15,6 @@ from mahrem.federated.networks import (
     shapes_of,
 )
 
-__all__ = ["JoinedTop", "joined_layers", "units_of"]
-
 
 def units_of(width: int, units: int, seed: int) -> LayerStack:
     """Give one party's layer: its columns become a few units, with ReLU."""

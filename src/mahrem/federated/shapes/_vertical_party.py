@@ -23,8 +23,6 @@ from mahrem.federated.wire import Message, Seal
 from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.types import Integers
 
-__all__ = ["VerticalParty"]
-
 
 class PartyPart(Protocol):
     """What a party computes from its own columns."""

@@ -13,8 +13,6 @@ from mahrem.federated.networks import Network, even_batches
 from mahrem.federated.shapes._plan import ShapePlan
 from mahrem.types import Integers
 
-__all__ = ["VerticalPlan"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VerticalPlan(ShapePlan):

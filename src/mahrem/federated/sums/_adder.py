@@ -13,8 +13,6 @@ from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
 from mahrem.federated.wire import Answerer, Message, MessageGrid, ask_all
 from mahrem.types import Integers
 
-__all__ = ["Adder", "Fault", "PlainSum", "SumResult", "answer_openly", "refuse_sum"]
-
 Fault = Callable[[Integers], str | None]  # what is wrong with counts, if anything
 
 

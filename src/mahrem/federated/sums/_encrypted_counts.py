@@ -12,8 +12,6 @@ from mahrem.errors import InvalidInput
 from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Integers
 
-__all__ = ["CountsScheme"]
-
 DEGREE = 8192  # of the ring; 218 bits of modulus give 128 bits of security
 MODULUS = 1_099_511_922_689  # a prime of 40 bits that allows 8,192 numbers in one ciphertext
 LARGEST = MODULUS // 2

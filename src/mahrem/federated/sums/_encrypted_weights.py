@@ -13,8 +13,6 @@ from mahrem.federated.sums._fixed_point import from_fixed, to_fixed
 from mahrem.federated.sums._scheme import SharedDraws, need_tenseal, sized, written_keys
 from mahrem.types import Floats, Integers
 
-__all__ = ["WeightsScheme"]
-
 DEGREE = 8192  # of the ring; 160 bits of modulus are below the 218 that give 128 bits of security
 MODULI = (60, 40, 60)
 SCALE = 2.0**40  # a sum is off by about 1e-8

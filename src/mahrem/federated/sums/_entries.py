@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
     from mahrem.federated.wire import Answerer
 
-__all__ = ["SCHEMES", "SUMS", "WayOfAdding", "hide_client", "make_adder", "make_sum_keys", "scheme_of"]
-
 
 class AdderMaker(Protocol):
     """What an entry's home gives: the server's side and the clients' side of a way to add."""

@@ -7,8 +7,6 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats, Integers
 
-__all__ = ["LARGEST_ROWS", "from_fixed", "to_fixed"]
-
 PLACES = 24  # binary places kept of each number
 LARGEST_ROWS = 1 << 26  # of all clients together: times 1,000 and 2^24 it stays below 2^60
 

@@ -21,8 +21,6 @@ from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan, Sum
 from mahrem.federated.wire import Message, MessageGrid, ask_all, digest_message
 from mahrem.types import Integers
 
-__all__ = ["EncryptedClient", "EncryptedSum", "check_public_key"]
-
 OPENERS = 3  # clients that may open a sum: one would do if none were ever lost
 
 

@@ -29,8 +29,6 @@ from mahrem.federated.wire import (
 )
 from mahrem.types import Integers
 
-__all__ = ["MaskedSum"]
-
 ROUNDS = 4  # questions that one sum takes
 
 

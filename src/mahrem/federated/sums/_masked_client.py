@@ -14,8 +14,6 @@ from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
 from mahrem.federated.wire import KEY, Message, digest_message, framed, need_cryptography
 from mahrem.types import Integers
 
-__all__ = ["MaskedClient", "cut", "sum_context"]
-
 MOST = 16  # sums that may be open at once; an older one is given up
 
 

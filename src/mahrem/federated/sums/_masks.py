@@ -15,8 +15,6 @@ from mahrem.errors import InvalidInput
 from mahrem.federated.sums._shamir import SIZE, split_secret
 from mahrem.federated.wire import KEY, Words, derived, framed
 
-__all__ = ["Masker", "bound_to", "keystream", "pair_seed"]
-
 SEALED = 2 * SIZE + 16  # bytes of two shares and the tag that seals them
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._terms import SumPlan
 
-__all__ = ["SumMembers", "commonest"]
-
 MOST = 1 << 16  # runs that are remembered; if one were forgotten, its sums could be asked for anew
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from mahrem.federated.wire import Message
 
-__all__ = ["InnerQuestion"]
-
 _INNER = "q-"  # before the names of the question's own body; nothing else of a step begins so
 
 

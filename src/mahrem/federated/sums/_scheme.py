@@ -14,8 +14,6 @@ from mahrem.check import extra
 from mahrem.federated.wire import Words, framed
 from mahrem.types import Integers
 
-__all__ = ["AGREEMENT", "SharedDraws", "SumScheme", "need_tenseal", "sized", "written_keys"]
-
 AGREEMENT = 32  # bytes by which a client agrees to a sum
 LONGEST = 8192  # numbers in one ciphertext, in any scheme
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from mahrem.errors import InvalidInput, InvalidParameter
 
-__all__ = ["PRIME", "join_shares", "split_secret"]
-
 PRIME = 2**521 - 1  # a Mersenne prime above any secret of 64 bytes
 SIZE = 66  # bytes of a share
 

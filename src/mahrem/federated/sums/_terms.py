@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Protocol
 from mahrem.federated.wire import Message
 from mahrem.types import Integers
 
-__all__ = ["ClientKeys", "NumbersClient", "SumPlan", "SumTerms"]
-
 
 class NumbersClient(Protocol):
     """A client whose whole numbers can be added up, in the clear or hidden."""

@@ -9,8 +9,6 @@ from mahrem.federated.weights._defence import Defence, JudgedUpdates
 from mahrem.federated.weights._norm_bound import norms_of
 from mahrem.types import Floats
 
-__all__ = ["AnomalyBound", "anomaly_scores"]
-
 LEAST_COMPARED = 3  # of two, nobody can say which is odd
 SPREAD = 1.4826  # times the median deviation is the standard deviation of normal numbers
 FLOOR = 0.05  # of the middle update, and of a full turn: clients that agree closely make nobody odd

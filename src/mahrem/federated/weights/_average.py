@@ -13,8 +13,6 @@ from mahrem.types import Floats
 if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
 
-__all__ = ["Aggregation", "FedAvg", "enough", "weighted_average"]
-
 
 class Aggregation(Protocol):
     """How weights of several clients become one model."""

@@ -16,8 +16,6 @@ from mahrem.federated.weights._rounds import LearningRounds
 from mahrem.federated.wire import Message, ask_all
 from mahrem.types import Floats, Integers
 
-__all__ = ["average_rounds"]
-
 
 def average_rounds(rounds: LearningRounds) -> Iterator[None]:
     """Average weights, round by round."""

@@ -15,8 +15,6 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.learning.classifiers import DeclaredWords
 from mahrem.types import Floats, Integers
 
-__all__ = ["BoostedTrees", "Booster", "SharedBins", "best_splits"]
-
 NUMBER_BINS = 64  # of a column of numbers, equal on its agreed scale
 SHARE_CUTS = (0.25, 0.5, 0.75)  # of the share of a value in a cell
 STEADY = 1.0  # added to every sum of curvatures: a leaf of few rows stays near zero

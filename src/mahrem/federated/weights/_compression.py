@@ -12,8 +12,6 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats
 
-__all__ = ["Compression", "Feedback"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Compression:

@@ -12,8 +12,6 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.wire import Words
 from mahrem.types import Floats, Integers
 
-__all__ = ["Decoys", "dummies_among"]
-
 
 def dummies_among(size: int, share: float) -> int:
     """Say how many dummies are mixed among so many weights; everybody knows."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from mahrem.types import Floats
 
-__all__ = ["Defence", "ErrorOfWeights", "JudgedUpdates"]
-
 ErrorOfWeights = Callable[[Floats], float]  # on rows that no client has
 
 

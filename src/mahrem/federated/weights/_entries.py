@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._average import Aggregation
     from mahrem.federated.weights._rounds import LearningRounds
 
-__all__ = ["AGGREGATIONS", "MODELS", "AggregationRule", "FederatedModel"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class AggregationRule(Entry):

@@ -12,8 +12,6 @@ from mahrem.federated.networks import Network, scores_of
 from mahrem.federated.weights._defence import Defence, ErrorOfWeights, JudgedUpdates
 from mahrem.types import Floats, Integers
 
-__all__ = ["HeldOutRows", "error_on"]
-
 LEAST_CHANCE = 1e-12
 
 

@@ -19,8 +19,6 @@ from mahrem.federated.weights._silo import TrainingSilo
 from mahrem.federated.wire import Answerer, Message
 from mahrem.types import Floats
 
-__all__ = ["Backdoor", "FreeRider", "HostileClient", "LabelFlip"]
-
 Lie = Callable[[Floats, Floats], Floats]  # takes the weights it was given and those it found
 
 

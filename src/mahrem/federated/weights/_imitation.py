@@ -11,8 +11,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.federated.weights._model import SharedModel
 from mahrem.types import Floats, Integers
 
-__all__ = ["ImitatedNetwork"]
-
 
 @dataclass
 class ImitatedNetwork:

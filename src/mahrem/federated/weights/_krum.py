@@ -14,8 +14,6 @@ from mahrem.types import Floats, Integers
 if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
 
-__all__ = ["Krum", "krum"]
-
 
 def krum(weights: Floats, malicious: int, keep: int = 1) -> Integers:
     """Choose the clients whose weights lie nearest to those of their ``n - malicious - 2`` nearest fellows.

@@ -14,8 +14,6 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.weights._vetting import UpdateVerdict, Vetting
 from mahrem.federated.wire import ByteBudgetSpent, MessageGrid
 
-__all__ = ["learn_together"]
-
 
 def learn_together(
     grid: MessageGrid,

@@ -12,8 +12,6 @@ from mahrem.federated.weights._model import SharedModel
 from mahrem.federated.wire import Failure, Message, MessageGrid, Replies
 from mahrem.types import Floats
 
-__all__ = ["ListeningGrid", "first_layer"]
-
 
 @dataclass
 class ListeningGrid:

@@ -22,8 +22,6 @@ from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
 from mahrem.types import Floats, Integers
 
-__all__ = ["DISGUISED", "SharedModel", "figures_of"]
-
 DISGUISED = "disguised"  # weights with dummies among them
 
 

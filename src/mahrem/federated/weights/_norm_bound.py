@@ -7,8 +7,6 @@ import numpy as np
 from mahrem.federated.weights._defence import Defence, JudgedUpdates
 from mahrem.types import Floats
 
-__all__ = ["NormBound", "bound_norms", "norms_of"]
-
 
 def norms_of(updates: Floats) -> Floats:
     """Give the length (L2) of each update; ``(clients, size)`` or one ``(size,)``."""

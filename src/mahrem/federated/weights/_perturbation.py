@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mahrem.dp.accounting import Event
     from mahrem.federated.weights._plan import LearningPlan
 
-__all__ = ["Payments", "Perturbation", "perturbation_of"]
-
 MOVES = 2  # clips between the updates of a silo with some rows and with any others
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # a plan is read by every command line; what it makes is load
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._perturbation import Perturbation
 
-__all__ = ["LearningPlan"]
-
 
 def _sizes(name: str, value: Any) -> tuple[int, ...]:
     return tuple(from_whole(1, 10_000)(name, size) for size in value)

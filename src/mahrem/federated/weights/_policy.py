@@ -9,8 +9,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.federated.weights._schema import SharedSchema
 from mahrem.release import Policy
 
-__all__ = ["silo_policy"]
-
 
 def silo_policy(given: Mapping[str, Any], schema: SharedSchema) -> dict[str, Any]:
     """Give the policy that a silo anonymises under: as it was said, quasi-identifiers by default all columns.

@@ -17,8 +17,6 @@ from mahrem.settings import read_settings, setting, settings_of, text
 if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
 
-__all__ = ["PROTECTIONS", "Protection", "Protections"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Protection(Entry):

@@ -19,8 +19,6 @@ from mahrem.federated.weights._silo import PROTOCOL
 from mahrem.federated.weights._vetting import UpdateVerdict, Vetting
 from mahrem.federated.wire import Message, MessageGrid, ask_all
 
-__all__ = ["AfterRound", "LearningRounds", "WeightsResult"]
-
 
 @dataclass
 class WeightsResult:

@@ -17,8 +17,6 @@ from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, Declar
 from mahrem.table import Hierarchy, Kind, read_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["SharedSchema", "number_classes", "propose_schema"]
-
 MOST_CLASSES = 50
 MOST_WORDS = 1_000
 SKEWED = 0.05  # a mean this low within its bounds is read by the logarithm

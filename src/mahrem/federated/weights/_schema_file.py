@@ -11,8 +11,6 @@ import tomli_w
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["read_schema", "read_toml", "write_schema"]
-
 
 def write_schema(schema: SharedSchema, path: Path) -> None:
     """Write a schema as TOML into a new file.

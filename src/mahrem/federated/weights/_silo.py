@@ -28,8 +28,6 @@ from mahrem.types import Floats, Integers
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
 
-__all__ = ["TrainingSilo", "privacy_report"]
-
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
 UNTOLD = "this silo cannot take part; under noise it tells nobody why"

@@ -12,8 +12,6 @@ from mahrem.federated.weights._rounds import LearningRounds
 from mahrem.federated.wire import Message
 from mahrem.types import Floats, Integers
 
-__all__ = ["tree_rounds"]
-
 
 def tree_rounds(rounds: LearningRounds) -> Iterator[None]:
     """Grow trees, level by level, from sums over all clients."""

@@ -14,8 +14,6 @@ from mahrem.types import Floats
 if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
 
-__all__ = ["CoordinateMedian", "TrimmedMean", "trimmed_mean"]
-
 
 def trimmed_mean(weights: Floats, cut: int) -> Floats:
     """Leave out the ``cut`` smallest and largest of each weight and average the rest; clients count alike.

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
     from mahrem.federated.weights._schema import SharedSchema
 
-__all__ = ["UpdateVerdict", "Vetting"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateVerdict:

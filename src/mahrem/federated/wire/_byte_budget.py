@@ -9,8 +9,6 @@ from mahrem.errors import Infeasible
 from mahrem.federated.wire._grid import Exchange
 from mahrem.federated.wire._message import Message, pack_message
 
-__all__ = ["ByteBudgetSpent", "refuse_beyond"]
-
 UNSEEN = 2  # an answer of a kind not yet seen is taken for so many times its question: masked weights are
 
 

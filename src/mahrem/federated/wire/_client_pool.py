@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from mahrem.federated.wire._grid import Answerer
 
-__all__ = ["ClientPool"]
-
 
 @dataclass
 class ClientPool(Mapping[str, Answerer]):

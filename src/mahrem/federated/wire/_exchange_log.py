@@ -14,8 +14,6 @@ from mahrem.federated.wire._byte_budget import refuse_beyond
 from mahrem.federated.wire._grid import Exchange, Replies, Traffic
 from mahrem.federated.wire._message import Failure, Message
 
-__all__ = ["LOG_FILES", "CountedGrid", "Described", "ExchangeLog", "WatchedGrid"]
-
 LOG_FILES = ROUNDS, TRAFFIC, VETTING = "rounds.csv", "traffic.csv", "vetting.csv"
 _BY_ROUND = [column.name for column in fields(Exchange)]
 _BY_CLIENT = ("round", "client", "bytes_down", "bytes_up")

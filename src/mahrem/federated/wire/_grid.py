@@ -10,8 +10,6 @@ from typing import Protocol, TypeAlias, TypeVar
 from mahrem.errors import InvalidParameter, MahremError
 from mahrem.federated.wire._message import Failure, Message, pack_message, unpack_message
 
-__all__ = ["Answerer", "Exchange", "LocalGrid", "MessageGrid", "Replies", "Traffic", "ask_all", "sorted_out"]
-
 Replies: TypeAlias = Mapping[str, "Message | Failure"]
 Given = TypeVar("Given")
 Product = TypeVar("Product")

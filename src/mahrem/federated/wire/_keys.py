@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from mahrem.check import extra
 
-__all__ = ["KEY", "Words", "derived", "framed", "need_cryptography"]
-
 Words = NDArray[np.uint64]
 KEY = 32  # bytes of a key or seed
 

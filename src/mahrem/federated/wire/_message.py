@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
 
-__all__ = ["MOST_BYTES", "Failure", "Message", "digest_message", "pack_message", "unpack_message"]
-
 _MARK = b"mhm1"
 _SMALL = 512  # bytes that are not worth compressing
 MOST_BYTES = 1 << 28  # bytes that a message may unfold to; more would fill the reader's memory

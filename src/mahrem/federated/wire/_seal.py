@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.wire._keys import derived, framed, need_cryptography
 
-__all__ = ["Seal"]
-
 SHORTEST = 16  # bytes of a key
 NONCE = 12
 

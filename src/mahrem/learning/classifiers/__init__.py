@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         train_classifier,
     )
     from mahrem.learning.classifiers._declared_encoder import DeclaredEncoder, DeclaredNumbers, DeclaredWords
-    from mahrem.learning.classifiers._evaluate import Anonymise, PublishedRows, evaluate, target_codes
+    from mahrem.learning.classifiers._evaluate import evaluate, target_codes
+    from mahrem.learning.classifiers._evaluate_splits import Anonymise, PublishedRows
     from mahrem.learning.classifiers._evaluation_settings import (
         DEFAULT_CLASSIFIERS,
         EvaluationProtocol,

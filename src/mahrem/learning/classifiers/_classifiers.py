@@ -13,8 +13,6 @@ from mahrem import check
 from mahrem.check import extra
 from mahrem.types import Floats, Integers
 
-__all__ = ["CLASSIFIERS", "FittedClassifier", "need_learning", "train_classifier"]
-
 KERNEL_ROWS = 3_000  # above so many rows a support vector machine works on an approximation of its kernel
 KERNEL_PARTS = 300  # so many parts it has
 TUNED_ROWS = 3_000  # settings are chosen on at most so many of the training rows

@@ -15,8 +15,6 @@ from mahrem.learning.classifiers._features import _numbers, _Words
 from mahrem.table import ColumnDeclaration, Hierarchy, write_labels
 from mahrem.types import Floats
 
-__all__ = ["DeclaredEncoder", "DeclaredNumbers", "DeclaredWords"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class DeclaredNumbers:

@@ -13,7 +13,6 @@ from mahrem.learning.classifiers._classifiers import need_learning
 from mahrem.learning.classifiers._evaluate_splits import (
     Anonymise,
     EvaluatedTable,
-    PublishedRows,
     Splits,
     SplitScore,
 )
@@ -22,8 +21,6 @@ from mahrem.learning.classifiers._features import kinds_of
 from mahrem.learning.classifiers._scores import FIGURES, Score, Scores
 from mahrem.table import Kind
 from mahrem.types import Integers
-
-__all__ = ["Anonymise", "PublishedRows", "evaluate", "target_codes"]
 
 MOST_CLASSES = 50
 

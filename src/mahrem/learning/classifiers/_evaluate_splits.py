@@ -20,8 +20,6 @@ from mahrem.table import Hierarchy, Kind, write_labels
 from mahrem.types import Floats, Integers
 from mahrem.words import Note
 
-__all__ = ["Anonymise", "EvaluatedTable", "PublishedRows", "SplitScore", "Splits"]
-
 
 @dataclass(frozen=True)
 class PublishedRows:

@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers._classifiers import CLASSIFIERS
 
-__all__ = ["DEFAULT_CLASSIFIERS", "EvaluationProtocol", "EvaluationSettings"]
-
 EvaluationProtocol = Literal["untouched", "published"]
 DEFAULT_CLASSIFIERS: tuple[str, ...] = ("hist_gradient_boosting", "logistic_regression")
 

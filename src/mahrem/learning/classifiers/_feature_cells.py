@@ -8,8 +8,6 @@ import polars as pl
 from mahrem.table import Members, Prefix, read_cell, read_ranges
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["cell_beginnings", "cell_ends", "cell_values", "distinct_cells", "missing_cells"]
-
 _DAY = 86_400_000_000  # microseconds
 
 

@@ -21,8 +21,6 @@ from mahrem.metrics import Cover, cover_words
 from mahrem.table import Hierarchy, Kind, infer_kind
 from mahrem.types import Floats, Integers
 
-__all__ = ["EncodedFeatures", "Encoder", "fit_encoder"]
-
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
 MOST = 60  # values of a column that get a place of their own
 LETTERS = 120  # beginnings of a code that get a place of their own

@@ -10,8 +10,6 @@ import numpy as np
 
 from mahrem.types import Floats, Integers
 
-__all__ = ["FIGURES", "Score", "Scores", "answer_figures"]
-
 FIGURES = ("accuracy", "precision", "recall", "macro_f1", "auc")
 CERTAINTY = 0.95
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NOISES", "OPTIMISERS", "SCHEDULES"]
-
 NOISES = ("gaussian", "laplace")
 OPTIMISERS = ("sgd", "adam")
 SCHEDULES = ("constant", "cosine")

@@ -11,8 +11,6 @@ import numpy as np
 from mahrem.errors import Infeasible
 from mahrem.types import Floats
 
-__all__ = ["LOGISTIC", "HuberHinge", "Logistic", "MarginLoss", "Minimum", "Objective", "minimise"]
-
 BLOCK = 1024  # rows added up at once: keeps rounding and memory small
 UNIT = 2.0**-53
 STEPS = 100

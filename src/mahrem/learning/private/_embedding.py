@@ -14,8 +14,6 @@ from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._slots import GROUPS
 from mahrem.types import Floats, Integers
 
-__all__ = ["Embedding", "group_losses", "nearest_others", "shared_network"]
-
 BLOCK = 512
 SMALL = 1e-8  # below the root of a distance, so that equal rows have a gradient
 

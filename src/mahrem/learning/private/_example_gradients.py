@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Losses = Callable[[Any, Any], Tensor]
 
-__all__ = ["ClippedSums", "torch_of"]
-
 SHAVED = 1 - 1e-5  # rounding of norms must not carry a gradient past the clip
 
 

@@ -15,8 +15,6 @@ from mahrem.learning.private._public_rows import PublicRows, clip_rows
 from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
-__all__ = ["FunctionalLinear", "FunctionalLogistic"]
-
 
 @dataclass(kw_only=True)
 class FunctionalLogistic(PrivateLinear):

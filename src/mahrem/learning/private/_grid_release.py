@@ -11,8 +11,6 @@ from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, gaussian_integers, 
 from mahrem.learning.private._secret_stream import new_stream
 from mahrem.types import Floats
 
-__all__ = ["gamma_vector", "grid_noise", "grid_release"]
-
 FINE = 1024  # steps per distance: rounding adds a thousandth to the sensitivity
 
 

@@ -15,8 +15,6 @@ from mahrem.learning.private._private_linear import PrivateLinear
 from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
 from mahrem.types import Floats, Integers
 
-__all__ = ["PolynomialLastLayer", "frozen_features"]
-
 
 @dataclass(kw_only=True)
 class PolynomialLastLayer(PrivateLinear):

@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["RULES", "Full", "Piece", "Product", "merged"]
-
-
 HIDDEN = 32  # units of rounding that a sum of products of one example may be off, of its parts' sizes
 
 

@@ -11,8 +11,6 @@ from mahrem.dp import Ledger, local_event
 from mahrem.dp.accounting import Event, Gaussian, Pure, epsilon_of, gaussian_multiplier
 from mahrem.errors import InvalidParameter
 
-__all__ = ["LocalNoise"]
-
 NOISES = ("gaussian", "laplace")
 
 

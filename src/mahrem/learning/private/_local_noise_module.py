@@ -11,8 +11,6 @@ from mahrem.learning.private._secret_stream import new_stream
 if TYPE_CHECKING:
     from mahrem.learning.private._local_noise import LocalNoise
 
-__all__ = ["LocalNoiseModule"]
-
 
 class LocalNoiseModule(torch.nn.Module):
     """Clips each record's activation and adds noise, in training and in evaluation alike."""

@@ -11,8 +11,6 @@ from mahrem.learning.private._example_gradients import torch_of
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["made_up", "refuse_mixing"]
-
 
 def refuse_mixing(
     model: nn.Module, example: Tensor | None = None, losses: Callable[[Any], Any] | None = None

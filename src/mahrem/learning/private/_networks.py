@@ -18,8 +18,6 @@ from mahrem.types import Floats
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["NETWORKS", "autoencoder", "cnn", "dnn", "logistic", "lstm", "network_maker", "network_outputs"]
-
 PART = 4096  # rows that a network is asked about at a time
 
 

@@ -9,8 +9,6 @@ from mahrem.dp import Relation
 from mahrem.dp.accounting import gaussian_delta
 from mahrem.errors import InvalidParameter
 
-__all__ = ["objective_delta", "objective_rdp"]
-
 
 def objective_delta(
     epsilon: float, noise_multiplier: float, curvature: float, relation: Relation = Relation.ADD_REMOVE

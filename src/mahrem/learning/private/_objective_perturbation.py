@@ -18,12 +18,6 @@ from mahrem.learning.private._objective_analysis import objective_delta
 from mahrem.learning.private._private_margin import MarginProblem, PrivateMargin, release_at_once
 from mahrem.types import Floats
 
-__all__ = [
-    "ObjectivePerturbation",
-    "ObjectivePlan",
-    "objective_perturbation",
-]
-
 RELEASE = 0.02  # share of the budget for the noise that covers an approximate minimum
 CURVATURE = 0.2  # share of the rest that the smallest regularisation may take
 

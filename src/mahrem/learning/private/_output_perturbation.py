@@ -16,8 +16,6 @@ from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid
 from mahrem.learning.private._private_margin import MarginProblem, PrivateMargin, release_at_once
 from mahrem.types import Floats
 
-__all__ = ["OutputPerturbation", "OutputPlan", "output_perturbation"]
-
 NOISES = ("gaussian", "laplace", "gamma")
 
 

@@ -14,8 +14,6 @@ from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._networks import network_maker
 from mahrem.types import Floats
 
-__all__ = ["PlainNetwork"]
-
 
 @dataclass(kw_only=True)
 class PlainNetwork(Estimator):

@@ -16,8 +16,6 @@ from mahrem.learning.private._networks import network_maker, network_outputs
 from mahrem.learning.private._slots import Slots
 from mahrem.types import Floats
 
-__all__ = ["PlainSiamese"]
-
 
 @dataclass(kw_only=True)
 class PlainSiamese(Estimator, Embedding):

@@ -20,13 +20,6 @@ from mahrem.learning.private._public_rows import PublicRows, clip_rows, given_ro
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "PrivateLinear",
-    "check_promise",
-    "ledger_of",
-    "promise_words",
-]
-
 
 def ledger_of(ledger: Ledger | str | Path) -> Ledger:
     """Open a ledger for learning; one whose unit is a person with several rows is refused."""

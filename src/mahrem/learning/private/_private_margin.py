@@ -18,8 +18,6 @@ from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss
 from mahrem.learning.private._private_linear import PrivateLinear, promise_words
 from mahrem.types import Floats, Integers
 
-__all__ = ["MarginProblem", "PrivateMargin", "release_at_once"]
-
 _LOSSES: Mapping[str, MarginLoss] = {"logistic": LOGISTIC, "svm": HuberHinge()}
 
 

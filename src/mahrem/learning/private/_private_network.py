@@ -34,8 +34,6 @@ from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats, Integers
 
-__all__ = ["PrivateNetwork"]
-
 Progress = Callable[[int, int, float], None]
 
 

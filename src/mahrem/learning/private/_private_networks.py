@@ -15,8 +15,6 @@ from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._private_network import PrivateNetwork
 from mahrem.types import Floats
 
-__all__ = ["LabelledNetwork", "PrivateAutoencoder", "PrivateClassifier", "PrivateRegressor"]
-
 
 @dataclass(kw_only=True)
 class LabelledNetwork(PrivateNetwork):

@@ -18,8 +18,6 @@ from mahrem.learning.private._secret_stream import SecretStream, new_stream
 from mahrem.learning.private._training_cost import ORDERS
 from mahrem.learning.private._training_plan import TrainingPlan
 
-__all__ = ["PrivateSearch", "search_epsilon"]
-
 
 def search_epsilon(plan: TrainingPlan, *, repeats: float, score_noise: float, delta: float) -> float:
     """Say what a search costs in all.

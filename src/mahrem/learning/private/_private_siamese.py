@@ -20,8 +20,6 @@ from mahrem.learning.private._slots import Slots
 from mahrem.learning.private._training_checkpoint import Checkpoint
 from mahrem.learning.private._training_plan import TrainingPlan
 
-__all__ = ["PrivateSiamese"]
-
 
 @dataclass(kw_only=True)
 class PrivateSiamese(LabelledNetwork, Embedding):

@@ -23,8 +23,6 @@ from mahrem.types import Integers
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-__all__ = ["Compute", "Descent", "PrivateSteps", "StepExamples", "choose_device", "limited_units"]
-
 TRIED = 8  # made-up examples
 LATTICE = 1 << 20  # what a neighbour test sees: sums in units of clip / LATTICE
 

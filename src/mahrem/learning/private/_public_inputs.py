@@ -14,15 +14,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import ColumnDeclaration, Reading, Source
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "PublicInputs",
-    "declared_features",
-    "quiet_floats",
-    "read_rows",
-    "shaped_rows",
-    "unit_numbers",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PublicInputs:

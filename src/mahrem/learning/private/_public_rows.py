@@ -13,8 +13,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private._public_inputs import PublicInputs
 from mahrem.types import Floats, Integers
 
-__all__ = ["PublicRows", "clip_rows", "given_rows"]
-
 
 def clip_rows(rows: Floats, norm: float) -> Floats:
     """Scale each row down to a Euclidean norm of at most ``norm``; a row with NaN or infinity becomes zero.

@@ -12,8 +12,6 @@ from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, gaussian_integers, 
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats
 
-__all__ = ["QuadraticPlan", "release_moments", "solve_quadratic"]
-
 BITS = 10  # a row of norm 1 becomes integers of norm 1024 at most
 MOST_ROWS = 1 << 32  # sums of products stay below 2**53: exact in floating point
 

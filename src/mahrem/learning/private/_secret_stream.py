@@ -18,8 +18,6 @@ import numpy.typing as npt
 from mahrem import check
 from mahrem.types import Floats, Integers
 
-__all__ = ["SecretStream", "new_stream"]
-
 KEY_BYTES = 32
 WHOLE = 1 << 32
 

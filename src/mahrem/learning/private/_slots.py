@@ -15,8 +15,6 @@ import numpy as np
 from mahrem import check
 from mahrem.types import Floats, Integers
 
-__all__ = ["GROUPS", "Slots"]
-
 GROUPS = {"pairs": 2, "triplets": 3}
 ALIKE = 0.5  # of the records of a batch look for a partner of their own class
 OWN = 2 / 3  # of them are the first two of a triplet

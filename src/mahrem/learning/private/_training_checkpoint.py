@@ -24,8 +24,6 @@ from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._secret_stream import SecretStream, stream_from
 from mahrem.learning.private._training_plan import TrainingPlan
 
-__all__ = ["Checkpoint", "PaidTraining", "checkpoint_stream", "data_digest", "pay_or_resume"]
-
 FORMAT = "mahrem-training-1"
 
 

@@ -11,8 +11,6 @@ from mahrem.dp import Relation
 from mahrem.dp.accounting import Composed, Event, epsilon_of, foreign
 from mahrem.errors import InvalidParameter
 
-__all__ = ["ORDERS", "gaussian_steps", "least_gaussian", "renyi_epsilon"]
-
 CLOSE = 0.004  # calibrated noise costs at most this share less than it may
 ORDERS = (*range(2, 64), 72, 96, 128, 192, 256, 512, 1024)  # whole ones: fractional ones may not converge
 SMALLEST, LARGEST = 1e-2, 1e4

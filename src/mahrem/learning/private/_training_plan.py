@@ -18,8 +18,6 @@ from mahrem.learning.private._secret_stream import SecretStream
 from mahrem.learning.private._training_cost import gaussian_steps, least_gaussian, renyi_epsilon
 from mahrem.types import Floats, Integers
 
-__all__ = ["TrainingPlan", "declared_rows", "training_event"]
-
 
 class PlanKeywords(TypedDict, total=False):
     """Numbers of a plan that are taken as they are.

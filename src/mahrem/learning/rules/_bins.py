@@ -17,8 +17,6 @@ from mahrem.learning._estimator import Estimator
 from mahrem.table import as_polars
 from mahrem.types import Floats, Integers
 
-__all__ = ["EqualWidthBins", "QuantileBins", "SupervisedBins", "supervised_cuts"]
-
 
 class _Bins(Estimator):
     """Learns cuts for each column of numbers; other columns pass as they are."""

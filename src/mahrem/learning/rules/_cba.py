@@ -27,8 +27,6 @@ from mahrem.learning.rules._rule_list import Rule, RuleList
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["CBA", "CbaSettings", "Cover", "Cut", "cba", "cut_list", "rules_as_text"]
-
 Cover: TypeAlias = Literal["m1", "m2"]
 Cut: TypeAlias = Literal["least", "shortest"]
 

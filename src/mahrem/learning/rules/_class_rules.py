@@ -12,18 +12,6 @@ from mahrem import check
 from mahrem.arrays import Bits, ItemMatrix, apriori_sets, eclat_sets, fp_growth_sets, outdone_sets
 from mahrem.types import Codes, Floats, Integers, Mask
 
-__all__ = [
-    "MINERS",
-    "ClassRules",
-    "Miner",
-    "Mining",
-    "SupportOf",
-    "class_rules",
-    "least_rows",
-    "mine_sets",
-    "pessimistic_error",
-]
-
 Miner: TypeAlias = Literal["eclat", "apriori", "fp-growth"]
 SupportOf: TypeAlias = Literal["left", "rule"]
 MINERS: tuple[str, ...] = get_args(Miner)

@@ -16,8 +16,6 @@ from mahrem.errors import ColumnNotFound, InvalidInput
 from mahrem.table import Exact, Hierarchy, Members, Prefix, as_polars, read_cell, read_ranges
 from mahrem.types import Codes, Integers, Mask
 
-__all__ = ["Items", "as_cells", "covered_bits", "learn_items", "number_classes"]
-
 _FEW = 4096  # rows below which a dictionary is quicker than an enumeration
 SAYS_NOTHING = ("", "*")  # cells that are no item
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")

@@ -16,8 +16,6 @@ from mahrem.learning.rules._items import Items, covered_bits
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers
 
-__all__ = ["Rule", "RuleList", "item_matrix"]
-
 ROUNDING = 1e-9  # of figures that were merged
 
 

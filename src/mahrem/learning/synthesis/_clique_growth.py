@@ -12,8 +12,6 @@ import numpy as np
 from mahrem.learning.synthesis._clique_tree import Clique, Measured
 from mahrem.types import Floats, Integers
 
-__all__ = ["SCALE", "Growth", "grow_cliques", "marginal_counts", "whole_shares"]
-
 SCALE = 1 << 20  # shares of a column are whole numbers that add up to this: scores are exact integers
 _MOST_CANDIDATES = 4_000
 _MOST_HELD = 5_000_000  # cells of tables that are kept for later rounds

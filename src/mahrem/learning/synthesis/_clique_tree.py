@@ -10,8 +10,6 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats
 
-__all__ = ["Clique", "CliqueTree", "Measured", "fit_tree"]
-
 _STEPS_DOWN = 30
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from mahrem.types import Floats
 
-__all__ = ["closest_distances"]
-
 _DISTANCES = 1 << 24  # held at once
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from mahrem.types import Floats, Integers
 
-__all__ = ["CoarseGroups", "coarse_groups"]
-
 
 @dataclass(frozen=True)
 class CoarseGroups:

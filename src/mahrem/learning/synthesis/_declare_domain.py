@@ -12,8 +12,6 @@ from mahrem.dp import Facts, refuse_undeclared
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn, day_number
 
-__all__ = ["declare_domain"]
-
 SINGLE_CELLS = 128  # so many whole numbers or days get a cell each
 MOST_CELLS = 10_000
 

@@ -13,16 +13,6 @@ import numpy.typing as npt
 from mahrem.learning.private import torch_of
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "CHUNK",
-    "CellsAsked",
-    "CodedDrawing",
-    "NetworkDrawing",
-    "admitted_chances",
-    "drawn_cells",
-    "resampled",
-]
-
 CHUNK = 4096  # rows that a network makes at a time
 
 

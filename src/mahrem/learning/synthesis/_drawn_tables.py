@@ -18,8 +18,6 @@ from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.learning.synthesis._tree_sampling import spread_draw
 from mahrem.types import Floats, Integers
 
-__all__ = ["BATCH", "DrawnTable", "Given", "GroupConditions", "ModelledTable"]
-
 BATCH = 1 << 16
 Given: TypeAlias = Mapping[str, Any]
 DrawGroups: TypeAlias = Callable[[int, np.random.Generator], Integers]

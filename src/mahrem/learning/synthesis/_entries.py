@@ -10,8 +10,6 @@ from mahrem.entries import Entries, Entry
 if TYPE_CHECKING:
     from mahrem.learning.synthesis._synthesisers import Synthesiser
 
-__all__ = ["SYNTHESISERS", "SynthesisMethod"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisMethod(Entry):

@@ -28,15 +28,6 @@ from mahrem.learning.synthesis._drawings import NetworkDrawing
 from mahrem.learning.synthesis._likelihoods import TINY, Likelihood
 from mahrem.types import Floats, Integers
 
-__all__ = [
-    "Generator",
-    "GeneratorExamples",
-    "dense",
-    "layer_sizes",
-    "maker",
-    "normals",
-]
-
 
 @dataclass(frozen=True)
 class GeneratorExamples:

@@ -11,8 +11,6 @@ from mahrem import check
 from mahrem.errors import InvalidInput
 from mahrem.types import Floats
 
-__all__ = ["image_sheet"]
-
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 

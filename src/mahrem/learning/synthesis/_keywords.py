@@ -6,8 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-__all__ = ["SynthesisKeywords"]
-
 
 class SynthesisKeywords(TypedDict, total=False):
     """How a synthetic table is made.

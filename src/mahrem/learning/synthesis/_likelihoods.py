@@ -11,8 +11,6 @@ import numpy as np
 from mahrem.learning.private import torch_of
 from mahrem.types import Floats
 
-__all__ = ["CellLikelihood", "Likelihood", "PixelLikelihood"]
-
 DARK = -2.0  # images are taken to be dark at first
 TINY = 1e-7  # keeps logarithms of random numbers finite
 FLOOR = 1e-4  # a start never rules a cell or a bright pixel out

@@ -27,16 +27,6 @@ from mahrem.dp.noise import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
 
-__all__ = [
-    "ASSUMED_ROWS",
-    "MarginalPlan",
-    "count_event",
-    "count_noise",
-    "plan_marginals",
-    "refuse_budget",
-    "refuse_too_little",
-]
-
 ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are

@@ -15,8 +15,6 @@ from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
 
-__all__ = ["Marginals"]
-
 USEFUL = 1.0  # cells of a clique at most: each holds on average what its noise deviates by
 
 

@@ -13,8 +13,6 @@ from mahrem.learning.synthesis._marginal_plan import MarginalPlan
 from mahrem.learning.synthesis._tree_sampling import tree_sample
 from mahrem.types import Floats
 
-__all__ = ["MarginalsFit"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalsFit(DrawnTable):

@@ -12,8 +12,6 @@ from mahrem.learning.private import TrainingPlan, least_gaussian
 from mahrem.learning.synthesis._generators import Generator
 from mahrem.learning.synthesis._marginal_plan import ASSUMED_ROWS, count_event, count_noise
 
-__all__ = ["NetworkPlan", "plan_network"]
-
 COUNTS = 0.12  # share of the budget that counts columns, in squares of inverse multipliers
 SUMMED = 0.3  # the same where costs are only added up, in epsilon and delta
 

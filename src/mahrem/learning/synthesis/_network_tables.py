@@ -23,8 +23,6 @@ from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthe
 from mahrem.learning.synthesis._variational import Variational
 from mahrem.types import Floats, Integers
 
-__all__ = ["NetworkTables", "NetworkTablesFit"]
-
 TRIES = 8  # codes for each row that must meet conditions
 TRIED = 1024  # and for few rows so many in all
 

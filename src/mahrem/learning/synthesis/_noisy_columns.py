@@ -14,8 +14,6 @@ from mahrem.learning.synthesis._coarse_groups import CoarseGroups, coarse_groups
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
-__all__ = ["NoisyColumns", "count_columns"]
-
 SURE = 4.0  # deviations of noise that a public number of rows may be off
 
 

@@ -23,8 +23,6 @@ from mahrem.learning.synthesis._generators import Generator, GeneratorExamples, 
 from mahrem.learning.synthesis._likelihoods import CellLikelihood, Likelihood
 from mahrem.types import Integers
 
-__all__ = ["Recurrent"]
-
 WAVES = 2  # how often the clock of a step turns in a series
 
 

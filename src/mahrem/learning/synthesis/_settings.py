@@ -15,8 +15,6 @@ from mahrem.table import FORMATS
 from mahrem.typed import names, pairs, value
 from mahrem.words import LANGUAGES
 
-__all__ = ["SchemaSettings", "SynthesisSettings"]
-
 
 def _column(name: str, given: object) -> str:
     return check.column_name(**{name: given})

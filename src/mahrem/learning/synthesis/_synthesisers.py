@@ -15,8 +15,6 @@ from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading
 
-__all__ = ["FittedSynthesiser", "Synthesiser", "make_synthesiser"]
-
 
 class FittedSynthesiser(Protocol):
     """A private model of a table; sampling from it costs nothing."""

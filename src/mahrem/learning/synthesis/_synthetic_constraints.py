@@ -15,8 +15,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn
 from mahrem.types import Mask
 
-__all__ = ["AtMost", "Constraint", "SumOf", "keep_constraints", "parse_constraint"]
-
 REDRAWS = 20
 TRIED = 1_000  # made-up rows that show whether rules can be kept
 PASSES = 100  # over all rules, to narrow bounds; sums can narrow them for ever

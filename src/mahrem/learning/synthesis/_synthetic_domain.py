@@ -18,8 +18,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.table import Reading, Source, open_source
 from mahrem.types import Floats, Integers
 
-__all__ = ["DeclaredDomain", "DomainColumn", "DomainKind", "day_number"]
-
 DomainKind: TypeAlias = Literal["category", "whole", "number", "date"]
 _EPOCH = dt.date(1970, 1, 1)
 

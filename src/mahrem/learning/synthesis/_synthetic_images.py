@@ -20,8 +20,6 @@ from mahrem.learning.synthesis._image_sheet import image_sheet
 from mahrem.learning.synthesis._likelihoods import PixelLikelihood
 from mahrem.types import Floats, Integers
 
-__all__ = ["NetworkImages", "NetworkImagesFit"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkImages:

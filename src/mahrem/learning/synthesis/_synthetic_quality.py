@@ -23,8 +23,6 @@ from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._synthetic_sides import ComparedTable, refuse_shared
 from mahrem.types import Floats, Integers
 
-__all__ = ["SyntheticQuality", "synthetic_quality"]
-
 GROUPS = 10  # of a number, for distances between marginals
 JUDGED_ROWS = 10_000  # of each side, for the propensity score
 ASKED_ROWS, KNOWN_ROWS = 2_000, 10_000  # for distances to the closest record

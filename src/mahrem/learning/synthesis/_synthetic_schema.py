@@ -19,8 +19,6 @@ from mahrem.learning.synthesis._synthetic_constraints import (
 )
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 
-__all__ = ["SyntheticSchema"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticSchema(SchemaSettings):

@@ -8,8 +8,6 @@ from mahrem.errors import InvalidInput
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.types import Floats, Integers
 
-__all__ = ["COMPARED_ROWS", "ComparedTable", "refuse_overlap", "refuse_shared"]
-
 COMPARED_ROWS = 20  # at least, of each table
 OVERLAP = 0.05  # more rows of a hold-out in the training table than chance explains
 

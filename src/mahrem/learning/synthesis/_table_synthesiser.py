@@ -19,8 +19,6 @@ from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.table import Reading, open_source
 from mahrem.types import Integers
 
-__all__ = ["CodedTable", "SynthesisPlan", "TableSynthesiser", "neighbours_in_words"]
-
 
 class SynthesisPlan(Protocol):
     """Every mechanism of a run; all of them are paid for before the first."""

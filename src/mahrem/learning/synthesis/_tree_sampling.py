@@ -9,8 +9,6 @@ import numpy as np
 from mahrem.learning.synthesis._clique_tree import CliqueTree
 from mahrem.types import Floats, Integers
 
-__all__ = ["spread_draw", "tree_sample"]
-
 
 def tree_sample(
     tree: CliqueTree, conditionals: Sequence[Floats], rows: int, rng: np.random.Generator

@@ -19,8 +19,6 @@ from mahrem.learning.synthesis._generators import (
 )
 from mahrem.learning.synthesis._likelihoods import Likelihood
 
-__all__ = ["Variational"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Variational(Generator):

@@ -14,8 +14,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private import NETWORKS, PrivateNetwork, PublicInputs, SecretStream
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["Canaries", "canary_count"]
-
 LEAST, MOST, SHARE = 20, 1000, 20
 CELLS = 150_000_000  # rows times canaries: columns of their own cost memory
 LOUD = 30.0  # an input so large that the gradient of a canary is clipped, and lies in its own column

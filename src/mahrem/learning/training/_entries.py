@@ -12,8 +12,6 @@ from mahrem.errors import InvalidParameter
 if TYPE_CHECKING:
     from mahrem.learning.training._task import TrainingTask
 
-__all__ = ["GRADIENTS", "MODELS", "PrivateModel", "find_model", "model_names", "noise_places"]
-
 GRADIENTS = "gradients"
 
 

@@ -19,15 +19,6 @@ from mahrem.learning.private import (
 from mahrem.learning.training._settings import TrainingSettings
 from mahrem.learning.training._task import TrainingTask
 
-__all__ = [
-    "functional_linear",
-    "functional_logistic",
-    "network",
-    "objective_logistic",
-    "objective_svm",
-    "output_logistic",
-]
-
 # Settings of noisy gradients that a network has under the same name.
 _SAME = ("batch", "epochs", "clip", "noise", "shape", "device", "checkpoint")
 _GRADIENTS_ONLY = (*_SAME, "learning_rate", "optimiser", "hidden")

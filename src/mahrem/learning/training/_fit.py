@@ -14,8 +14,6 @@ from mahrem.learning.training._task import TrainingTask
 from mahrem.table import Source
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["FitResult", "TrainingRows", "fit_model", "planned_event"]
-
 
 @dataclass(frozen=True)
 class TrainingRows:

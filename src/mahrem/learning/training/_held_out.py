@@ -15,8 +15,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private import SecretStream, limited_units
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["HeldOutMeasure"]
-
 FINE = 1000  # steps of an error, from none to the whole range
 
 

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-__all__ = ["TrainingKeywords"]
-
 
 class TrainingKeywords(TypedDict, total=False):
     """How to learn from a table privately.

@@ -13,8 +13,6 @@ from mahrem.learning.training._entries import GRADIENTS, model_names, noise_plac
 from mahrem.settings import number, setting, switch, text, whole
 from mahrem.typed import names, sizes
 
-__all__ = ["TrainingSettings"]
-
 
 def _column(name: str, value: object) -> str:
     return check.column_name(**{name: value})

@@ -20,8 +20,6 @@ from mahrem.learning.private import (
     PrivateRegressor,
 )
 
-__all__ = ["can_rebuild", "model_settings", "model_weights", "rebuild_model"]
-
 Stored = Mapping[str, Any]  # what a model folder's plan.json says
 
 _LINEAR: Mapping[str, Any] = {

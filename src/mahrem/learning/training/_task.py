@@ -18,8 +18,6 @@ from mahrem.learning.training._held_out import HeldOutMeasure
 from mahrem.learning.training._settings import TrainingSettings
 from mahrem.types import Floats
 
-__all__ = ["TrainingTask"]
-
 Progress = Callable[[int, int, float], None]  # step, steps, epsilon so far
 
 

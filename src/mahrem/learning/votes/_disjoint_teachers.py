@@ -18,8 +18,6 @@ from mahrem.errors import InvalidParameter
 from mahrem.learning.private import new_stream
 from mahrem.types import Floats, Integers, Mask
 
-__all__ = ["PARTS", "Predicts", "count_classes", "count_votes", "rehearse", "shares_of", "train_parts"]
-
 PARTS = 2  # at least
 REHEARSED = 20  # rows of each class
 

@@ -15,8 +15,6 @@ from mahrem.dp.noise import GlobalSensitivity, IntegerNoise
 from mahrem.errors import InvalidParameter
 from mahrem.types import Integers
 
-__all__ = ["ConfidentVotes", "GaussianVotes", "LaplaceVotes", "NoisyVotes"]
-
 PASSED = -1  # a question that gets no answer
 MOVED = 2  # a record moves one vote: one count falls by one, another rises by one
 

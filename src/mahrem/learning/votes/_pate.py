@@ -19,8 +19,6 @@ from mahrem.learning.votes._noisy_votes import GaussianVotes, NoisyVotes
 from mahrem.learning.votes._vote_costs import PublishedCost, SanitisedCost
 from mahrem.types import Integers
 
-__all__ = ["Pate"]
-
 Make = Callable[[], Any]
 
 

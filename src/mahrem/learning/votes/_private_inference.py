@@ -16,8 +16,6 @@ from mahrem.errors import BudgetExceeded, InvalidParameter
 from mahrem.learning.votes._disjoint_teachers import PARTS, Predicts, count_classes, count_votes, shares_of
 from mahrem.types import Floats
 
-__all__ = ["PrivateVotes", "RoundedScores"]
-
 GRID = 1000  # steps of a probability before noise
 
 

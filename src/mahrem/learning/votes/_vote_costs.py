@@ -17,8 +17,6 @@ from mahrem.dp.noise import SmoothLaplace, SmoothSensitivity
 from mahrem.errors import InvalidParameter
 from mahrem.types import Floats, Integers
 
-__all__ = ["PublishedCost", "SanitisedCost", "lead_costs", "smooth_costs"]
-
 MOVES = 2  # a record moves one vote, so a lead by two at most
 FAR = 14  # standard deviations of noise that are computed; beyond lies less than REST
 REST = 1e-30

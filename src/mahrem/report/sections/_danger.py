@@ -10,8 +10,6 @@ from mahrem.report._report import Report, ReportFinding, ReportRisk
 from mahrem.report.sections import Figure, Section, SidesRow, UsualView, sides
 from mahrem.words import NOTHING, Catalogue, Note
 
-__all__ = ["SECTIONS"]
-
 _SHARES = ("highest", "average", "share_at_risk", "unique_share", "marketer")
 _PICTURED = _SHARES[:3]
 _HIDDEN = ("share_at_risk", "unique_share")  # may be given as a bound only

@@ -11,8 +11,6 @@ from mahrem.report._report import Report, ReportLearning
 from mahrem.report.sections import Figure, Section, SidesRow, UsualView, ValueRow, sides
 from mahrem.words import Catalogue
 
-__all__ = ["SECTIONS"]
-
 PICTURES = 24  # a picture with more columns is not read
 _ORDER = (
     *("classes", "published_classes", "mean_class_size", "c_avg", "gcp", "gcp_sum", "iloss"),

@@ -11,8 +11,6 @@ from mahrem.report._report import Report
 from mahrem.report.sections import FactsView, Section, ValueRow
 from mahrem.words import Catalogue
 
-__all__ = ["SECTIONS"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetView:

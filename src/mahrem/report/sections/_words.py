@@ -9,8 +9,6 @@ from mahrem.report._report import Report, ReportColumn, ReportPromise
 from mahrem.report.sections import FactsView, Section, ValueRow, write_value
 from mahrem.words import Catalogue, Note
 
-__all__ = ["SECTIONS"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PromiseRow:

@@ -26,24 +26,6 @@ from mahrem.table.cells._text import moments_of_text, numbers_of_text
 from mahrem.table.cells._zones import OFFSET, offset_form
 from mahrem.types import Floats, Mask
 
-__all__ = [
-    "Cell",
-    "Cells",
-    "Exact",
-    "Members",
-    "MissingCell",
-    "Prefix",
-    "Range",
-    "Suppressed",
-    "read_cell",
-    "read_ranges",
-    "write_labels",
-    "write_members",
-    "write_prefixes",
-    "write_ranges",
-    "write_set",
-]
-
 SUPPRESSED = "*"
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf"

@@ -9,8 +9,6 @@ import polars as pl
 
 from mahrem.types import Floats
 
-__all__ = ["EXACT", "NumberGrid", "all_whole"]
-
 EXACT = 2**53  # whole numbers up to here are exact as floats
 _POWERS = 22  # so are powers of ten up to here
 

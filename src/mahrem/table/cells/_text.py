@@ -8,8 +8,6 @@ from mahrem.errors import InvalidInput
 from mahrem.table.cells._number_grid import EXACT
 from mahrem.table.cells._zones import OFFSET, instants, moment_text
 
-__all__ = ["as_text", "mixes_zones", "moments_of_text", "numbers_of_text", "whole_numbers"]
-
 _DOTTED = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"
 _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _MOMENT = rf"^({_CLOCK}) ?({OFFSET})?$"

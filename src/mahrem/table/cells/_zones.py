@@ -15,17 +15,6 @@ import polars as pl
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "OFFSET",
-    "instants",
-    "moment_text",
-    "named_zone",
-    "offset_form",
-    "on_this_clock",
-    "wall_clock",
-    "zone_of_offset",
-]
-
 OFFSET = r"(?:Z|[+-](?:0[0-9]|1[0-5])(?::?[0-5][0-9](?::?[0-5][0-9])?)?)"  # behind a time of day
 _HOUR = 3600
 _PARTS = r"^([+-])([0-9]{2}):?([0-9]{2})?:?([0-9]{2})?$"

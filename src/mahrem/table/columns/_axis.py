@@ -11,8 +11,6 @@ import polars as pl
 from mahrem.table.hierarchies import Hierarchy
 from mahrem.types import Codes, Integers, Positions
 
-__all__ = ["Axis", "Domain", "Leaves", "Moments", "Numbers", "Values", "Words"]
-
 
 @dataclass(frozen=True)
 class Numbers:

@@ -24,8 +24,6 @@ from mahrem.table.hierarchies import (
 )
 from mahrem.types import Floats
 
-__all__ = ["default_hierarchy", "plain_hierarchy", "with_default_hierarchy"]
-
 _BINS = 20  # at most about so many intervals at the lowest level
 _LEVELS = 4  # between the values and the root
 _FINEST = 1e-300  # a finer step would leave the range of normal floats

@@ -12,8 +12,6 @@ from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Values, W
 from mahrem.table.hierarchies import Hierarchy
 from mahrem.types import Codes, Integers, Mask, Positions
 
-__all__ = ["encode_quasi", "encode_sensitive", "refuse_mixed_zones"]
-
 
 def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = None) -> Axis:
     """Lay a quasi-identifier on its axis.

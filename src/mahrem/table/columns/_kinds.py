@@ -7,8 +7,6 @@ import polars as pl
 from mahrem.table._schema import Kind
 from mahrem.table.cells import EXACT, moments_of_text, numbers_of_text
 
-__all__ = ["infer_kind", "read_kind"]
-
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"  # 06100: a number would lose its first digit
 _DATE_LIKE = r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
 

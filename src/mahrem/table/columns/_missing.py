@@ -11,8 +11,6 @@ from mahrem.errors import InvalidInput, shorten
 from mahrem.table._schema import Missing
 from mahrem.types import Mask
 
-__all__ = ["MissingOutcome", "apply_missing"]
-
 
 @dataclass(frozen=True)
 class MissingOutcome:

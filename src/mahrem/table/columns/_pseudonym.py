@@ -13,8 +13,6 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning
 
-__all__ = ["make_key", "pseudonyms", "read_key"]
-
 SHORTEST = 16  # bytes of a key
 SHOWN = 16  # bytes of the hash that are published
 

@@ -9,8 +9,6 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, shorten, spelled
 from mahrem.table._schema import Role
 
-__all__ = ["assign_roles", "is_role_word", "role_from_word"]
-
 _WORDS = {
     **{role.value: role for role in Role},
     # ARX

@@ -11,8 +11,6 @@ import polars as pl
 
 from mahrem.table.reading import Reading, Source, open_polars
 
-__all__ = ["ARROW"]
-
 
 class ArrowFiles:
     """Arrow files, which others call Feather or IPC."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-__all__ = ["EXCEL", "excel_texts", "open_excel"]
-
 
 class ExcelFiles:
     """XLSX files with one sheet that counts."""

@@ -15,8 +15,6 @@ from mahrem.table.cells import EXACT
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["write_excel"]
-
 LETTERS = 32_767  # in a cell
 _PLAIN = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$"  # a number that reads back as the same text
 _DIGITS = 15  # that a spreadsheet keeps

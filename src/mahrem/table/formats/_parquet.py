@@ -11,8 +11,6 @@ import polars as pl
 
 from mahrem.table.reading import Reading, Source, open_polars
 
-__all__ = ["PARQUET"]
-
 
 class ParquetFiles:
     """Parquet files, and folders of them as a cluster writes them."""

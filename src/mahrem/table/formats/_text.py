@@ -13,8 +13,6 @@ import polars as pl
 from mahrem.errors import InvalidParameter
 from mahrem.table.reading import Reading, Source, open_csv
 
-__all__ = ["CSV", "TSV"]
-
 _CHUNK = 1 << 20
 
 

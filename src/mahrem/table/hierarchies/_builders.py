@@ -25,18 +25,6 @@ from mahrem.table.hierarchies._ladders import (
 )
 from mahrem.types import Floats
 
-__all__ = [
-    "cut_hierarchy",
-    "date_hierarchy",
-    "distinct_text",
-    "group_hierarchy",
-    "interval_hierarchy",
-    "mask_hierarchy",
-    "moment_leaves",
-    "number_leaves",
-    "prefix_hierarchy",
-]
-
 _FINEST = 1e-300  # a finer step would leave the range of normal floats
 
 

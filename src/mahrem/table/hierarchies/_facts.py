@@ -11,8 +11,6 @@ from mahrem.table.cells import Members, Prefix, as_text, read_cell, read_ranges
 from mahrem.table.hierarchies._hierarchy import Hierarchy
 from mahrem.types import Mask
 
-__all__ = ["HierarchyFacts", "hierarchy_facts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class HierarchyFacts:

@@ -10,8 +10,6 @@ from pathlib import Path
 from mahrem.errors import InvalidInput
 from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 
-__all__ = ["read_hierarchy"]
-
 
 def read_hierarchy(
     path: str | Path, *, delimiter: str | None = None, encoding: str = "utf-8-sig"

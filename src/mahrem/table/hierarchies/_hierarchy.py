@@ -19,8 +19,6 @@ from mahrem.table._staged import appearing
 from mahrem.table.cells import write_labels
 from mahrem.types import Integers
 
-__all__ = ["ROOT", "Hierarchy"]
-
 ROOT = "*"
 _PLAIN_NUMBER = r"^[+-]?(0|[1-9][0-9]*)([.][0-9]*)?$"  # 007 is a code, 1e3 may be one
 

@@ -25,17 +25,6 @@ from mahrem.table.cells import (
 from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 from mahrem.types import Floats
 
-__all__ = [
-    "TRUNCATE",
-    "build_tree",
-    "cut_ladder",
-    "group_ladder",
-    "moment_ladder",
-    "number_ladder",
-    "prefix_ladder",
-    "suffix_ladder",
-]
-
 TRUNCATE = {
     "day": "1d",
     "week": "1w",

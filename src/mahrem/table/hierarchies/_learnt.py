@@ -22,8 +22,6 @@ from mahrem.table.hierarchies._majority_targets import (
 )
 from mahrem.types import Integers
 
-__all__ = ["LearntGroups", "learn_hierarchies", "learn_hierarchy"]
-
 _SHOWN = 12  # a group of at most so many values is published as a set
 _LETTERS = 200  # ... if the set is not longer than this
 

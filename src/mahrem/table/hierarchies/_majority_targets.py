@@ -11,8 +11,6 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.cells import as_text, whole_numbers
 from mahrem.types import Floats, Integers
 
-__all__ = ["MajorityTargets", "Target", "majority_targets", "number_target"]
-
 
 @dataclass(frozen=True)
 class Target:

@@ -10,8 +10,6 @@ import numpy as np
 from mahrem.errors import InvalidInput
 from mahrem.table.hierarchies._hierarchy import ROOT, Hierarchy
 
-__all__ = ["hierarchy_from_nested", "nested_hierarchy"]
-
 _DEEPEST = 100
 
 

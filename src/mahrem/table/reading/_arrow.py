@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["ArrowSource", "arrow_table"]
-
 _READ: WeakSet[Any] = WeakSet()  # streams that were read to their end: asked again they would look empty
 
 

@@ -21,8 +21,6 @@ from mahrem.table.reading._databases import (
 from mahrem.table.reading._reading import Reading, name_columns
 from mahrem.table.reading._source import is_duckdb, is_postgresql
 
-__all__ = ["Database", "asking"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Database:

@@ -18,8 +18,6 @@ from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, w
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["open_csv"]
-
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),

@@ -20,21 +20,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = [
-    "LISTING",
-    "choose_table",
-    "connection_reason",
-    "duckdb_reader",
-    "open_duckdb",
-    "open_postgresql",
-    "postgresql_driver",
-    "postgresql_reader",
-    "postgresql_table",
-    "postgresql_type",
-    "quoted",
-    "read_alone",
-]
-
 LISTING = (
     "SELECT table_schema, table_name FROM information_schema.tables "
     "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = ["PandasSource", "PolarsSource", "as_polars", "hold", "open_frame", "open_polars", "pruned"]
-
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
     """Take a frame as a source; None if it is none that we know."""

@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-__all__ = [
-    "CONTROL",
-    "NESTED",
-    "ColumnSource",
-    "Reading",
-    "Source",
-    "arrange",
-    "name_columns",
-    "number_tokens",
-]
-
 NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
 

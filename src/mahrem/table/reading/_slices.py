@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-__all__ = ["scan_slices", "scan_sparingly"]
-
 ROWS = 1 << 14  # read at once
 _BUFFER = 1 << 20  # bytes of a column that wait to be decoded
 _SIMPLE = (pl.String, pl.Boolean, pl.Date, pl.Datetime)

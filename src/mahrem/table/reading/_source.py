@@ -12,8 +12,6 @@ from mahrem.table._formats import FORMATS
 from mahrem.table.reading._frames import open_frame
 from mahrem.table.reading._reading import Reading, Source
 
-__all__ = ["is_duckdb", "is_postgresql", "open_source"]
-
 
 def is_postgresql(source: object) -> bool:
     """Say whether this is the URI of a PostgreSQL database."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from mahrem.types import Integers, Mask
 
-__all__ = ["Structure", "walk"]
-
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 CHUNK = 1 << 18  # bytes looked at together: the masks stay in the processor's cache
 

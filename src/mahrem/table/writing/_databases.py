@@ -15,8 +15,6 @@ from mahrem.table.reading import NESTED, connection_reason, is_postgresql, postg
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["write_database"]
-
 STAGED = "mahrem staged frame"
 MISTAKES = (
     "42",

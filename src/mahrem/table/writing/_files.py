@@ -18,8 +18,6 @@ from mahrem.table.reading import CONTROL, NESTED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["exported_names", "write_parts", "write_table"]
-
 
 def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  # noqa: A002 - the option's name
     """Write a table to a file that only its owner may read.
