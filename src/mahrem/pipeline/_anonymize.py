@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, earlier_seconds, policy_from, reading_of
-from mahrem.spark import is_spark_frame
-from mahrem.table import open_source, refuse_too_large
+from mahrem.release import GivenPolicy, Policy, earlier_seconds, policy_from, reading_of
+from mahrem.table import is_spark_frame, open_source, refuse_too_large
 from mahrem.words import Note, Progress
+
+if TYPE_CHECKING:
+    from mahrem.release import ReleaseKeywords
 
 _WORTH_SAYING = 3.0  # seconds
 

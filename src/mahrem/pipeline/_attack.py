@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
@@ -19,7 +19,6 @@ from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
     RECIPE,
     Policy,
-    ReleaseKeywords,
     check_hashes,
     find_data,
     hierarchies_of,
@@ -31,6 +30,9 @@ from mahrem.release import (
 )
 from mahrem.table import Hierarchy, open_source, restored_cells
 from mahrem.words import Note, Progress
+
+if TYPE_CHECKING:
+    from mahrem.release import ReleaseKeywords
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,6 @@ from mahrem.release import (
     BY_RECIPE,
     GivenPolicy,
     Policy,
-    ReleaseKeywords,
     check_hashes,
     column_of,
     find_data,
@@ -35,11 +34,22 @@ from mahrem.release import (
     reading_of,
 )
 from mahrem.report import ReportRisk, class_size_bins, warnings_of
-from mahrem.spark import is_spark_frame
-from mahrem.table import Column, Missing, Role, Source, open_source, restore_cells, scan_sparingly
+from mahrem.table import (
+    Column,
+    Missing,
+    Role,
+    Source,
+    is_spark_frame,
+    open_source,
+    restore_cells,
+    scan_sparingly,
+)
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence
+
+if TYPE_CHECKING:
+    from mahrem.release import ReleaseKeywords
 
 _BYTES_A_CELL = 40  # text in memory while it is grouped
 _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
-from mahrem.pipeline._sweep_keywords import SweepKeywords
 from mahrem.release import GivenPolicy, Policy, policy_from
 from mahrem.table import as_polars
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
+
+if TYPE_CHECKING:
+    from mahrem.pipeline._sweep_keywords import SweepKeywords
 
 WARM_UP = 64  # rows of a trial run, so that loading kernels is not counted as a method's time
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,12 @@ from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import Source, open_source
 from mahrem.words import Note, Progress, in_silence
+
+if TYPE_CHECKING:
+    from mahrem.release import ReleaseKeywords
 
 SAMPLE = 20_000  # rows of the largest sample
 _FIRST = 500  # rows that are run first and not measured: kernels are loaded then

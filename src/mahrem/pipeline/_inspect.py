@@ -6,13 +6,16 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import Kind, Role, infer_kind, open_source
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from mahrem.release import ReleaseKeywords
 
 # Words that name a column's meaning, in the languages of our users; matched as whole words of the name.
 _IDENTIFIERS = """

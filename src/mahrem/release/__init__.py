@@ -29,12 +29,18 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
-    from mahrem.release._given_policy import GivenPolicy, policy_from
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._parallel import in_parallel
     from mahrem.release._people import remember_people, watch_people
-    from mahrem.release._policy import AUTOMATIC, Policy, read_policy, release_settings
+    from mahrem.release._policy import (
+        AUTOMATIC,
+        GivenPolicy,
+        Policy,
+        policy_from,
+        read_policy,
+        release_settings,
+    )
     from mahrem.release._population import members_in, others_of, population_of
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe

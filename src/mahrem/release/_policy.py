@@ -254,6 +254,19 @@ class Policy:
         return public
 
 
+GivenPolicy = str | Path | Mapping[str, Any] | Policy | None  # a file, settings by name, or a policy itself
+
+
+def policy_from(policy: GivenPolicy, settings: Mapping[str, Any], *, whole: bool = False) -> Policy:
+    """Put a policy and settings together; settings win.
+
+    With ``whole`` the private files a release was made with must be named again.
+    """
+    beside = settings if whole else None
+    given = read_policy(policy, beside=beside) if isinstance(policy, str | Path) else policy
+    return Policy.of(settings, over=given)
+
+
 def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Read a policy file, or a ready one by its name; its keys are checked when the policy is made.
 

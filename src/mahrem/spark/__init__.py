@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mahrem.spark._plan import CutPlan
     from mahrem.spark._prepare import prepare_on_spark, refuse_on_spark
     from mahrem.spark._publish import class_figures
-    from mahrem.spark._recognise import is_spark_frame
     from mahrem.spark._task import LabelledTable, Task
     from mahrem.spark._verify import ClusterVerdict, verify_on_spark
     from mahrem.spark._watch import count_jobs, watch_tasks
@@ -41,7 +40,6 @@ __all__ = [
     "check_on_spark",
     "class_figures",
     "count_jobs",
-    "is_spark_frame",
     "number_domains",
     "open_cluster",
     "prepare_on_spark",

@@ -18,10 +18,10 @@ from mahrem.spark._judge import CodedColumn, Judge
 from mahrem.spark._parts import finish_parts
 from mahrem.spark._plan import CutPlan, plan_cuts
 from mahrem.spark._points import PackedRows
-from mahrem.spark._recognise import is_spark_frame
 from mahrem.spark._session import address_of, is_connected, start, stop
 from mahrem.spark._source import refuse_absent
 from mahrem.spark._task import LabelledTable, Task
+from mahrem.table import is_spark_frame
 from mahrem.types import Floats, Integers
 
 _LEAST_PART = 500_000  # rows that one worker finishes before a pass over the table would be done

@@ -14,7 +14,7 @@ from typing import Any
 from mahrem.errors import InvalidInput, spelled
 from mahrem.release import Policy
 from mahrem.spark._frame import RESERVED, column
-from mahrem.spark._recognise import is_spark_frame
+from mahrem.table import is_spark_frame
 from mahrem.table.cells import DISARMED
 
 _MARKS = ",;\t|"

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
+from mahrem.models import Counts, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
@@ -99,7 +99,7 @@ def verify(
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
     quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
-    by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
+    by_person = [promise for promise in promises if promise.model.name == "delta-presence"]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")
     if passes and (subjects is not None or by_person):

@@ -7,9 +7,16 @@ distribution.
 
 from __future__ import annotations
 
-from mahrem.words._catalogue import LANGUAGES, NOTHING, Catalogue, Language, braces, load_catalogue
+from mahrem.words._catalogue import (
+    LANGUAGES,
+    NOTHING,
+    Catalogue,
+    Language,
+    braces,
+    explain_setting,
+    load_catalogue,
+)
 from mahrem.words._notes import Note, Progress, in_silence
-from mahrem.words._settings import explain_setting
 
 __all__ = [
     "LANGUAGES",

@@ -14,6 +14,7 @@ from typing import Any
 from mahrem.check import one_of
 from mahrem.entries import Entries, Entry
 from mahrem.errors import InvalidParameter
+from mahrem.settings import Setting
 
 _HERE = "mahrem.words"
 MOST_NAMES = 10
@@ -187,3 +188,14 @@ def _marked(text: str | list[str]) -> str | list[str]:
     if isinstance(text, list):
         return [_marked(line) for line in text]  # type: ignore[misc]
     return f"{text} [en]" if text else text
+
+
+def explain_setting(catalogue: Catalogue, words: str, known: Setting) -> str:
+    """Say what a setting means: the sentence under ``setting.<words>``, with its choices and its default.
+
+    A setting of another distribution brings its own words; where it has none in a language, English serves.
+    """
+    texts = catalogue["setting"][words]
+    sentence: str = texts.get(known.name) or known.words.get(catalogue.language) or known.words.get("en", "")
+    choices = () if known.choices is None else known.choices()
+    return sentence.format(choices=", ".join(choices), default=known.default)

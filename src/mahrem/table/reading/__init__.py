@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from mahrem.table.reading._asking import Database, asking
     from mahrem.table.reading._csv import open_csv
     from mahrem.table.reading._databases import connection_reason, postgresql_driver, quoted, read_alone
-    from mahrem.table.reading._frames import PolarsSource, as_polars, hold, open_polars, pruned
+    from mahrem.table.reading._frames import (
+        PolarsSource,
+        as_polars,
+        hold,
+        is_spark_frame,
+        open_polars,
+        pruned,
+    )
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
@@ -34,6 +41,7 @@ __all__ = [
     "hold",
     "is_duckdb",
     "is_postgresql",
+    "is_spark_frame",
     "name_columns",
     "number_tokens",
     "open_csv",

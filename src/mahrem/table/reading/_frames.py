@@ -44,6 +44,12 @@ def open_frame(frame: object, reading: Reading) -> Source | None:
     return None if table is None else ArrowSource(table, reading, label=f"{type(native).__name__} (Arrow)")
 
 
+def is_spark_frame(source: object) -> bool:
+    """Say whether something is a Spark DataFrame, without loading Spark."""
+    kind = type(source)
+    return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
+
+
 def hold(given: object) -> object:
     """Give something that can be opened again and again with the same rows in the same order.
 
