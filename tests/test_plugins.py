@@ -1,4 +1,4 @@
-"""Another distribution adds a method through the public ways alone, and everything sees it."""
+"""Another distribution adds a method, a model, a figure and a language through the public ways alone."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from web_server import serving
 
 THEIRS = '''
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from mahrem.metrics import Metric
+from mahrem.models import ModelEntry, PrivacyModel, model_setting
 from mahrem.partition import Admits, Method, Partition, build_method
+from mahrem.readers import number
 from mahrem.types import Points
+from mahrem.words import Language
 
 
 @dataclass(frozen=True, kw_only=True)
 class Halves:
-    """Sorts rows by their first column; classes of about twenty."""
+    """Sorts rows as Mondrian does."""
 
     wide: int = 20
 
@@ -35,8 +40,62 @@ class Halves:
         return build_method("mondrian")(points, admits)
 
 
+@dataclass(frozen=True)
+class Mixed(PrivacyModel):
+    """No value makes up more than ``gamma`` of a class."""
+
+    gamma: float
+    name: ClassVar[str] = "gamma-mixed"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = False
+
+    @property
+    def wanted(self):
+        return self.gamma
+
+    @property
+    def least_rows(self):
+        return 2
+
+    def level(self, counts):
+        largest = np.zeros(counts.groups)
+        np.maximum.at(largest, counts.group, counts.count)
+        return largest / np.maximum(counts.totals, 1)
+
+    def holds(self, counts):
+        return self.level(counts) <= self.gamma
+
+
+def spread(sizes):
+    """The largest class over the smallest."""
+    return float(sizes.max() / sizes.min()) if len(sizes) else 0.0
+
+
 HALVES = Method(name="halves", home="their_halves:Halves", growth="n log n", rows_a_second=1e6)
+MIXED = ModelEntry(
+    name="gamma-mixed",
+    home="their_halves:Mixed",
+    figure=model_setting(
+        "gamma", number.within(0, 1), "X", example=0.9, words={"en": "Largest share of one value in a class."}
+    ),
+    words={"en": ("gamma-mixed", "No value makes up more than gamma of a group.")},
+)
+SPREAD = Metric(
+    name="spread", home="their_halves:spread", words={"en": ("Spread of sizes", "Largest over smallest.")}
+)
+SPANISH = Language(name="es", home="their_halves_words:es.toml")
 '''
+SPANISH = """
+[format]
+name = "Español"
+decimal = ","
+thousands = "."
+percent = "{number} %"
+and = "{first} y {last}"
+
+[word]
+title = "Informe"
+"""
 
 
 @pytest.fixture
@@ -46,9 +105,16 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     facts = folder / "their_halves-1.0.dist-info"
     facts.mkdir(parents=True)
     (folder / "their_halves.py").write_text(THEIRS)
+    (folder / "their_halves_words").mkdir()
+    (folder / "their_halves_words" / "__init__.py").write_text("")
+    (folder / "their_halves_words" / "es.toml").write_text(SPANISH, encoding="utf-8")
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: their-halves\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[mahrem.methods]\nhalves = their_halves:HALVES\n")
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    kinds = {"methods": "halves = HALVES", "models": "gamma-mixed = MIXED"}
+    kinds |= {"metrics": "spread = SPREAD", "languages": "es = SPANISH"}
+    lines = (f"[mahrem.{kind}]\n{line.replace('= ', '= their_halves:')}\n" for kind, line in kinds.items())
+    (facts / "entry_points.txt").write_text("".join(lines))
+    inherited = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{inherited}" if inherited else str(folder))
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
 
@@ -72,9 +138,55 @@ def test_a_method_of_others_is_seen_on_the_command_line_in_a_policy_and_in_compa
     assert "halves" in {row["method"] for row in json.loads(swept.stdout)["results"]}
 
 
-def test_a_method_of_others_is_on_the_page(theirs: Path) -> None:
+def test_a_model_a_figure_and_a_language_of_others_are_seen_wherever_ours_are(theirs: Path) -> None:
+    mh.demo_patients(600).write_csv(theirs / "patients.csv")
+    roles = ("--qi", "age,zip", "--sensitive", "diagnosis", "--rest", "drop", "-k", "4")
+    shown = run(theirs, "anonymize", "--help").stdout
+    assert "--gamma" in shown
+    assert "Largest share of one value in a class." in shown
+    assert "gamma = 0.9" in run(theirs, "policies", "--template").stdout
+    made = run(theirs, "anonymize", "patients.csv", *roles, "--gamma", "0.8", "--language", "es", "-o", "out")
+    assert made.returncode == 0, made.stderr
+    assert "gamma-mixed" in made.stdout
+    assert "spread" in made.stdout
+    report = json.loads((theirs / "out" / "report.json").read_text())
+    assert [promise["model"] for promise in report["promises"]] == ["k-anonymity", "gamma-mixed"]
+    assert report["utility"]["spread"] >= 1
+    page = (theirs / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'lang="es"' in page
+    for words in ("Informe", "No value makes up more than gamma of a group.", "Spread of sizes"):
+        assert words in page
+    assert "gamma = 0.8" in (theirs / "out" / "policy.toml").read_text()
+    again = run(theirs, "anonymize", "patients.csv", "--policy", "out/policy.toml", "-o", "again", "-q")
+    assert again.returncode == 0, again.stderr
+    held = run(theirs, "audit", "out/data.csv", "--qi", "age,zip", "--sensitive", "diagnosis:gamma=0.01")
+    assert held.returncode == 1
+    swept = run(theirs, "compare", "patients.csv", *roles, "--gamma", "0.8", "--methods", "halves", "--json")
+    rows = json.loads(swept.stdout)["results"]
+    assert all(row["spread"] is None or row["spread"] >= 1 for row in rows)
+    assert any(row["spread"] for row in rows)
+
+
+def test_what_others_add_is_on_the_page(theirs: Path) -> None:
     with serving(theirs / "state") as server:
-        assert "halves" in server.client.get("/api/v1/about").json()["methods"]
+        about = server.client.get("/api/v1/about").json()
+        assert "halves" in about["methods"]
+        assert "es" in about["languages"]
+        project = server.project()
+        place = f"/api/v1/projects/{project}"
+        page = server.client.get(f"/projects/{project}/promises").text
+        assert 'name="gamma"' in page
+        assert 'value="halves"' in page
+        assert "Español" in page
+        promises = {"k": 4, "gamma": 0.9, "method": "halves", "language": "es"}
+        answer = server.client.put(f"{place}/promises", json=promises)
+        assert answer.status_code == 200, answer.text
+        done = server.run(project, "run/anonymize")
+        assert (done["state"], done["error"]) == ("done", None)
+        report = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()["report"]
+        assert "gamma-mixed" in {promise["model"] for promise in report["promises"]}
+        assert "spread" in report["utility"]
+        assert server.client.put(f"{place}/promises", json={"gamma": 3}).status_code == 422
 
 
 @pytest.mark.usefixtures("theirs")

@@ -9,7 +9,7 @@ ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -22,10 +22,18 @@ __all__ = ["Entries", "Entry"]
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A thing with a name; it is loaded when it is used."""
+    """A thing with a name; it is loaded when it is used.
 
-    name: str  # what a person says
-    home: str  # where it lives: "package.module:attribute"
+    Attributes:
+        name: What a person says.
+        home: Where it lives: ``"package.module:attribute"``.
+        words: What it is called and what it says, by language; for those of other distributions: ours
+            stand in the catalogues.
+    """
+
+    name: str
+    home: str
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def load(self) -> Any:
         """Import it."""

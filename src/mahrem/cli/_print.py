@@ -14,19 +14,6 @@ import typer
 if TYPE_CHECKING:
     from mahrem.report import ReportRisk
 
-_FIGURES = {
-    "classes": "classes",
-    "published_classes": "classes as published",
-    "mean_class_size": "mean class size",
-    "dm": "discernibility (DM)",
-    "c_avg": "C_avg",
-    "gcp": "loss (GCP, 0 none to 1 all)",
-    "gcp_sum": "loss summed (gcp_sum)",
-    "iloss": "ILoss",
-    "distortion": "generalised cells",
-    "suppressed": "suppressed rows",
-}
-
 
 def print_json(document: object) -> None:
     """Print one JSON document."""
@@ -39,6 +26,7 @@ def print_json(document: object) -> None:
 
 def print_report(content: Mapping[str, Any]) -> None:
     """Print what a release or a file promises, and what it is still good for."""
+    from mahrem.metrics import METRICS
     from mahrem.report import Report
 
     report = Report.read(content)
@@ -52,9 +40,8 @@ def print_report(content: Mapping[str, Any]) -> None:
     print_table(("promise", "wanted", "reached", "holds"), rows)
     typer.echo("")
     rows = [("rows", _figure(report.rows))]
-    rows += [
-        (words, _figure(report.utility[key])) for key, words in _FIGURES.items() if key in report.utility
-    ]
+    known = [metric for name, metric in METRICS.items() if name in report.utility]
+    rows += [(metric.label or metric.name, _figure(report.utility[metric.name])) for metric in known]
     rows += _risk_rows(report.risk)
     rows.append(("seconds", _figure(report.seconds)))
     print_table(("figure", "value"), rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mahrem.entries import Entries, Entry
 
@@ -34,14 +34,12 @@ class Metric(Entry):
     """A figure of utility, before it is loaded: a function whose arguments are facts by name.
 
     Attributes:
-        better: Which way is better.
+        label: What a terminal calls it; by default its name.
         arguments: Which fact an argument takes, where it is called otherwise.
-        words: By language, what it is called and what it says; for metrics of other distributions.
     """
 
-    better: Literal["lower", "higher"] = "lower"
+    label: str = ""
     arguments: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def load(self) -> Callable[..., float]:
         """Import the function."""
@@ -60,24 +58,24 @@ class Metric(Entry):
         return self.load()(**given)
 
 
-def _ours(name: str, home: str, **arguments: str) -> Metric:
-    return Metric(name=name, home=f"mahrem.metrics.{home}", arguments=arguments)
+def _ours(name: str, home: str, label: str, **arguments: str) -> Metric:
+    return Metric(name=name, home=f"mahrem.metrics.{home}", label=label, arguments=arguments)
 
 
 METRICS: Entries[Metric] = Entries(
     "mahrem.metrics",
     Metric,
     (
-        _ours("classes", "_classes:class_count"),
-        _ours("published_classes", "_classes:published_count"),
-        _ours("dm", "_classes:discernibility"),
-        _ours("mean_class_size", "_classes:mean_class_size"),
-        _ours("c_avg", "_classes:c_avg", sizes="people"),
-        _ours("gcp", "_loss:gcp"),
-        _ours("gcp_sum", "_loss:gcp_sum"),
-        _ours("iloss", "_loss:iloss"),
-        _ours("distortion", "_loss:distortion"),
-        _ours("suppressed", "_classes:suppressed_count"),
+        _ours("classes", "_classes:class_count", "classes"),
+        _ours("published_classes", "_classes:published_count", "classes as published"),
+        _ours("dm", "_classes:discernibility", "discernibility (DM)"),
+        _ours("mean_class_size", "_classes:mean_class_size", "mean class size"),
+        _ours("c_avg", "_classes:c_avg", "C_avg", sizes="people"),
+        _ours("gcp", "_loss:gcp", "loss (GCP, 0 none to 1 all)"),
+        _ours("gcp_sum", "_loss:gcp_sum", "loss summed (gcp_sum)"),
+        _ours("iloss", "_loss:iloss", "ILoss"),
+        _ours("distortion", "_loss:distortion", "generalised cells"),
+        _ours("suppressed", "_classes:suppressed_count", "suppressed rows"),
     ),
 )
 

@@ -28,9 +28,9 @@ def policy_template(language: str = "en") -> str:
     groups: dict[str, list[Setting]] = {}
     for known in release_settings().values():
         groups.setdefault(known.group, []).append(known)
-    lines = [catalogue["setting_template"]["head"]]
+    lines = [catalogue.say("setting_template.head")]
     for group, settings in groups.items():
-        lines += ["", f"# {catalogue['setting_group'][group]}"]
+        lines += ["", f"# {catalogue.say(f'setting_group.{group}')}"]
         for known in settings:
             lines += _lines(known, catalogue)
     return "\n".join(lines) + "\n"

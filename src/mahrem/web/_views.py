@@ -154,7 +154,9 @@ def promises_page(house: House, project: Project, message: ErrorDetail | None = 
         figures=fields(figures),
         method=fields(["method"]),
         more={
-            texts["setting_group"][group]: fields(name for name in rest if settings[name].group == group)
+            texts.say(f"setting_group.{group}"): fields(
+                name for name in rest if settings[name].group == group
+            )
             for group in dict.fromkeys(settings[name].group for name in rest)
         },
         sensitive=sensitive,

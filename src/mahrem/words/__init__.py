@@ -13,6 +13,7 @@ from mahrem.words._catalogue import (
     Catalogue,
     Language,
     braces,
+    explain_entry,
     explain_setting,
     load_catalogue,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Note",
     "Progress",
     "braces",
+    "explain_entry",
     "explain_setting",
     "in_silence",
     "load_catalogue",

@@ -17,6 +17,7 @@ from mahrem.errors import InvalidParameter
 from mahrem.settings import Setting
 
 _HERE = "mahrem.words"
+_ENTRIES = "entries.toml"  # words of methods, models, figures, attacks …: all languages side by side
 MOST_NAMES = 10
 NOTHING = "\N{EN DASH}"  # stands where there is no figure
 
@@ -130,12 +131,31 @@ class Language(Entry):
         package, _, file = self.home.partition(":")
         texts = tomllib.loads(files(package).joinpath(file).read_text(encoding="utf-8"))
         if package != _HERE:
-            texts = _completed(self.name, texts, load_catalogue("en").texts)
-        return Catalogue(self.name, texts)
+            return Catalogue(self.name, _completed(self.name, texts, load_catalogue("en").texts))
+        return Catalogue(self.name, _with_entries(texts, _words_of_entries(), self.name))
+
+
+@cache
+def _words_of_entries() -> Mapping[str, Any]:
+    """Read the words of entries, in which the languages stand side by side."""
+    return tomllib.loads(files(_HERE).joinpath(_ENTRIES).read_text(encoding="utf-8"))
+
+
+def _with_entries(texts: Mapping[str, Any], entries: Mapping[str, Any], language: str) -> dict[str, Any]:
+    """Put the words of entries among the texts of a language; what its own file says wins."""
+    merged = dict(texts)
+    for key, inner in entries.items():
+        if "en" in inner:
+            merged.setdefault(key, inner.get(language, inner["en"]))
+        else:
+            merged[key] = _with_entries(merged.get(key, {}), inner, language)
+    return merged
 
 
 def _ours() -> Iterator[Language]:
-    names = (file.name for file in files(_HERE).iterdir() if file.name.endswith(".toml"))
+    names = (
+        file.name for file in files(_HERE).iterdir() if file.name.endswith(".toml") and file.name != _ENTRIES
+    )
     # English, which others are compared with, comes first.
     for file in sorted(names, key=lambda name: (name != "en.toml", name)):
         yield Language(name=file.removesuffix(".toml"), home=f"{_HERE}:{file}")
@@ -199,3 +219,17 @@ def explain_setting(catalogue: Catalogue, words: str, known: Setting) -> str:
     sentence: str = texts.get(known.name) or known.words.get(catalogue.language) or known.words.get("en", "")
     choices = () if known.choices is None else known.choices()
     return sentence.format(choices=", ".join(choices), default=known.default)
+
+
+def explain_entry(catalogue: Catalogue, section: str, entry: Entry) -> tuple[str, str]:
+    """Give what an entry is called and what it says, from a section of the catalogues.
+
+    An entry of another distribution brings its own words; where it has none in a language, English serves,
+    and without any its name does.
+    """
+    texts = catalogue.find(section).get(entry.name)
+    if isinstance(texts, str):
+        return entry.name, texts
+    if texts is not None:
+        return texts[0], texts[1]
+    return entry.words.get(catalogue.language) or entry.words.get("en") or (entry.name, "")

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from mahrem.metrics import METRICS, Metric
 from mahrem.report import _pictures
 from mahrem.report._report import Report, ReportLearning
 from mahrem.report.sections import Figure, Section, SidesRow, UsualView, ValueRow, sides
-from mahrem.words import Catalogue
+from mahrem.words import Catalogue, explain_entry
 
 PICTURES = 24  # a picture with more columns is not read
-_ORDER = (
-    *("classes", "published_classes", "mean_class_size", "c_avg", "gcp", "gcp_sum", "iloss"),
-    *("distortion", "dm", "suppressed"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +27,9 @@ class UtilityView:
 def draw_utility(report: Report, words: Catalogue) -> UtilityView | None:
     """Say how dearly safety was paid for."""
     rows = tuple(
-        ValueRow(
-            name=words.say(f"utility.{key}", 0),
-            key=key,
-            value=words.number(report.utility[key]),
-            meaning=words.say(f"utility.{key}", 1),
-        )
-        for key in _ORDER
-        if report.utility.get(key) is not None
+        _figure_row(metric, report.utility[name], words)
+        for name, metric in METRICS.items()
+        if report.utility.get(name) is not None
     )
     figures = tuple(
         Figure(words.say(f"picture.{key}_title"), svg, words.say(f"picture.{key}_caption"))
@@ -46,6 +38,11 @@ def draw_utility(report: Report, words: Catalogue) -> UtilityView | None:
     if not (rows or figures):
         return None
     return UtilityView(intro=words.say("utility.intro"), figures=figures, rows=rows)
+
+
+def _figure_row(metric: Metric, value: float | None, words: Catalogue) -> ValueRow:
+    name, meaning = explain_entry(words, "utility", metric)
+    return ValueRow(name=name, key=metric.name, value=words.number(value), meaning=meaning)
 
 
 def _pictured(report: Report, words: Catalogue) -> Iterator[tuple[str, str]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mahrem.models import MODELS
 from mahrem.report._report import Report, ReportColumn, ReportPromise
 from mahrem.report.sections import FactsView, Section, ValueRow, write_value
-from mahrem.words import Catalogue, Note
+from mahrem.words import Catalogue, Note, explain_entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +38,18 @@ def draw_promise(report: Report, words: Catalogue) -> PromiseView:
     return PromiseView(intro, tuple(_promise_row(promise, words) for promise in report.promises))
 
 
+def _meaning(model: str, words: Catalogue) -> str:
+    """Say what a promise means: by the catalogue, or by the entry of a model of others."""
+    said: str = words["model"].get(model, "")
+    return said or (explain_entry(words, "model", MODELS[model])[1] if model in MODELS else "")
+
+
 def _promise_row(promise: ReportPromise, words: Catalogue) -> PromiseRow:
     broken = {"classes": promise.violating_classes, "rows": promise.violating_rows}
     return PromiseRow(
         model=promise.model,
         about=words.say("word.about", column=promise.column) if promise.column else "",
-        meaning=words["model"].get(promise.model, ""),
+        meaning=_meaning(promise.model, words),
         wanted=write_value(promise.wanted, words),
         reached=write_value(promise.reached, words),
         holds=promise.holds,
