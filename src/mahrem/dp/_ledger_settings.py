@@ -11,6 +11,7 @@ from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.dp._relation import Relation, Unit
 from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.readers import column
 from mahrem.settings import number, read_settings, setting, settings_of, text, whole
 from mahrem.table import ColumnDeclaration, read_declarations
 
@@ -39,10 +40,6 @@ def warn_of_large_delta(delta: float, rows: int, *, stacklevel: int = 2) -> None
         )
 
 
-def _column(name: str, given: object) -> str:
-    return check.column_name(**{name: given})
-
-
 def _columns(_: str, given: Mapping[Any, Any]) -> dict[str, ColumnDeclaration]:
     return read_declarations(given)
 
@@ -55,13 +52,13 @@ class LedgerSettings:
     """
 
     epsilon: float
-    delta: float = setting(0.0, read=number, group="budget", metavar="X")
+    delta: float = setting(0.0, read=number.within(0, 1), group="budget", metavar="X")
     composition: str = setting("pld", read=text, group="budget", metavar="NAME", choices=lambda: COMPOSITIONS)
     relation: str = setting(
         "add-remove", read=text, group="promise", metavar="NAME", choices=lambda: tuple(map(str, Relation))
     )
-    subject: str | None = setting(read=_column, takes="Hashable | None", group="promise", metavar="COL")
-    rows_per_person: int = setting(1, read=whole, group="promise", metavar="N")
+    subject: str | None = setting(read=column, group="promise", metavar="COL")
+    rows_per_person: int = setting(1, read=whole.within(1), group="promise", metavar="N")
     columns: Mapping[str, ColumnDeclaration] = setting(
         dict,
         read=_columns,
@@ -70,7 +67,7 @@ class LedgerSettings:
         metavar="COL=…",
         repeats=True,
     )
-    rows: int | None = setting(read=whole, group="public", metavar="N")
+    rows: int | None = setting(read=whole.within(1), group="public", metavar="N")
 
     @classmethod
     def of(cls, epsilon: float, given: Mapping[str, Any]) -> LedgerSettings:

@@ -21,7 +21,7 @@ from mahrem.web._bodies import (
 from mahrem.web._house import KEY, HouseDep, ProjectDep, ProjectId
 from mahrem.web._models import Project, SourceFacts
 from mahrem.web._needs import needs_source
-from mahrem.web._release_bodies import Columns, Promises, Reading
+from mahrem.web._release_bodies import Columns, Promises, ReadingChoice
 from mahrem.web._sources import database_label, file_facts, list_files, pick_database
 from mahrem.web._upload import receive_body
 
@@ -136,7 +136,7 @@ def forget_source(house: HouseDep, project: ProjectId) -> Project:
 
 
 @router.put("/projects/{project}/reading", status_code=202)
-def put_reading(house: HouseDep, project: ProjectId, reading: Reading) -> Opened:
+def put_reading(house: HouseDep, project: ProjectId, reading: ReadingChoice) -> Opened:
     """Say how the file is to be read (encoding, delimiter …) and look at it again."""
     needs_source(house.store.get(project))
     house.store.update(project, reading=reading, problem=None)

@@ -244,7 +244,7 @@ def plan_query(house: House, project: Project, question: Question) -> Json:
     """Say what a question would cost and how far off its answer would be."""
     from mahrem.pipeline import query
 
-    settings = question.model_dump(exclude={"question"})
+    settings = question.model_dump(exclude={"question"}, exclude_none=True)
     answer = query(None, question.question, ledger=house.ledger_path(project), plan=True, **settings)
     return _plain(answer.as_dict())
 

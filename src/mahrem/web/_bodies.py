@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from mahrem.dp import LedgerSettings
+from mahrem.dp.queries import QuerySettings
+from mahrem.pipeline import Sweep
+from mahrem.settings import settings_of
 from mahrem.web._models import ErrorDetail, Job, Project
-from mahrem.web._release_bodies import FileBelow, Name, Strict, Text
+from mahrem.web._release_bodies import FileBelow
+from mahrem.web._setting_bodies import Name, Strict, Text, setting_body
 
 Sql = Annotated[str, StringConstraints(max_length=10_000)]
 
@@ -141,14 +146,6 @@ class HierarchyWish(Strict):
     groups: list[Annotated[int, Field(ge=1, le=10**6)]] | None = Field(default=None, max_length=20)
 
 
-class CompareWish(Strict):
-    """Which methods and k to sweep; by default all that suit the size."""
-
-    methods: list[Text] | None = Field(default=None, min_length=1, max_length=30)
-    ks: list[Annotated[int, Field(ge=1, le=10**6)]] | None = Field(default=None, min_length=1, max_length=30)
-    budget: Annotated[float, Field(ge=0, le=86400)] | None = 300.0
-
-
 class Adopted(Strict):
     """A point of a comparison, to go on with."""
 
@@ -166,18 +163,6 @@ class KnownColumn(Strict):
     categories: list[Text] | None = Field(default=None, max_length=1000)
 
 
-class LedgerWish(Strict):
-    """A privacy budget for the table; everything here must be known without looking at it."""
-
-    epsilon: Annotated[float, Field(gt=0, le=1000)]
-    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    relation: Literal["add-remove", "replace"] = "add-remove"
-    subject: Name | None = None
-    rows_per_person: Annotated[int, Field(ge=1, le=10**6)] = 1
-    columns: dict[Name, KnownColumn] = Field(default_factory=dict, max_length=1000)
-    rows: Annotated[int, Field(ge=1, le=10**12)] | None = None
-
-
 class LedgerSheet(BaseModel):
     """What was spent, what is left, and every line of the ledger."""
 
@@ -185,11 +170,39 @@ class LedgerSheet(BaseModel):
     history: list[dict[str, Any]]
 
 
-class Question(Strict):
-    """A question to be answered privately, and what it may cost."""
+if TYPE_CHECKING:
+    # Their fields are made below; here stand only those that other modules read by name.
+    class CompareWish(Strict):
+        """Which methods and k to sweep; by default all that suit the size."""
 
-    question: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
-    epsilon: Annotated[float, Field(gt=0, le=1000)]
-    delta: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    mechanism: Literal["laplace", "gaussian"] | None = None
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+        methods: list[str] | None = None
+
+    class LedgerWish(Strict):
+        """A privacy budget for the table; everything here must be known without looking at it."""
+
+    class Question(Strict):
+        """A question to be answered privately, and what it may cost."""
+
+        question: str
+else:
+    _Epsilon = Annotated[float, Field(gt=0, le=1000)]
+    CompareWish = setting_body(
+        "CompareWish",
+        "Which methods and k to sweep; by default all that suit the size.",
+        settings_of(Sweep),
+        budget=(Annotated[float, Field(ge=0, le=86400)] | None, 300.0),
+    )
+    LedgerWish = setting_body(
+        "LedgerWish",
+        "A privacy budget for the table; everything here must be known without looking at it.",
+        settings_of(LedgerSettings),
+        epsilon=(_Epsilon, ...),
+        columns=(dict[Name, KnownColumn], Field(default_factory=dict, max_length=1000)),
+    )
+    Question = setting_body(
+        "Question",
+        "A question to be answered privately, and what it may cost.",
+        settings_of(QuerySettings),
+        question=(Annotated[str, StringConstraints(min_length=1, max_length=2000)], ...),
+        epsilon=(_Epsilon, ...),
+    )

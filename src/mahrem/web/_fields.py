@@ -58,7 +58,7 @@ def _field(
     return FormField(
         name=name,
         setting=known.name,
-        label=texts["page"]["setting"].get(known.name, known.name),
+        label=_label(known, texts),
         means=explain_setting(texts, "release", known),
         control="choice" if choices else control,
         choices=[(choice, _called(known, choice, called) if choice else usual) for choice in choices],
@@ -66,6 +66,13 @@ def _field(
         least=reader.least,
         most=reader.most,
     )
+
+
+def _label(known: Setting, texts: Catalogue) -> str:
+    """Name a field: a promise by its name, anything else by its label."""
+    promise = texts["page"]["promise"].get(known.name)
+    label: str = promise[0] if promise else texts["page"]["setting"].get(known.name, known.name)
+    return label
 
 
 def _called(known: Setting, choice: str, words: Mapping[str, str]) -> str:

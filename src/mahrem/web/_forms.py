@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData
 
+from mahrem.dp import LedgerSettings
+from mahrem.dp.queries import QuerySettings
 from mahrem.errors import MahremError
 from mahrem.models import model_settings
-from mahrem.settings import Setting
+from mahrem.settings import Setting, settings_of
 from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
 from mahrem.web._fields import read_field
@@ -20,11 +22,11 @@ from mahrem.web._release_bodies import (
     DECLARED,
     Columns,
     Promises,
-    Reading,
-    must_be,
+    ReadingChoice,
     settings_of_column,
     settings_of_step,
 )
+from mahrem.web._setting_bodies import must_be
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -58,7 +60,7 @@ def read_columns(project: Project, form: FormData) -> Columns:
     return _body(Columns, {"columns": chosen, "subject": _texts(form, "subject").get("subject")})
 
 
-def read_reading(form: FormData) -> Reading:
+def read_reading(form: FormData) -> ReadingChoice:
     """Read how a file is to be read."""
     given = {key: str(form.get(key, "")) for key in settings_of_step("reading")}
     values: dict[str, Any] = {
@@ -67,7 +69,7 @@ def read_reading(form: FormData) -> Reading:
     }
     if values.get("delimiter") == "\\t":
         values["delimiter"] = "\t"
-    return _body(Reading, values)
+    return _body(ReadingChoice, values)
 
 
 def read_promises(project: Project, form: FormData) -> Promises:
@@ -129,11 +131,11 @@ def read_sweep(form: FormData) -> dict[str, Any]:
     methods = [str(name) for name in form.getlist("methods")]
     check_methods(methods)
     ks = [part.strip() for part in str(form.get("ks", "")).split(",") if part.strip()]
-    said: dict[str, Any] = {"methods": methods or None, "ks": ks or None}
+    sweep: dict[str, Any] = {"methods": methods or None, "ks": ks or None}
     minutes = str(form.get("minutes", "")).strip()
     if minutes:
-        said["budget"] = 60.0 * _amount(minutes)
-    return _body(CompareWish, said).model_dump(exclude_none=True)
+        sweep["budget"] = 60.0 * _amount(minutes)
+    return _body(CompareWish, sweep).model_dump(exclude_none=True)
 
 
 def read_way(form: FormData) -> dict[str, Any]:
@@ -165,13 +167,13 @@ def read_ledger_wish(form: FormData) -> LedgerWish:
             if between
             else {"categories": [part.strip() for part in known.split(",")]}
         )
-    said = _texts(form, "epsilon", "delta", "relation", "subject", "rows_per_person", "rows")
-    return _body(LedgerWish, {**said, "columns": columns})
+    typed = _texts(form, "epsilon", *(name for name in settings_of(LedgerSettings) if name != "columns"))
+    return _body(LedgerWish, {**typed, "columns": columns})
 
 
 def read_question(form: FormData) -> Question:
     """Read a question and what it may cost."""
-    return _body(Question, _texts(form, "question", "epsilon", "delta", "mechanism", "confidence"))
+    return _body(Question, _texts(form, "question", "epsilon", *settings_of(QuerySettings)))
 
 
 def read_seen(form: FormData) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mahrem.web._release_bodies import Columns, Promises, Reading
+from mahrem.web._release_bodies import Columns, Promises, ReadingChoice
 
 Verb = Literal[
     "inspect", "anonymize", "compare", "audit", "attack", "estimate", "hierarchy", "ledger", "query"
@@ -47,7 +47,7 @@ class Project(BaseModel):
     touched: float  # seconds since 1970
     source: SourceFacts | None = None
     removed: str | None = None  # why and when the raw data went
-    reading: Reading = Reading()
+    reading: ReadingChoice = ReadingChoice()
     profile: dict[str, Any] | None = None  # what inspect found
     problem: ErrorDetail | None = None  # why it could not be read
     choices: Columns | None = None

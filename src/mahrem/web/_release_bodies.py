@@ -7,29 +7,20 @@ A setting belongs to the step at which a person decides about it: ``source`` (wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import AfterValidator, Field, StringConstraints, create_model
 
-from mahrem.errors import MahremError
 from mahrem.models import model_settings
-from mahrem.readers import Reader
 from mahrem.release import release_settings
-from mahrem.settings import Setting, read_setting
+from mahrem.settings import Setting
+from mahrem.web._setting_bodies import Name, Strict, body_field, fits, setting_body, type_of
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Text = Annotated[str, StringConstraints(max_length=200)]
 RoleName = Literal["quasi", "sensitive", "identifier", "insensitive", "drop"]
 ROLES: tuple[RoleName, ...] = ("quasi", "sensitive", "identifier", "insensitive", "drop")
 DECLARED = frozenset({"population", "learn_from"})  # tables: files below folders named when the server starts
 USUAL_K = 5
-
-
-class Strict(BaseModel):
-    """A body in which a misspelt key is an error."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class FileBelow(Strict):
@@ -64,50 +55,13 @@ def settings_of_column() -> Mapping[str, Setting]:
     }
 
 
-def _fits(known: Setting, value: Any) -> Any:
-    """Judge a value as a policy does; it is kept as it came, for it is written as JSON."""
-    try:
-        read_setting(known, value)
-    except MahremError:
-        raise ValueError(must_be(known)) from None
-    return value
-
-
-def must_be(known: Setting) -> str:
-    """Say what a setting takes; never what was said, for it may be a value of the data."""
-    if known.choices is not None:
-        return f"{known.name} must be one of {', '.join(known.choices())}"
-    return f"{known.name} must read {known.metavar or 'true or false'}"
-
-
-def _type_of(reader: Reader, known: Setting) -> Any:
-    """Give the type of a value in JSON; the reader judges what no type can say."""
-    number = Field(ge=reader.least, le=reader.most)
-    kinds: dict[str, Any] = {
-        "int": Annotated[int, number],
-        "float": Annotated[float, number],
-        "bool": bool,
-        "str": Annotated[str, StringConstraints(max_length=10_000)],
-    }
-    listed: dict[str, Any] = {} if known.choices is None else {"enum": list(known.choices())}
-    return Annotated[kinds.get(reader.takes, Any), Field(json_schema_extra=listed)]
-
-
-def _body_field(known: Setting) -> tuple[Any, Any]:
-    if known.name in DECLARED:
-        return FileBelow | None, None
-    kind: Any = Annotated[_type_of(known.reader, known), AfterValidator(partial(_fits, known))]
-    plain = known.default if isinstance(known.default, str | int | float) else None
-    return kind | None, None if plain is None else (str(plain) if isinstance(plain, str) else plain)
-
-
 def _column_field(known: Setting) -> tuple[Any, Any]:
     """Of one column: whether it is named, or the value it has."""
     inner = known.reader.inner
     if inner is None or not known.on_page:
         return bool, False
-    judge = AfterValidator(lambda value: _fits(known, {"column": value})["column"])
-    kind: Any = Annotated[_type_of(inner, known), judge]
+    judge = AfterValidator(lambda value: fits(known, {"column": value})["column"])
+    kind: Any = Annotated[type_of(inner, known), judge]
     return kind | None, None
 
 
@@ -121,7 +75,7 @@ if TYPE_CHECKING:
         strategy: str = ""
         language: str = ""
 
-    class Reading(Strict):
+    class ReadingChoice(Strict):
         """How a file is read; what is not said is found out."""
 
     class ColumnChoice(Strict):
@@ -132,25 +86,15 @@ if TYPE_CHECKING:
         order: list[str] | None = None
         promises: dict[str, float | str] = Field(default_factory=dict)
 else:
-    Promises = create_model(
+    Promises = setting_body(
         "Promises",
-        __base__=Strict,
-        __doc__="What is promised about the published table, and how it is made.",
-        **{
-            name: _body_field(known) if name != "k" else (_body_field(known)[0], USUAL_K)
-            for name, known in settings_of_step("promises").items()
-        },
+        "What is promised about the published table, and how it is made.",
+        settings_of_step("promises"),
+        k=(body_field(settings_of_step("promises")["k"])[0], USUAL_K),
+        **dict.fromkeys(DECLARED, (FileBelow | None, None)),
     )
-    Reading = create_model(
-        "Reading",
-        __base__=Strict,
-        __doc__="How a file is read; what is not said is found out.",
-        **{
-            name: (list[Text], Field(default_factory=list, max_length=50))
-            if known.repeats
-            else _body_field(known)
-            for name, known in settings_of_step("reading").items()
-        },
+    ReadingChoice = setting_body(
+        "ReadingChoice", "How a file is read; what is not said is found out.", settings_of_step("reading")
     )
     ColumnChoice = create_model(
         "ColumnChoice",

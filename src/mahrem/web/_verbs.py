@@ -56,12 +56,9 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
     settings = {key: value for key, value in order.settings.items() if key != "method"}
     sweep = compare(
         order.table,
-        methods=order.arguments.get("methods"),
-        ks=order.arguments.get("ks"),
-        budget=order.arguments.get("budget"),
         output=order.place / "comparison",
         progress=progress,
-        **settings,
+        **{**settings, **order.arguments},
     )
     return {**sweep.as_dict(), "advice": list(frontier_advice(sweep.rows))}
 

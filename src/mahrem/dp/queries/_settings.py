@@ -20,9 +20,9 @@ class QuerySettings:
     """
 
     epsilon: float
-    delta: float = setting(0.0, read=number, group="answer", metavar="X")
+    delta: float = setting(0.0, read=number.within(0, 1), group="answer", metavar="X")
     mechanism: str | None = setting(read=text, group="answer", metavar="NAME", choices=lambda: NOISES)
-    confidence: float = setting(0.95, read=number, group="answer", metavar="0..1")
+    confidence: float = setting(0.95, read=number.within(0, 1), group="answer", metavar="0..1")
 
     def __post_init__(self) -> None:
         check_budget(self.epsilon, self.delta)

@@ -3,3 +3,5 @@
 Nobody imports from here: an entry of :data:`mahrem.table.FORMATS` names its module, which is loaded when a
 file of that format is at hand. It stands above ``reading``, whose sources it gives.
 """
+
+__all__: list[str] = []
