@@ -15,7 +15,7 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from mahrem.words import Note
 
 
-class Facts:
+class ReportFacts:
     """What dataclasses of figures have in common: JSON in the order of their fields.
 
     Guarantees:
@@ -46,7 +46,7 @@ def always() -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportPromise(Facts):
+class ReportPromise(ReportFacts):
     """What was asked for, and what the published table makes of it."""
 
     model: str
@@ -59,7 +59,7 @@ class ReportPromise(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportColumn(Facts):
+class ReportColumn(ReportFacts):
     """What a column is and what became of it."""
 
     role: str | None = None
@@ -74,7 +74,7 @@ class ReportColumn(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnSet(Facts):
+class ColumnSet(ReportFacts):
     """Columns that together leave a share of the rows alone."""
 
     columns: tuple[str, ...]
@@ -82,7 +82,7 @@ class ColumnSet(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportSingling(Facts):
+class ReportSingling(ReportFacts):
     """Which sets of columns single people out in the source."""
 
     share: float
@@ -93,7 +93,7 @@ class ReportSingling(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRisk(Facts):
+class ReportRisk(ReportFacts):
     """Figures of risk; a share that would show too few rows is None, and ``below`` says the line."""
 
     highest: float | None = None
@@ -115,7 +115,7 @@ class ReportRisk(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRelation(Facts):
+class ReportRelation(ReportFacts):
     """How two columns go together."""
 
     columns: tuple[str, ...]
@@ -124,7 +124,7 @@ class ReportRelation(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportLearning(Facts):
+class ReportLearning(ReportFacts):
     """What a model still learns: before and after by classifier and figure."""
 
     target: str
@@ -136,7 +136,7 @@ class ReportLearning(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportFinding(Facts):
+class ReportFinding(ReportFacts):
     """What one attack found; a rate of too few people is None, and ``below`` says the line."""
 
     attack: str
@@ -156,7 +156,7 @@ class ReportFinding(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportTeam(Facts):
+class ReportTeam(ReportFacts):
     """What the red team found on so many rows."""
 
     rows: int = 0
@@ -165,7 +165,7 @@ class ReportTeam(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportMissing(Facts):
+class ReportMissing(ReportFacts):
     """What was done with missing values."""
 
     policy: str | None = None
@@ -174,7 +174,7 @@ class ReportMissing(Facts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(Facts):
+class Report(ReportFacts):
     """Everything that is said about a release, a synthetic table or an audited file: figures and notes."""
 
     mahrem: str | None = None
@@ -241,7 +241,7 @@ def _read(kind: Any, value: Any) -> Any:
     if isinstance(kind, UnionType):
         kind = get_args(kind)[0]
     inner = get_args(kind)
-    if isinstance(kind, type) and issubclass(kind, Facts):
+    if isinstance(kind, type) and issubclass(kind, ReportFacts):
         return kind.read(value)
     if get_origin(kind) is tuple:
         return tuple(_read(inner[0], entry) for entry in value)
@@ -251,7 +251,7 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _written(value: Any) -> Any:
-    if isinstance(value, Facts):
+    if isinstance(value, ReportFacts):
         return value.as_dict()
     if isinstance(value, Mapping):
         return {key: _written(entry) for key, entry in value.items()}
