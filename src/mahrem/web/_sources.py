@@ -31,7 +31,9 @@ _ARCHIVES = {
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _MOST_LISTED = 500
 _MOST_FOLDERS = 2000  # somebody may declare a whole home
-_ENDINGS = {ending for known in FORMATS.values() for ending in known.endings} | {".duckdb"}
+_ENDINGS = {".duckdb"} | {
+    ending for known in FORMATS.values() for ending in known.endings if not known.ending_decides
+}  # what only an ending tells from an archive is refused
 
 
 def kind_of(head: bytes, name: str = "") -> str:
