@@ -1,0 +1,212 @@
+"""What columns tell about each other: copies, functions, people with several rows, households."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._dates import years_of
+from mahrem.contents._distinct import count_distinct, fold
+from mahrem.contents._findings import ContentFinding, Household, Relation, SeveralRows
+from mahrem.types import Floats, Integers
+
+__all__ = ["find_households", "find_relations", "find_several_rows"]
+
+ROWS = 4000  # looked at
+FIT = 0.98  # of the rows where one follows from the other
+IDENTIFYING = ("tckn", "steuer-id", "svnr", "nhs", "ssn", "email", "phone", "record", "name", "uuid", "iban", "card")
+
+
+def find_relations(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+) -> tuple[Relation, ...]:
+    """Find columns that are copies or functions of others.
+
+    Guarantees:
+        - A column that follows from another one is named after that one in at most one relation.
+    """
+    sample = frame.head(ROWS)
+    codes = {name: _codes(sample[name]) for name in sample.columns}
+    numbers = {name: _numbers(sample[name], found.get(name, ())) for name in sample.columns}
+    usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
+    relations = []
+    for place, first in enumerate(usable):
+        for second in usable[place + 1 :]:
+            relation = _relate(first, second, sample, codes, numbers)
+            if relation is not None:
+                relations.append(relation)
+    return tuple(relations)
+
+
+def _codes(column: pl.Series) -> Integers:
+    """Give every value a number; -1 where there is none."""
+    if isinstance(column.dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+        return np.full(len(column), -1)
+    text = column.cast(pl.String, strict=False)
+    ranks = text.rank("dense").cast(pl.Int64) - 1
+    return ranks.fill_null(-1).to_numpy()
+
+
+def _numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | None:
+    """Give a column as numbers, dates in years; nothing where it is neither."""
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).to_numpy()
+    if column.dtype == pl.Boolean or isinstance(column.dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+        return None
+    if any(finding.kind in {"birth-date", "date"} for finding in found):
+        cells = count_distinct(column)
+        years = pl.DataFrame({"text": cells.texts, "year": years_of(cells)})
+        raw = column.cast(pl.String).str.strip_chars().rename("text").to_frame()
+        return raw.join(years, on="text", how="left", maintain_order="left")["year"].to_numpy().astype(np.float64)
+    if column.dtype != pl.String:
+        return None
+    values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return values.to_numpy() if values.null_count() <= column.null_count() + 0.1 * len(column) else None
+
+
+def _relate(
+    first: str,
+    second: str,
+    sample: pl.DataFrame,
+    codes: Mapping[str, Integers],
+    numbers: Mapping[str, Floats | None],
+) -> Relation | None:
+    a, b = codes[first], codes[second]
+    both = (a >= 0) & (b >= 0)
+    if both.sum() < 5:
+        return None
+    a, b = a[both], b[both]
+    many_a, many_b = len(np.unique(a)), len(np.unique(b))
+    if min(many_a, many_b) < 2:
+        return None
+    pairs = len(np.unique(a * (b.max() + 1) + b))
+    one_to_one = pairs == many_a == many_b
+    if one_to_one and (copied := _copied(sample[first], sample[second], both)):
+        return Relation(second, first, copied, 1.0)
+    if linear := _linear(numbers[first], numbers[second]):
+        return Relation(second, first, "linear", linear)
+    rows = len(a)
+    if one_to_one and many_a * 2 <= rows and many_a >= 3:
+        return Relation(second, first, "one-to-one", 1.0)
+    if _determines(pairs, many_a, many_b, rows):
+        return Relation(second, first, "determined", 1.0)
+    if _determines(pairs, many_b, many_a, rows):
+        return Relation(first, second, "determined", 1.0)
+    return None
+
+
+def _copied(first: pl.Series, second: pl.Series, both: Integers) -> str | None:
+    a, b = (one.filter(pl.Series(both)).cast(pl.String, strict=False) for one in (first, second))
+    if (a == b).all():
+        return "copy"
+    plain = [fold(one).str.replace_all(r"[^\p{L}\d]", "").str.strip_chars_start("0") for one in (a, b)]
+    return "spelling" if (plain[0] == plain[1]).all() else None
+
+
+def _linear(first: Floats | None, second: Floats | None) -> float:
+    """Give the share of rows on one line, where nearly all are; whole years may be one off."""
+    if first is None or second is None:
+        return 0.0
+    known = np.isfinite(first) & np.isfinite(second)
+    x, y = first[known], second[known]
+    if len(x) < 5 or min(len(np.unique(x)), len(np.unique(y))) < 5:
+        return 0.0
+    spread_x, spread_y = np.std(x), np.std(y)
+    if not (np.isfinite(spread_x) and np.isfinite(spread_y)) or min(spread_x, spread_y) == 0:
+        return 0.0
+    slope = np.cov(x, y, ddof=0)[0, 1] / spread_x**2
+    if abs(slope) * spread_x < 0.98 * spread_y:
+        return 0.0
+    middle = np.median(y - slope * x)
+    exact = float((np.abs(y - slope * x - middle) <= 1e-6 * spread_y + 1e-9).mean())
+    if exact >= FIT:
+        return exact
+    if abs(abs(slope) - 1) > 0.02 or spread_y < 5 or len(np.unique(y)) > 150 + 0 * len(x):
+        return 0.0
+    sign = np.sign(slope)
+    middle = np.median(y - sign * x)
+    near = float((np.abs(y - sign * x - middle) <= 1.05).mean())
+    return near if near >= FIT else 0.0
+
+
+def _determines(pairs: int, many: int, follows: int, rows: int) -> bool:
+    """Tell whether the first tells the second: each of its values meets one only, and often enough to know."""
+    return pairs == many and many > follows >= 3 and many * 3 <= rows
+
+
+def find_several_rows(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]], present: Mapping[str, tuple[int, int]]
+) -> tuple[SeveralRows, ...]:
+    """Find columns that name people of whom some have several rows.
+
+    A candidate identifies by its content, or is a code with many values; other columns, which vary in the
+    table, must not vary within one of its values.
+    """
+    candidates = [
+        (name, rows / distinct)
+        for name, (distinct, rows) in present.items()
+        if distinct >= 5 and 1.05 <= rows / distinct <= 60 and _names_people(frame[name], found[name], distinct, rows)
+    ]
+    people = [
+        SeveralRows(name, round(each, 3), steady)
+        for name, each in candidates
+        if (steady := sum(_steady(frame, name, other) for other in frame.columns if other != name))
+    ]
+    return tuple(sorted(people, key=lambda one: -one.steady))
+
+
+def _names_people(column: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
+    kinds = {finding.kind for finding in found}
+    if kinds & set(IDENTIFYING):
+        return True
+    if kinds or distinct < 20 or distinct < 0.02 * rows or column.dtype.is_float():
+        return False
+    if not (column.dtype == pl.String or column.dtype.is_integer()):
+        return False
+    text = column.drop_nulls().unique().cast(pl.String).str.strip_chars()
+    return bool((text.str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")).mean() or 0 >= 0.95)
+
+
+def _steady(frame: pl.DataFrame, name: str, other: str) -> bool:
+    """Tell whether a column that varies in the table does not vary among rows of one person."""
+    if isinstance(frame[other].dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+        return False
+    pair = frame.select(pl.col(name).alias("who"), pl.col(other).cast(pl.String, strict=False).alias("what"))
+    pair = pair.drop_nulls()
+    if pair.height == 0 or not 2 <= pair["what"].n_unique() <= 0.9 * pair["who"].n_unique() + 2:
+        return False
+    each = pair.group_by("who").agg(pl.col("what").n_unique(), pl.len().alias("rows")).filter(pl.col("rows") > 1)
+    return each.height >= 3 and bool((each["what"] == 1).all())
+
+
+def find_households(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+) -> tuple[Household, ...]:
+    """Find columns by which different people share a home: an address, or a family name with a postcode."""
+    kinds = {name: {finding.kind for finding in findings} for name, findings in found.items()}
+    persons = [name for name, kind in kinds.items() if kind & {"tckn", "ssn", "nhs", "steuer-id", "record", "name", "birth-date"}]
+    households = []
+    for columns in _homes(kinds):
+        other = [name for name in persons if name not in columns]
+        if not other:
+            continue
+        rows = frame.select(*columns, pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it"))
+        rows = rows.drop_nulls(list(columns))
+        if rows.height < 5:
+            continue
+        homes = rows.group_by(columns).agg(pl.col("person of it").n_unique().alias("people"), pl.len().alias("rows"))
+        share = float(homes.filter(pl.col("people").is_between(2, 12))["rows"].sum() / rows.height)
+        if share >= 0.05:
+            households.append(Household(tuple(columns), round(share, 4)))
+    return tuple(households)
+
+
+def _homes(kinds: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    places = [name for name, kind in kinds.items() if "address" in kind]
+    yield from ([name] for name in places)
+    if not places:
+        codes = [name for name, kind in kinds.items() if "postcode" in kind]
+        names = [name for name, kind in kinds.items() if "name" in kind]
+        yield from ([name, code] for name in names for code in codes)

@@ -1,0 +1,145 @@
+"""Sentences, record numbers and codes of diagnoses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._distinct import DistinctCells, surprise
+from mahrem.contents._findings import ContentFinding
+from mahrem.types import Mask
+
+__all__ = ["Diagnosis", "FreeText", "RecordNumber"]
+
+CATEGORIES = 25  # so few texts that many rows share are answers to choose from
+
+
+@dataclass(frozen=True)
+class FreeText:
+    """Recognise texts that people wrote: several words, many lengths, hardly one twice."""
+
+    kind: str = "text"
+    words: float = 3.0  # on average
+    length: float = 18.0  # characters on average
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds free text."""
+        distinct = len(cells.texts)
+        if cells.numeric or distinct < 2:
+            return None
+        lengths = cells.texts.str.len_chars().to_numpy()
+        words, length = float(cells.words.mean()), float(lengths.mean())
+        if words < self.words or length < self.length:
+            return None
+        if cells.unique <= 0.125 and distinct <= CATEGORIES * 4:
+            return None
+        wordy = (cells.words >= 3) & cells.matches(r"\p{L}{2,}\W+(?:\S+\W+)*?\p{L}{2,}")
+        lettered = float(cells.texts.str.count_matches(r"\p{L}").to_numpy().sum() / max(1, lengths.sum()))
+        varied = float(np.std(cells.words)) >= 0.8 or words >= 6
+        if cells.share(wordy) < 0.35 or lettered < 0.55 or not varied:
+            return None
+        vocabulary = self._vocabulary(cells)
+        if vocabulary < 0.02:
+            return None
+        strength = min(1.0, 0.5 + words / 20 + vocabulary / 4)
+        return cells.found(self.kind, wordy, strength, "text", words=round(words, 1))
+
+    @staticmethod
+    def _vocabulary(cells: DistinctCells) -> float:
+        """Give the share of different words among all."""
+        spelt = cells.folded.head(2000).str.extract_all(r"\p{L}+").explode(empty_as_null=True)
+        return spelt.n_unique() / max(1, len(spelt))
+
+
+@dataclass(frozen=True)
+class RecordNumber:
+    """Recognise numbers of records: nearly every row has its own, as a counter or in one shape."""
+
+    kind: str = "record"
+    least: float = 0.95  # distinct values among those there
+    few: int = 8
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds numbers of records."""
+        distinct = len(cells.texts)
+        if distinct < self.few or cells.unique < self.least:
+            return None
+        coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:]*\d[\p{L}\d\-_/]*$") & ~cells.matches(
+            r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$"
+        )
+        if cells.share(coded) < 0.9:
+            return None
+        everyone = np.ones(distinct, np.bool_)
+        unique = round(cells.unique, 4)
+        whole = cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
+        if len(whole) and self._counts(whole, distinct):
+            return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
+        digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
+        lengths = cells.texts.str.len_chars().to_numpy()
+        longest = np.bincount(lengths).argmax()
+        same = float((np.abs(lengths - longest) <= (1 if digits_only else 2)).mean())
+        if same < 0.9 or longest < (6 if digits_only else 4):
+            return None
+        return cells.found(self.kind, everyone, 0.8, "code", unique=unique)
+
+    @staticmethod
+    def _counts(numbers: pl.Series, distinct: int) -> bool:
+        """Tell whether numbers fill their range as a counter does."""
+        width = int(numbers.max()) - int(numbers.min()) + 1  # type: ignore[arg-type]
+        return distinct >= 20 and numbers.n_unique() >= 0.9 * distinct and width <= 2 * distinct
+
+
+# Three-character categories of ICD-10 that nobody assigned, by letter: 10-14 stands for 10 to 14.
+_GAPS = {
+    "A": "10-14 29 45 47 61 62 72 73 76 78", "B": "10-14 28 29 31 32 61-63 84 93", "C": "27-29 35 36 42 59 87",
+    "D": "79 85 87 88", "E": "08 09 17-19 47-49 62 69 81 82 91-99", "F": "08 12 35-39 46-47 49 56-58 67 74-77 87 96 97",
+    "G": "15-19 27-29 33 34 38 39 42 48 49 66-69 74-79 84-89", "H": "07-09 12 14 23 24 29 37-39 41 56 64 69 76-79 84-89 96-99",
+    "I": "03 04 14-19 29 53-59 75 76 90-94", "J": "07-09 19 23-29 48-59 71-79 83 87-89 97",
+    "K": "15-19 24 32-34 39 47-49 53 54 69 78 79 84 88 89 94 96-99", "L": "06-09 15-19 31-39 46-49 61 69 76-79 96",
+    "M": "26-29 37-39 44 52 55-59 64 69 74 78 97-98", "N": "09 24 38 52-59 65-69 78 79", "O": "17-19 27 37-39 49-59 76-79 93",
+    "P": "06 09 16-19 30-34 40-49 62-69 73 79 82 84-89 97-99", "Q": "08 09 19 29 46-49 57-59 88 94",
+    "R": "24 28 37-38 65-67 69 72 75-77", "S": "", "T": "72", "V": "07 08", "W": "47 48 61-63 71-72 82", "X": "07 55-56",
+    "Y": "01-03 93-94 99", "Z": "05-07 14-19 66 67 69 77-79 84 86", "U": "00-03 11-48 52-79",
+}  # fmt: skip
+
+
+def _categories() -> pl.Series:
+    """Give the categories of ICD-10 that are assigned."""
+    assigned = []
+    for letter, text in _GAPS.items():
+        gaps: set[int] = set()
+        for part in text.split():
+            first, _, last = part.partition("-")
+            gaps.update(range(int(first), int(last or first) + 1))
+        assigned += [f"{letter}{number:02d}" for number in range(100) if number not in gaps]
+    return pl.Series(assigned)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Recognise codes of ICD-10: their shape, and that hardly one lies in a gap of the classification."""
+
+    kind: str = "icd10"
+    distinct: int = 4
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds codes of diagnoses."""
+        capitals = cells.texts.str.to_uppercase()
+        shaped: Mask = capitals.str.contains(r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$").to_numpy()
+        if shaped.sum() < self.distinct or cells.share(shaped) < 0.6:
+            return None
+        known = capitals.str.slice(0, 3).is_in(_categories().implode()).to_numpy() & shaped
+        letters = capitals.filter(pl.Series(known)).str.slice(0, 1)
+        detailed = capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\.").mean() or 0.0
+        right = float(known.sum() / shaped.sum())
+        # Rooms and shelves use few letters, and codes of fixed length have no parts after a point.
+        if right < 0.95 or letters.n_unique() < min(4, known.sum() - 1):
+            return None
+        if float(detailed) < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
+            return None
+        return cells.found(self.kind, known, 0.6 + 0.3 * float(detailed), "shaped")
+
+
+DIAGNOSIS, TEXT, RECORD = Diagnosis(), FreeText(), RecordNumber()
