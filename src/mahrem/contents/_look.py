@@ -22,7 +22,7 @@ Depth = Literal["sample", "all"]
 SAMPLE = 4000  # rows
 MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations are left out
 # The first explains more than the next: a valid account number is not also a record number.
-GROUPS = ("mark", "number", "shape", "date", "phone", "code", "place", "name", "text", "record")
+GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
 # Content that a single cell gives away: looked for in every row where all are asked for.
 RARE = ("email", "url", "iban", "ip", "uuid", "mac")
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}

@@ -17,7 +17,8 @@ from mahrem.types import Integers, Mask
 
 __all__ = ["CheckedNumber"]
 
-SURPRISING = 10.8  # -log of 2e-5: five numbers of five with a check digit of one in ten
+SURPRISING = 10.8  # -log of 2e-5
+WITHOUT_FAIL = 6.9  # -log of 1e-3, where every value is right: three of three with a check digit of one in ten
 LEAST_RIGHT = 0.3  # of the values that have the shape
 EVEN = 0.6  # a nearly even spread of first digits
 
@@ -48,7 +49,8 @@ class CheckedNumber:
         compact = self._padded(cells)
         shaped = compact.str.contains(self.shape).to_numpy()
         candidates = int(shaped.sum())
-        if candidates == 0 or surprise(candidates, candidates, self.chance) < SURPRISING * (not self.written):
+        possible = surprise(candidates, candidates, self.chance)
+        if candidates == 0 or (possible < WITHOUT_FAIL and not self.written):
             return None
         places = np.flatnonzero(shaped)
         if self.check is None and candidates > MOST_SLOWLY:
@@ -92,7 +94,7 @@ class CheckedNumber:
     def _sure(self, cells: DistinctCells, compact: pl.Series, right: Mask, hits: int, tries: int) -> bool:
         if self.written and hits >= 0.9 * tries and cells.matches(self.written)[right].mean() >= 0.9:
             return True
-        if surprise(hits, tries, self.chance) < SURPRISING:
+        if surprise(hits, tries, self.chance) < (WITHOUT_FAIL if hits == tries and tries < 6 else SURPRISING):
             return False
         if self.chance < 0.5:
             return True
@@ -108,7 +110,7 @@ def _exact(length: int) -> str:
 TCKN = CheckedNumber("tckn", r"^[1-9]\d{10}$", 0.01, digits.tckn, "tr.tckimlik")
 VKN = CheckedNumber("vkn", _exact(10), 0.1, digits.vkn, "tr.vkn", width=10)
 STEUER_ID = CheckedNumber("steuer-id", r"^[1-9]\d{10}$", 0.02, digits.idnr, "de.idnr")
-SVNR = CheckedNumber("svnr", r"^\d{8}[A-Z]\d{3}$", 0.1, digits.svnr)
+SVNR = CheckedNumber("svnr", r"^\d{8}[A-Z]\d{3}$", 0.01, digits.svnr)
 NHS = CheckedNumber("nhs", _exact(10), 0.091, digits.nhs, "gb.nhs", width=10)
 SSN = CheckedNumber(
     "ssn", _exact(9), 0.89, digits.ssn, "us.ssn", width=9, written=r"\b\d{3}[- ]\d{2}[- ]\d{4}\b", least_right=0.97

@@ -21,6 +21,8 @@ BARE = {
     "GB": r"^(?:7[1-57-9]\d{8}|[12]\d{9})$",
     "US": r"^1?[2-9]\d\d[2-9]\d{6}$",
 }
+# How often a number of any digits is valid in a region.
+CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|call)?\s*[.:=]?\s*"
 WITHIN = r"(?:\+\d{1,3}|\(?\b0\d{2,4}\)?)[\s./\-]?\(?\d{2,4}\)?(?:[\s./\-]?\d{2,4}){1,4}\b|\(?\b[2-9]\d{2}\)?[\s.\-]\d{3}[\s.\-]\d{4}\b"
@@ -55,15 +57,17 @@ class Phone:
             places = places[np.linspace(0, len(places) - 1, MOST_SLOWLY).astype(int)]
         looked = bare.gather(places)
         marked = looked.str.contains(r"^\+|^\(?0|[\s()./\-–]").to_numpy()
-        best = max(
-            (self._valid(looked, region, marked) for region in ((cells.region,) if cells.region else REGIONS)),
-            key=lambda valid: int(valid.sum()),
+        regions = (cells.region,) if cells.region else REGIONS
+        region, best = max(
+            ((region, self._valid(looked, region, marked)) for region in regions),
+            key=lambda told: int(told[1].sum()),
         )
         share = best.mean()
         international = looked.str.contains(r"^\+").to_numpy()
         if (best & international).sum() < 0.9 * best.sum() and not self._spread(looked, best, marked):
             return None
-        if best.sum() == 0 or share < (self.least if marked[best].mean() > 0.5 else 0.95):
+        separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
+        if best.sum() == 0 or share < self._enough(region, marked[best].mean(), separated[best].mean()):
             return None
         if len(places) < shaped.sum():  # the rest is believed
             valid = shaped
@@ -74,6 +78,13 @@ class Phone:
             return None
         figures = {"right": int(best.sum()), "shaped": len(places)}
         return cells.found(self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures)
+
+    def _enough(self, region: str, marked: float, separated: float) -> float:
+        """Give the share of valid numbers that proves them: more where the plan lets nearly any number be one."""
+        if separated > 0.5:
+            return self.least
+        chance = CHANCE.get(region, 0.5)
+        return chance + 0.65 * (1 - chance) if marked > 0.5 else 0.9
 
     @staticmethod
     def _valid(looked: pl.Series, region: str, marked: Mask) -> Mask:

@@ -40,17 +40,14 @@ class FreeText:
         varied = float(np.std(cells.words)) >= 0.8 or words >= 6
         if cells.share(wordy) < 0.35 or lettered < 0.55 or not varied:
             return None
-        vocabulary = self._vocabulary(cells)
-        if vocabulary < 0.02:
+        if distinct >= 10 and self._vocabulary(cells) < 15:
             return None
-        strength = min(1.0, 0.5 + words / 20 + vocabulary / 4)
-        return cells.found(self.kind, wordy, strength, "text", words=round(words, 1))
+        return cells.found(self.kind, wordy, min(1.0, 0.6 + words / 20), "text", words=round(words, 1))
 
     @staticmethod
-    def _vocabulary(cells: DistinctCells) -> float:
-        """Give the share of different words among all."""
-        spelt = cells.folded.head(2000).str.extract_all(r"\p{L}+").explode(empty_as_null=True)
-        return spelt.n_unique() / max(1, len(spelt))
+    def _vocabulary(cells: DistinctCells) -> int:
+        """Count the different words in some of the texts."""
+        return cells.folded.head(500).str.extract_all(r"\p{L}+").explode(empty_as_null=True).n_unique()
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ class Diagnosis:
     """Recognise codes of ICD-10: their shape, and that hardly one lies in a gap of the classification."""
 
     kind: str = "icd10"
-    distinct: int = 4
+    distinct: int = 3
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds codes of diagnoses."""
@@ -135,7 +132,7 @@ class Diagnosis:
         detailed = capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\.").mean() or 0.0
         right = float(known.sum() / shaped.sum())
         # Rooms and shelves use few letters, and codes of fixed length have no parts after a point.
-        if right < 0.95 or letters.n_unique() < min(4, known.sum() - 1):
+        if right < 0.95 or letters.n_unique() < (4 if known.sum() >= 8 else 3):
             return None
         if float(detailed) < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
             return None
