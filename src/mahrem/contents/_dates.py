@@ -112,7 +112,14 @@ def _year_numbers(cells: DistinctCells) -> Mask:
 
 
 def _plausible(cells: DistinctCells) -> Floats:
-    """Read a column as dates, or as nothing where only few of its values are."""
+    """Read a column as dates, or as nothing where only few of its values are; once for both kinds."""
+    if "years" not in cells.memory:
+        cells.memory["years"] = _read(cells)
+    years: Floats = cells.memory["years"]
+    return years
+
+
+def _read(cells: DistinctCells) -> Floats:
     if cells.numeric and not cells.texts.str.contains(SOLID).any():
         return np.full(len(cells.texts), np.nan)
     years = years_of(cells)

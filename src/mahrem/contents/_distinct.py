@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -40,6 +41,7 @@ class DistinctCells:
     numeric: bool = False  # came as numbers: leading zeros are lost
     region: str | None = None  # of national forms; None: any that is known
     distinct_share: float | None = None  # of the whole column, where this is a sample of it
+    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # read once, asked often
 
     @property
     def present(self) -> int:
@@ -82,7 +84,7 @@ class DistinctCells:
 
     def only(self, marked: Mask) -> DistinctCells:
         """Keep marked values alone."""
-        return replace(self, texts=self.texts.filter(pl.Series(marked)), counts=self.counts[marked])
+        return replace(self, texts=self.texts.filter(pl.Series(marked)), counts=self.counts[marked], memory={})
 
     def found(
         self, kind: str, holds: Mask, confidence: float, reason: str, **figures: float

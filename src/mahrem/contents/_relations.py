@@ -15,6 +15,7 @@ from mahrem.types import Floats, Integers
 __all__ = ["find_households", "find_relations", "find_several_rows"]
 
 ROWS = 4000  # looked at
+PEOPLE = 500  # whose rows are looked at
 FIT = 0.98  # of the rows where one follows from the other
 IDENTIFYING = ("tckn", "steuer-id", "svnr", "nhs", "ssn", "email", "phone", "record", "name", "uuid", "iban", "card")
 
@@ -123,7 +124,7 @@ def _linear(first: Floats | None, second: Floats | None) -> float:
     exact = float((np.abs(y - slope * x - middle) <= 1e-6 * spread_y + 1e-9).mean())
     if exact >= FIT:
         return exact
-    if abs(abs(slope) - 1) > 0.02 or spread_y < 5 or len(np.unique(y)) > 150 + 0 * len(x):
+    if abs(abs(slope) - 1) > 0.02 or spread_y < 5 :
         return 0.0
     sign = np.sign(slope)
     middle = np.median(y - sign * x)
@@ -142,39 +143,40 @@ def find_several_rows(
     """Find columns that name people of whom some have several rows.
 
     A candidate identifies by its content, or is a code with many values; other columns, which vary in the
-    table, must not vary within one of its values.
+    table, must not vary within one of its values. All rows of some people are looked at.
     """
-    candidates = [
-        (name, rows / distinct)
-        for name, (distinct, rows) in present.items()
-        if distinct >= 5 and 1.05 <= rows / distinct <= 60 and _names_people(frame[name], found[name], distinct, rows)
-    ]
-    people = [
-        SeveralRows(name, round(each, 3), steady)
-        for name, each in candidates
-        if (steady := sum(_steady(frame, name, other) for other in frame.columns if other != name))
-    ]
+    people = []
+    for name, (distinct, rows) in present.items():
+        if distinct < 5 or not 1.05 <= rows / distinct <= 60:
+            continue
+        known = frame[name].drop_nulls().head(ROWS).unique(maintain_order=True).head(PEOPLE)
+        if not _names_people(known, found[name], distinct, rows):
+            continue
+        theirs = frame.filter(pl.col(name).is_in(known.implode()))
+        steady = sum(_steady(theirs, name, other) for other in frame.columns if other != name)
+        if steady:
+            people.append(SeveralRows(name, round(rows / distinct, 3), steady))
     return tuple(sorted(people, key=lambda one: -one.steady))
 
 
-def _names_people(column: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
+def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
+    """Tell whether a column identifies by its content, or holds codes of many."""
     kinds = {finding.kind for finding in found}
     if kinds & set(IDENTIFYING):
         return True
-    if kinds or distinct < 20 or distinct < 0.02 * rows or column.dtype.is_float():
+    if kinds or distinct < 20 or distinct < 0.02 * rows:
         return False
-    if not (column.dtype == pl.String or column.dtype.is_integer()):
+    if not (known.dtype == pl.String or known.dtype.is_integer()):
         return False
-    text = column.drop_nulls().unique().cast(pl.String).str.strip_chars()
-    return bool((text.str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")).mean() or 0 >= 0.95)
+    codes = known.cast(pl.String).str.strip_chars().str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")
+    return float(codes.mean() or 0) >= 0.95
 
 
-def _steady(frame: pl.DataFrame, name: str, other: str) -> bool:
+def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:
     """Tell whether a column that varies in the table does not vary among rows of one person."""
-    if isinstance(frame[other].dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+    if isinstance(theirs[other].dtype, pl.List | pl.Array | pl.Struct | pl.Object):
         return False
-    pair = frame.select(pl.col(name).alias("who"), pl.col(other).cast(pl.String, strict=False).alias("what"))
-    pair = pair.drop_nulls()
+    pair = theirs.select(pl.col(name).alias("who"), pl.col(other).alias("what")).drop_nulls()
     if pair.height == 0 or not 2 <= pair["what"].n_unique() <= 0.9 * pair["who"].n_unique() + 2:
         return False
     each = pair.group_by("who").agg(pl.col("what").n_unique(), pl.len().alias("rows")).filter(pl.col("rows") > 1)
