@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from mahrem.words import Note
 __all__ = ["DistinctCells", "count_distinct", "surprise"]
 
 LONGEST = 400  # characters of a cell that are looked at
-MOST_SLOWLY = 600  # values that go through a library one by one
+MOST_SLOWLY = 300  # values that go through a library one by one
 MISSING = (
     "", "-", "--", "---", ".", "?", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nat", "<na>",
     "#n/a", "unknown", "missing", "not known", "not available", "unbekannt", "keine angabe", "k.a.", "k. a.",
@@ -28,6 +29,14 @@ LABEL = (
     r"kimlik(?: no)?|vkn|vergi no|steuer-?id(?:nr)?|idnr|svnr|rvnr|e-?mail|e-?posta|mail|mailto|url|web|ip|mac|vin|"
     r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
 )
+BLANKS = "\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s"
+QUOTES = "\"'`\u201c\u201d\u201e\u2018\u2019;,"
+# Whatever tidying would change or leave out; words for nothing are short and simple.
+UNTIDY = (
+    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\t\\r\\n]|  |"
+    rf"^\d{{6,}}\.0+$|^$|^.{{{LONGEST + 1},}}$|^(?i:{'|'.join(re.escape(word) for word in MISSING if word)})$"
+)
+SORTED = 20_000  # distinct values that are put in order, so that nothing depends on the order of rows
 DECIMAL = r"^[-+]?\d+[.,]\d+$"
 
 
@@ -41,12 +50,13 @@ class DistinctCells:
     numeric: bool = False  # came as numbers: leading zeros are lost
     region: str | None = None  # of national forms; None: any that is known
     distinct_share: float | None = None  # of the whole column, where this is a sample of it
+    whole: int | None = None  # rows with a value in the column that these were taken from
     memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # read once, asked often
 
-    @property
+    @cached_property
     def present(self) -> int:
-        """Rows that have a value."""
-        return int(self.counts.sum())
+        """Rows that have a value, in the whole column where only some of its values are here."""
+        return int(self.counts.sum()) if self.whole is None else self.whole
 
     @property
     def unique(self) -> float:
@@ -83,8 +93,17 @@ class DistinctCells:
         return self.texts.str.contains(pattern).to_numpy()
 
     def only(self, marked: Mask) -> DistinctCells:
-        """Keep marked values alone."""
-        return replace(self, texts=self.texts.filter(pl.Series(marked)), counts=self.counts[marked], memory={})
+        """Keep marked values alone; shares stay those of the whole column."""
+        texts, counts = self.texts.filter(pl.Series(marked)), self.counts[marked]
+        return replace(self, texts=texts, counts=counts, whole=self.present, memory={})
+
+    def also(self, marked: Mask, pattern: str) -> Mask:
+        """Mark further values that a pattern is found in; those marked already are not looked at."""
+        if marked.all():
+            return marked
+        more = marked.copy()
+        more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(pattern).to_numpy()
+        return more
 
     def found(
         self, kind: str, holds: Mask, confidence: float, reason: str, **figures: float
@@ -92,7 +111,7 @@ class DistinctCells:
         """Tell that marked values are of a kind."""
         share = self.share(holds)
         values = {"share": share, **figures}
-        return ContentFinding(kind, share, round(confidence, 3), Note(f"content.reason.{reason}", values))
+        return ContentFinding(kind, share, round(float(confidence), 3), Note(f"content.reason.{reason}", values))
 
 
 def fold(texts: pl.Series) -> pl.Series:
@@ -112,21 +131,22 @@ def count_distinct(
         - The order of the rows does not matter.
     """
     numeric = column.dtype.is_numeric()
-    texts = _as_text(column)
-    counted = texts.drop_nulls().value_counts(sort=False, name="rows of it")
-    name = counted.columns[0]
-    lean = counted[name].str.slice(0, LONGEST)
+    counted = _as_text(column).drop_nulls().value_counts(sort=False, name="rows of it")
+    cells = pl.DataFrame({"text": counted.to_series(0), "rows": counted["rows of it"].cast(pl.Int64)})
     if not numeric:
-        lean = lean.str.replace_all("[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s]+", " ")
-        lean = lean.str.strip_chars(" \"'`\u201c\u201d\u201e\u2018\u2019;,")
-        lean = lean.str.replace(r"^(\d{6,})\.0+$", "$1")  # an id that was once a float
-    cleaned = pl.DataFrame({"text": lean, "rows": counted["rows of it"].cast(pl.Int64)})
-    if not numeric:
-        cleaned = cleaned.filter(~pl.col("text").str.to_lowercase().is_in(MISSING))
-        cleaned = cleaned.group_by("text").agg(pl.col("rows").sum())
-    cleaned = cleaned.sort("text")
-    counts = cleaned["rows"].to_numpy()
-    return DistinctCells(cleaned["text"], counts, len(column), numeric, region, distinct_share)
+        untidy = cells["text"].str.contains(UNTIDY)
+        if untidy.any():  # most columns are tidy, and one look is cheaper than all the tidying
+            tidied = cells.filter(untidy).with_columns(pl.col("text").map_batches(_tidied, return_dtype=pl.String))
+            tidied = tidied.filter(~pl.col("text").str.to_lowercase().is_in(MISSING))
+            cells = pl.concat([cells.filter(~untidy), tidied]).group_by("text").agg(pl.col("rows").sum())
+    if cells.height <= SORTED:
+        cells = cells.sort("text")
+    return DistinctCells(cells["text"], cells["rows"].to_numpy(), len(column), numeric, region, distinct_share)
+
+
+def _tidied(texts: pl.Series) -> pl.Series:
+    lean = texts.str.slice(0, LONGEST).str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
+    return lean.str.replace(r"^(\d{6,})\.0+$", "$1")  # an id that was once a float
 
 
 def _as_text(column: pl.Series) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,11 @@ MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations 
 # The first explains more than the next: a valid account number is not also a record number.
 GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
 # Content that a single cell gives away: looked for in every row where all are asked for.
-RARE = ("email", "url", "iban", "ip", "uuid", "mac")
+RARE = ("email", "url", "iban", "ip", "uuid", "mac", "ssn")
+TELLTALE = (  # without one of these marks a cell is none of them
+    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|\d\.\d+\.\d+\.\d|[A-Z]{2}\d{2} ?[A-Z0-9]{4}|-[0-9a-f]{4}-|[0-9a-f]{32}|"
+    r"\d{3}-\d\d-\d{4}"
+)
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
 
 
@@ -33,7 +38,7 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
 
     Args:
         frame: The table; text, numbers and dates, as sources give them.
-        depth: ``sample`` looks at some thousand rows, ``all`` at every one.
+        depth: ``sample`` looks at some thousand rows; ``all`` also at every row for what one cell gives away.
         region: Two letters of the country whose national telephone numbers are meant; all known ones if None.
 
     Guarantees:
@@ -50,12 +55,13 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
     sample = _sample(frame)
     whole = sample is frame
     shares = {} if whole else _distinct_shares(frame)
+    telling = set() if whole or depth == "sample" else _telling(frame)
     columns: dict[str, tuple[ContentFinding, ...]] = {}
     present: dict[str, tuple[int, int]] = {}
     for name in frame.columns:
         cells = count_distinct(sample[name], region=region, distinct_share=shares.get(name))
         found = look_into_column(cells)
-        if depth == "all" and not whole:
+        if name in telling or (found and depth == "all" and not whole and _by_cell(found)):
             found = _in_all_rows(frame[name], found, cells)
         columns[name] = found
         rows = frame.height - frame[name].null_count() if not whole else cells.present
@@ -68,7 +74,7 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
         columns,
         find_relations(sample, columns),
         find_several_rows(frame, columns, present),
-        find_households(sample if depth == "sample" else frame, columns),
+        find_households(frame, columns),
         depth,
         frame.height if depth == "all" else sample.height,
         region or _region(columns),
@@ -143,25 +149,34 @@ def _distinct_shares(frame: pl.DataFrame) -> Mapping[str, float]:
     }
 
 
+def _by_cell(found: Sequence[ContentFinding]) -> bool:
+    """Tell whether a column holds what single cells give away."""
+    return any(CONTENTS[finding.kind].group in {"mark", "number"} for finding in found)
+
+
+def _telling(frame: pl.DataFrame) -> set[str]:
+    """Name the columns of text in which any cell has a telltale mark."""
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    if not texts:
+        return set()
+    marks = frame.lazy().select(pl.col(texts).str.contains(TELLTALE).any()).collect().row(0)
+    return {name for name, mark in zip(texts, marks, strict=True) if mark}
+
+
 def _in_all_rows(
     column: pl.Series, found: Sequence[ContentFinding], sample: DistinctCells
 ) -> tuple[ContentFinding, ...]:
-    """Measure what the sample showed on every row, and look for rare cells of kinds that one cell gives away."""
-    kinds = {finding.kind for finding in found}
-    rare = not sample.numeric and column.dtype == pl.String and _may_hold_rare(column)
-    if not kinds and not rare:
-        return tuple(found)
-    cells = count_distinct(column, region=sample.region)
-    asked = [CONTENTS[name] for name in CONTENTS if name in kinds or (rare and name in RARE)]
+    """Look at every row for kinds that one cell gives away; what is a matter of the whole column stays."""
+    seen = {finding.kind for finding in found if CONTENTS[finding.kind].group in {"mark", "number"}}
+    if seen:
+        cells = count_distinct(column, region=sample.region)
+    else:
+        there = column.len() - column.null_count()
+        cells = replace(count_distinct(column.filter(column.str.contains(TELLTALE))), whole=there)
+    asked = [CONTENTS[name] for name in CONTENTS if name in (seen or RARE)]
     measured = [(kind, finding) for kind in asked if (finding := kind.load()(cells)) is not None]
     kept = {finding.kind for _, finding in measured}
-    guessed = [(CONTENTS[finding.kind], finding) for finding in found if finding.kind not in kept]
-    return _settled([*measured, *guessed])
-
-
-def _may_hold_rare(column: pl.Series) -> bool:
-    """Tell whether any cell has a mark of a mailbox, a page, an account or a machine."""
-    return bool(column.str.contains(r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f]|\d\.\d+\.\d+\.|[A-Z]{2}\d{2} ?[A-Z0-9]{4}|-[0-9a-f]{4}-").any())
+    return _settled([*measured, *((CONTENTS[one.kind], one) for one in found if one.kind not in kept)])
 
 
 def _region(columns: Mapping[str, Sequence[ContentFinding]]) -> str | None:

@@ -86,7 +86,7 @@ class CheckedNumber:
         lengths = compact.str.len_bytes().to_numpy()
         whole = lengths == self.width
         short = (lengths < self.width) & (lengths >= self.width - 2)
-        if not whole.any() or cells.share(whole) < 3 * cells.share(short):
+        if not short.any() or not whole.any() or cells.share(whole) < 3 * cells.share(short):
             return compact
         numbers = compact.str.contains(r"^\d+$") & pl.Series(short | whole)
         return pl.select(pl.when(numbers).then(compact.str.zfill(self.width)).otherwise(compact)).to_series()

@@ -60,7 +60,9 @@ class PersonName:
         if several.sum() >= 0.6 * written.sum():
             named, judged = several, several
             enough = self.whole if several.sum() >= 8 else 0.6
-            if (both & several).sum() < 0.12 * several.sum():
+            if (both & several).sum() < 0.12 * several.sum() and (
+                (listed & several & ~ambiguous).sum() < 0.5 * several.sum()
+            ):
                 return None
         else:
             named, judged = written, written & (parts >= 1) & ~ambiguous  # a word that is also a name proves nothing

@@ -85,6 +85,8 @@ class Postcode:
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
         low_end = float((numbers < 20_000).mean() or 0)
         shared = cells.present >= 1.3 * len(cells.texts)
+        if float((numbers % 1000 == 0).mean() or 0) > 0.5:  # amounts
+            return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None
         if not zeros and not (shared and regions >= 8):

@@ -64,7 +64,7 @@ class RecordNumber:
         if distinct < self.few or cells.unique < self.least:
             return None
         coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:]*\d[\p{L}\d\-_/]*$") & ~cells.matches(
-            r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$"
+            r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$|^\d{1,3}[/:]\d{1,3}(?::\d\d)?$"
         )
         if cells.share(coded) < 0.9:
             return None
