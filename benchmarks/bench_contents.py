@@ -21,10 +21,16 @@ from mahrem.contents import look_into
 def table(rows: int, seed: int = 1) -> pl.DataFrame:
     """Make a table of people with the content that tables of people have, under names that say nothing."""
     rng = np.random.default_rng(seed)
-    given = pl.Series(["Ayşe", "Hans", "Mary", "Emre", "Sabine", "Oliver", "Zeynep", "Jürgen", "Grace", "Murat"])
-    family = pl.Series(["Yılmaz", "Müller", "Smith", "Kaya", "Schneider", "Jones", "Demir", "Fischer", "Brown"])
+    given = pl.Series(
+        ["Ayşe", "Hans", "Mary", "Emre", "Sabine", "Oliver", "Zeynep", "Jürgen", "Grace", "Murat"]
+    )
+    family = pl.Series(
+        ["Yılmaz", "Müller", "Smith", "Kaya", "Schneider", "Jones", "Demir", "Fischer", "Brown"]
+    )
     streets = pl.Series(["Hauptstraße", "Lindenallee", "Bahnhofstr.", "Goetheweg", "Kirchgasse"])
-    words = pl.Series(["called", "about", "pain", "in", "the", "left", "knee", "since", "Monday", "again", "worried"])
+    words = pl.Series(
+        ["called", "about", "pain", "in", "the", "left", "knee", "since", "Monday", "again", "worried"]
+    )
 
     def chosen(values: pl.Series) -> pl.Series:
         return values.gather(rng.integers(0, len(values), rows))

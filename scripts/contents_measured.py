@@ -11,9 +11,8 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from labelled_columns import CONTENT, labelled_columns  # noqa: E402
-
-from mahrem.contents import look_into  # noqa: E402
+from labelled_columns import CONTENT, labelled_columns
+from mahrem.contents import look_into
 
 
 def measure(seeds: range, *, show: bool) -> None:
@@ -32,7 +31,13 @@ def measure(seeds: range, *, show: bool) -> None:
             wrong = kinds - column.allowed - {column.kind or ""}
             alarms.update(wrong)
             if show and (wrong or (column.kind and column.kind not in kinds)):
-                print(column.kind, sorted(kinds), column.cells.dtype, len(column.cells), column.cells.head(4).to_list())
+                print(
+                    column.kind,
+                    sorted(kinds),
+                    column.cells.dtype,
+                    len(column.cells),
+                    column.cells.head(4).to_list(),
+                )
     print("| kind | columns | recall | false alarms |\n|---|---|---|---|")
     for kind in [*CONTENT, *sorted(set(alarms) - set(CONTENT))]:
         recall = f"{found[kind] / columns[kind]:.3f}" if columns[kind] else "\N{EN DASH}"

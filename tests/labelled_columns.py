@@ -56,7 +56,21 @@ CATEGORIES = {
     "en": ["single", "married", "divorced", "high school", "bachelor", "master", "retired", "teacher", "engineer", "red", "green", "blue", "London",
            "Boston", "Chicago", "Cardiology", "Surgery", "emergency", "low", "medium", "high", "other", "Never worked"],
 }  # fmt: skip
-WORDS_ALSO_NAMES = ["Rose", "Violet", "Lily", "Daisy", "Iris", "Tulip", "Orchid", "Poppy", "Carnation", "Peony", "Dahlia", "Sunflower", "Marigold"]
+WORDS_ALSO_NAMES = [
+    "Rose",
+    "Violet",
+    "Lily",
+    "Daisy",
+    "Iris",
+    "Tulip",
+    "Orchid",
+    "Poppy",
+    "Carnation",
+    "Peony",
+    "Dahlia",
+    "Sunflower",
+    "Marigold",
+]
 MONTH_WORDS = {
     "tr": "Ocak Şubat Mart Nisan Mayıs Haziran Temmuz Ağustos Eylül Ekim Kasım Aralık".split(),
     "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
@@ -86,7 +100,9 @@ def tckn(rng: np.random.Generator) -> str:
     return "".join(map(str, d))
 
 
-def searched(shape: Callable[[np.random.Generator], str], module: str) -> Callable[[np.random.Generator], str]:
+def searched(
+    shape: Callable[[np.random.Generator], str], module: str
+) -> Callable[[np.random.Generator], str]:
     """Try last digits until python-stdnum accepts the number."""
 
     def make(rng: np.random.Generator) -> str:
@@ -149,8 +165,23 @@ def vin(rng: np.random.Generator) -> str:
     body = [letters[i] for i in rng.integers(0, len(letters), 17)]
     body[:3] = pick(rng, ["1FT", "WVW", "JHM", "2T1", "5YJ", "WBA"])
     body[12:] = digits(rng, 5)
-    worth = {**{str(i): i for i in range(10)}, **dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))}
-    rest = sum(worth[c] * w for c, w in zip(body, (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+    worth = {
+        **{str(i): i for i in range(10)},
+        **dict(
+            zip(
+                "ABCDEFGHJKLMNPRSTUVWXYZ",
+                (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
+                strict=True,
+            )
+        ),
+    }
+    rest = (
+        sum(
+            worth[c] * w
+            for c, w in zip(body, (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2), strict=True)
+        )
+        % 11
+    )
     body[8] = "X" if rest == 10 else str(rest)
     return "".join(body)
 
@@ -158,7 +189,9 @@ def vin(rng: np.random.Generator) -> str:
 def email(rng: np.random.Generator) -> str:
     code = language(rng)
     plain = str.maketrans("çğıöşüÇĞİÖŞÜäßéè'", "cgiosuCGIOSUasee.")
-    who = f"{pick(rng, GIVEN[code].split())}{pick(rng, ['.', '_', '', '-'])}{pick(rng, FAMILY[code].split())}".translate(plain).lower()
+    who = f"{pick(rng, GIVEN[code].split())}{pick(rng, ['.', '_', '', '-'])}{pick(rng, FAMILY[code].split())}".translate(
+        plain
+    ).lower()
     return f"{who}{pick(rng, ['', digits(rng, 2)])}@{pick(rng, ['gmail.com', 'web.de', 'hotmail.com.tr', 'example.co.uk', 'uni-ulm.de', 'posta.gov.tr'])}"
 
 
@@ -180,12 +213,24 @@ def phone(form: str) -> Callable[[np.random.Generator], str]:
 
 def ip(rng: np.random.Generator) -> str:
     if rng.random() < 0.25:
-        return ":".join(f"{x:x}" for x in rng.integers(0, 65536, 8)) if rng.random() < 0.5 else f"2001:db8::{rng.integers(1, 65536):x}"
+        return (
+            ":".join(f"{x:x}" for x in rng.integers(0, 65536, 8))
+            if rng.random() < 0.5
+            else f"2001:db8::{rng.integers(1, 65536):x}"
+        )
     return ".".join(str(x) for x in rng.integers(1, 255, 4))
 
 
 def url(rng: np.random.Generator) -> str:
-    return pick(rng, ["https://www.example.com/p/", "http://klinik.de/patient?id=", "www.hastane.com.tr/", "https://x.org/u/"]) + digits(rng, 5)
+    return pick(
+        rng,
+        [
+            "https://www.example.com/p/",
+            "http://klinik.de/patient?id=",
+            "www.hastane.com.tr/",
+            "https://x.org/u/",
+        ],
+    ) + digits(rng, 5)
 
 
 def plate(rng: np.random.Generator) -> str:
@@ -208,7 +253,14 @@ def name(kind: str) -> Callable[[np.random.Generator], Callable[[np.random.Gener
 
         def make(rng: np.random.Generator) -> str:
             g, f = pick(rng, given), pick(rng, family)
-            return {"full": f"{g} {f}", "last": f"{f}, {g}", "given": g, "family": f, "upper": f"{g} {f}".upper(), "title": f"Dr. {g} {f}"}[kind]
+            return {
+                "full": f"{g} {f}",
+                "last": f"{f}, {g}",
+                "given": g,
+                "family": f,
+                "upper": f"{g} {f}".upper(),
+                "title": f"Dr. {g} {f}",
+            }[kind]
 
         return make
 
@@ -217,16 +269,25 @@ def name(kind: str) -> Callable[[np.random.Generator], Callable[[np.random.Gener
 
 def address(rng: np.random.Generator) -> Callable[[np.random.Generator], str]:
     code = language(rng)
-    city = {"tr": ", 06500 Çankaya/Ankara", "de": ", 10115 Berlin", "en": ", Springfield"}[code] if rng.random() < 0.5 else ""
+    city = (
+        {"tr": ", 06500 Çankaya/Ankara", "de": ", 10115 Berlin", "en": ", Springfield"}[code]
+        if rng.random() < 0.5
+        else ""
+    )
     return lambda rng: pick(rng, STREETS[code]).format(n=rng.integers(1, 300), m=rng.integers(1, 30)) + city
 
 
 def note(rng: np.random.Generator) -> Callable[[np.random.Generator], str]:
     words = NOTES[language(rng)]
-    return lambda rng: " ".join(pick(rng, words) for _ in range(int(rng.integers(3, 25)))).capitalize() + pick(rng, [".", "", "!"])
+    return lambda rng: (
+        " ".join(pick(rng, words) for _ in range(int(rng.integers(3, 25)))).capitalize()
+        + pick(rng, [".", "", "!"])
+    )
 
 
-def dated(form: str, first: int, last: int) -> Callable[[np.random.Generator], Callable[[np.random.Generator], str]]:
+def dated(
+    form: str, first: int, last: int
+) -> Callable[[np.random.Generator], Callable[[np.random.Generator], str]]:
     def for_column(rng: np.random.Generator) -> Callable[[np.random.Generator], str]:
         code = language(rng)
 
@@ -234,7 +295,11 @@ def dated(form: str, first: int, last: int) -> Callable[[np.random.Generator], C
             day = date(first, 1, 1) + timedelta(days=int(rng.integers(0, (last - first) * 365)))
             month = MONTH_WORDS[code][day.month - 1]
             if form == "words":
-                return {"tr": f"{day.day} {month} {day.year}", "de": f"{day.day}. {month} {day.year}", "en": f"{month} {day.day}, {day.year}"}[code]
+                return {
+                    "tr": f"{day.day} {month} {day.year}",
+                    "de": f"{day.day}. {month} {day.year}",
+                    "en": f"{month} {day.day}, {day.year}",
+                }[code]
             if form == "short":
                 return f"{day.day:02d}-{month[:3]}-{day:%y}"
             return day.strftime(form)
@@ -256,7 +321,9 @@ def of_column(maker: Callable[[np.random.Generator], Callable[[np.random.Generat
     return lambda rng, rows: each(maker(rng))(rng, rows)
 
 
-def split(make: Callable[[np.random.Generator], str], *widths: int, by: str = " ") -> Callable[[np.random.Generator], str]:
+def split(
+    make: Callable[[np.random.Generator], str], *widths: int, by: str = " "
+) -> Callable[[np.random.Generator], str]:
     def spaced(rng: np.random.Generator) -> str:
         text, parts = make(rng), []
         for width in widths:

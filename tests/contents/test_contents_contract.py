@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelled_columns import labelled_columns
 
+from labelled_columns import labelled_columns
 from mahrem.contents import CONTENTS, Contents, count_distinct, look_into, look_into_column
 from mahrem.errors import InvalidParameter
 
@@ -26,9 +26,13 @@ def said(contents: Contents) -> str:
 def test_no_finding_shows_a_cell() -> None:
     for column in COLUMNS:
         told = said(look_into(pl.DataFrame({"x": column.cells})))
-        long = {cell for cell in column.cells.drop_nulls().cast(pl.String).str.strip_chars() if len(cell) >= 6}
+        long = {
+            cell for cell in column.cells.drop_nulls().cast(pl.String).str.strip_chars() if len(cell) >= 6
+        }
         assert not any(cell in told for cell in long), column.kind
-        assert column.cells.cast(pl.String).drop_nulls()[0] not in repr(count_distinct(column.cells)) or not long
+        assert (
+            column.cells.cast(pl.String).drop_nulls()[0] not in repr(count_distinct(column.cells)) or not long
+        )
 
 
 @given(st.sampled_from(COLUMNS), st.randoms(use_true_random=False))

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 import pytest
-from labelled_columns import CONTENT, LOOSE, STRICT, labelled_columns, tckn
 
+from labelled_columns import CONTENT, LOOSE, STRICT, labelled_columns, tckn
 from mahrem.contents import CONTENTS, look_into
 from mahrem.words import LANGUAGES, load_catalogue
 
@@ -46,7 +46,9 @@ def test_numbers_that_lost_their_zeros_are_still_recognised() -> None:
     rng = np.random.default_rng(1)
     areas = rng.integers(1, 660, 300)
     whole = areas * 1_000_000 + rng.integers(1, 100, 300) * 10_000 + rng.integers(1, 10_000, 300)
-    spread = np.where(np.arange(300) % 3 == 0, whole % 100_000_000 + 100_000_000 * rng.integers(6, 9, 300), whole)
+    spread = np.where(
+        np.arange(300) % 3 == 0, whole % 100_000_000 + 100_000_000 * rng.integers(6, 9, 300), whole
+    )
     spread = spread[(spread // 1_000_000 != 666) & (spread // 1_000_000 > 0)]
     assert kinds(*spread.tolist()) == ["ssn"]
 

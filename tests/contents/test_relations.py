@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from labelled_columns import tckn
 
+from labelled_columns import tckn
 from mahrem.contents import look_into
 
 

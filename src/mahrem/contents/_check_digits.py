@@ -138,7 +138,10 @@ def iban(values: Integers) -> Mask:
 
 
 _DIHEDRAL = np.array(
-    [[(a + b) % 5 + 5 * (b >= 5) if a < 5 else ((a - b) % 5 + 5 * (b < 5)) for b in range(10)] for a in range(10)]
+    [
+        [(a + b) % 5 + 5 * (b >= 5) if a < 5 else ((a - b) % 5 + 5 * (b < 5)) for b in range(10)]
+        for a in range(10)
+    ]
 )
 _ONCE = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)
 
@@ -153,7 +156,9 @@ def aadhaar(digits: Integers) -> Mask:
     return np.asarray((check == 0) & (digits[:, 0] > 1))
 
 
-_VIN_LETTERS = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, *range(2, 10)), strict=True))
+_VIN_LETTERS = dict(
+    zip("ABCDEFGHJKLMNPRSTUVWXYZ", (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, *range(2, 10)), strict=True)
+)
 
 
 def vin(values: Integers) -> Mask:

@@ -32,10 +32,12 @@ DAY_NAME = r"(?:\p{L}{2,10}\.?,?\s+)?"
 NUMERIC = rf"^(?:\p{{L}}{{2,10}}\.?,?\s+)?(\d{{1,4}})\s?[-./]\s?(\d{{1,2}})\s?[-./]\s?(\d{{1,4}})\.?{CLOCK}$"
 SOLID = r"^((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:T?\d{4,6}Z?)?$"
 DAY_FIRST = rf"^{DAY_NAME}(\d{{1,2}})(?:st|nd|rd|th)?[.\s\-/]+(?:of )?(\p{{L}}{{3,9}})[.,\s\-/]+(\d{{4}}|'?\d{{2}}){CLOCK}(?:\s+\p{{L}}{{3,10}})?$"
-MONTH_FIRST = rf"^{DAY_NAME}(\p{{L}}{{3,9}})[.\s\-]+(\d{{1,2}})(?:st|nd|rd|th)?[.,\s\-]+(\d{{4}}|'?\d{{2}}){CLOCK}$"
+MONTH_FIRST = (
+    rf"^{DAY_NAME}(\p{{L}}{{3,9}})[.\s\-]+(\d{{1,2}})(?:st|nd|rd|th)?[.,\s\-]+(\d{{4}}|'?\d{{2}}){CLOCK}$"
+)
 YEAR_MONTH_NAME = rf"^(\d{{4}})[.\s\-/]+(\p{{L}}{{3,9}})[.\s\-/]+(\d{{1,2}}){CLOCK}$"
 LEAST = 0.6  # share of dates from which a column is called one
-OLDEST, CHILD, SPAN = 1880, 12, 15  # years
+OLDEST, CHILD, SPAN, LONG_AGO = 1880, 12, 15, 30  # years
 
 
 def years_of(cells: DistinctCells) -> Floats:
@@ -61,7 +63,11 @@ def years_of(cells: DistinctCells) -> Floats:
     lettered = labelled.str.contains(r"\p{L}{3}") & labelled.str.contains(r"\d")
     if lettered.any():
         plain = fold(labelled)
-        for pattern, order in ((DAY_FIRST, (2, 1, 0)), (MONTH_FIRST, (2, 0, 1)), (YEAR_MONTH_NAME, (0, 1, 2))):
+        for pattern, order in (
+            (DAY_FIRST, (2, 1, 0)),
+            (MONTH_FIRST, (2, 0, 1)),
+            (YEAR_MONTH_NAME, (0, 1, 2)),
+        ):
             groups = _groups(plain, pattern)
             years = _either(years, _dated(*(groups[place] for place in order)))
     return years
@@ -88,21 +94,23 @@ def _dated(year: Floats, month: Floats, day: Floats) -> Floats:
     now = datetime.datetime.now(tz=datetime.UTC).year
     full = np.where(year < 100, np.where(year > now % 100 + 1, 1900 + year, 2000 + year), year)
     with np.errstate(invalid="ignore"):
-        valid = (full >= OLDEST) & (full <= now + 30) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+        valid = (
+            (full >= OLDEST) & (full <= now + 30) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+        )
         valid &= ~((day == 31) & np.isin(month, (2, 4, 6, 9, 11))) & ~((day == 30) & (month == 2))
         return np.where(valid, full + (month - 1) / 12 + (day - 1) / 372, np.nan)
 
 
-def _births(cells: DistinctCells, years: Floats) -> bool:
+def _births(years: Floats) -> bool:
     """Tell whether dates are spread as births are: over decades, most of them long ago."""
     is_date = ~np.isnan(years)
-    order = np.argsort(years[is_date])
-    sorted_years = years[is_date][order]
+    sorted_years = np.sort(years[is_date])
     if len(sorted_years) < 2:
         return False
     low, middle, high = np.quantile(sorted_years, (0.1, 0.5, 0.9))
     now = datetime.datetime.now(tz=datetime.UTC).year
-    return bool(high - low >= SPAN and middle <= now - CHILD and sorted_years[-1] <= now + 1)
+    wide = high - low >= SPAN and middle <= now - CHILD
+    return bool((wide or middle <= now - LONG_AGO) and sorted_years[-1] <= now + 1)
 
 
 def _year_numbers(cells: DistinctCells) -> Mask:
@@ -146,12 +154,12 @@ class BirthDate:
         """Tell whether a column holds dates of birth."""
         years = _plausible(cells)
         is_date = ~np.isnan(years)
-        if is_date.any() and _births(cells, years):
+        if is_date.any() and _births(years):
             return cells.found(self.kind, is_date, 0.85, "dates", span=_span(years[is_date]))
         alone = _year_numbers(cells)
         if alone.any():
             numbers = cells.numbers.to_numpy()[alone]
-            if _births(cells.only(alone), numbers):
+            if _births(numbers):
                 return cells.found(self.kind, alone, 0.6, "years", span=_span(numbers))
         return None
 
@@ -166,7 +174,7 @@ class EventDate:
         """Tell whether a column holds dates of events."""
         years = _plausible(cells)
         is_date = ~np.isnan(years)
-        if not is_date.any() or _births(cells, years):
+        if not is_date.any() or _births(years):
             return None
         return cells.found(self.kind, is_date, 0.9, "dates", span=_span(years[is_date]))
 

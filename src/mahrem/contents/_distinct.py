@@ -36,6 +36,15 @@ UNTIDY = (
     f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\t\\r\\n]|  |"
     rf"^\d{{6,}}\.0+$|^$|^.{{{LONGEST + 1},}}$|^(?i:{'|'.join(re.escape(word) for word in MISSING if word)})$"
 )
+UNCOUNTED = (
+    pl.List,
+    pl.Array,
+    pl.Struct,
+    pl.Object,
+    pl.Binary,
+    pl.Duration,
+    pl.Null,
+)  # hold no single values
 SORTED = 20_000  # distinct values that are put in order, so that nothing depends on the order of rows
 DECIMAL = r"^[-+]?\d+[.,]\d+$"
 
@@ -67,7 +76,9 @@ class DistinctCells:
     def compact(self) -> pl.Series:
         """Values in capitals without blanks and separators; numbers with a fraction are nothing then."""
         bare = self.texts.str.replace(LABEL, "").str.replace_all(r"[\s./\-_()']", "").str.to_uppercase()
-        return pl.select(pl.when(self.texts.str.contains(DECIMAL)).then(pl.lit("")).otherwise(bare)).to_series()
+        return pl.select(
+            pl.when(self.texts.str.contains(DECIMAL)).then(pl.lit("")).otherwise(bare)
+        ).to_series()
 
     @cached_property
     def folded(self) -> pl.Series:
@@ -111,7 +122,9 @@ class DistinctCells:
         """Tell that marked values are of a kind."""
         share = self.share(holds)
         values = {"share": share, **figures}
-        return ContentFinding(kind, share, round(float(confidence), 3), Note(f"content.reason.{reason}", values))
+        return ContentFinding(
+            kind, share, round(float(confidence), 3), Note(f"content.reason.{reason}", values)
+        )
 
 
 def fold(texts: pl.Series) -> pl.Series:
@@ -136,12 +149,16 @@ def count_distinct(
     if not numeric:
         untidy = cells["text"].str.contains(UNTIDY)
         if untidy.any():  # most columns are tidy, and one look is cheaper than all the tidying
-            tidied = cells.filter(untidy).with_columns(pl.col("text").map_batches(_tidied, return_dtype=pl.String))
+            tidied = cells.filter(untidy).with_columns(
+                pl.col("text").map_batches(_tidied, return_dtype=pl.String)
+            )
             tidied = tidied.filter(~pl.col("text").str.to_lowercase().is_in(MISSING))
             cells = pl.concat([cells.filter(~untidy), tidied]).group_by("text").agg(pl.col("rows").sum())
     if cells.height <= SORTED:
         cells = cells.sort("text")
-    return DistinctCells(cells["text"], cells["rows"].to_numpy(), len(column), numeric, region, distinct_share)
+    return DistinctCells(
+        cells["text"], cells["rows"].to_numpy(), len(column), numeric, region, distinct_share
+    )
 
 
 def _tidied(texts: pl.Series) -> pl.Series:
@@ -150,7 +167,7 @@ def _tidied(texts: pl.Series) -> pl.Series:
 
 
 def _as_text(column: pl.Series) -> pl.Series:
-    """Write any column as text; whole numbers without a fraction, nested cells as nothing."""
+    """Write any column as text; whole numbers without a fraction, nested cells, bytes and durations as nothing."""
     kind = column.dtype
     if kind == pl.String:
         return column
@@ -161,10 +178,11 @@ def _as_text(column: pl.Series) -> pl.Series:
         if len(whole) and bool((whole == whole.round(0)).all()) and float(whole.abs().max() or 0) < 2**53:  # type: ignore[arg-type]
             column = column.cast(pl.Int64)
         return column.cast(pl.String)
-    if kind in {pl.Categorical, pl.Enum, pl.Boolean} or kind.is_numeric() or kind.is_temporal():
-        return column.cast(pl.String, strict=False)
-    if kind == pl.Binary:
-        return column.cast(pl.String, strict=False)
+    if (
+        isinstance(kind, pl.Categorical | pl.Enum | pl.Date | pl.Datetime | pl.Time | pl.Boolean)
+        or kind.is_numeric()
+    ):
+        return column.cast(pl.String)
     return pl.Series(column.name, [None] * len(column), dtype=pl.String)
 
 

@@ -36,7 +36,9 @@ class ContentKind(Entry):
 
 
 def _number(name: str, attribute: str) -> ContentKind:
-    return ContentKind(name=name, home=f"mahrem.contents._numbers:{attribute}", role="identifier", group="number")
+    return ContentKind(
+        name=name, home=f"mahrem.contents._numbers:{attribute}", role="identifier", group="number"
+    )
 
 
 def _mark(name: str, home: str) -> ContentKind:
@@ -85,12 +87,22 @@ CONTENTS: Entries[ContentKind] = Entries(
         ContentKind(name="vin", home="mahrem.contents._shapes:VEHICLE", role="identifier", group="shape"),
         ContentKind(name="plate", home="mahrem.contents._shapes:PLATE", role="identifier", group="shape"),
         ContentKind(name="name", home="mahrem.contents._people:NAME", role="identifier", group="name"),
-        ContentKind(name="address", home="mahrem.contents._places:ADDRESSES", role="identifier", group="place"),
-        ContentKind(name="coordinates", home="mahrem.contents._shapes:COORDINATES", role="quasi", group="shape"),
+        ContentKind(
+            name="address", home="mahrem.contents._places:ADDRESSES", role="identifier", group="place"
+        ),
+        ContentKind(
+            name="coordinates", home="mahrem.contents._shapes:COORDINATES", role="quasi", group="shape"
+        ),
         ContentKind(name="birth-date", home="mahrem.contents._dates:BIRTH", role="quasi", group="date"),
         ContentKind(name="date", home="mahrem.contents._dates:EVENT", role="quasi", group="date"),
         ContentKind(name="postcode", home="mahrem.contents._places:POSTCODE", role="quasi", group="place"),
-        ContentKind(name="icd10", home="mahrem.contents._texts:DIAGNOSIS", role="sensitive", group="code", publishable=True),
+        ContentKind(
+            name="icd10",
+            home="mahrem.contents._texts:DIAGNOSIS",
+            role="sensitive",
+            group="code",
+            publishable=True,
+        ),
         ContentKind(name="text", home="mahrem.contents._texts:TEXT", role="identifier", group="text"),
         ContentKind(name="record", home="mahrem.contents._texts:RECORD", role="identifier", group="record"),
     ),

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.check import one_of
-from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
+from mahrem.contents._distinct import UNCOUNTED, DistinctCells, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents
 from mahrem.contents._places import coordinate_pairs
@@ -69,7 +69,10 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
     for pair in coordinate_pairs(sample):
         for name in pair:
             finding = ContentFinding("coordinates", 1.0, 0.8, Note("content.reason.pair", {"share": 1.0}))
-            columns[name] = (finding, *(one for one in columns[name] if one.kind not in {"record", "postcode"}))
+            columns[name] = (
+                finding,
+                *(one for one in columns[name] if one.kind not in {"record", "postcode"}),
+            )
     return Contents(
         columns,
         find_relations(sample, columns),
@@ -140,12 +143,11 @@ def _sample(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _distinct_shares(frame: pl.DataFrame) -> Mapping[str, float]:
     """Give about how many distinct values there are per row, for every column."""
-    countable = [
-        name for name, kind in frame.schema.items() if not isinstance(kind, pl.List | pl.Array | pl.Struct | pl.Object)
-    ]
+    countable = [name for name, kind in frame.schema.items() if not isinstance(kind, UNCOUNTED)]
     counts = frame.lazy().select(pl.col(countable).drop_nulls().approx_n_unique()).collect()
     return {
-        name: min(1.0, counts[name].item() / max(1, frame.height - frame[name].null_count())) for name in countable
+        name: min(1.0, counts[name].item() / max(1, frame.height - frame[name].null_count()))
+        for name in countable
     }
 
 

@@ -18,7 +18,9 @@ from mahrem.types import Integers, Mask
 __all__ = ["CheckedNumber"]
 
 SURPRISING = 10.8  # -log of 2e-5
-WITHOUT_FAIL = 6.9  # -log of 1e-3, where every value is right: three of three with a check digit of one in ten
+WITHOUT_FAIL = (
+    6.9  # -log of 1e-3, where every value is right: three of three with a check digit of one in ten
+)
 LEAST_RIGHT = 0.3  # of the values that have the shape
 EVEN = 0.6  # a nearly even spread of first digits
 
@@ -113,7 +115,14 @@ STEUER_ID = CheckedNumber("steuer-id", r"^[1-9]\d{10}$", 0.02, digits.idnr, "de.
 SVNR = CheckedNumber("svnr", r"^\d{8}[A-Z]\d{3}$", 0.01, digits.svnr)
 NHS = CheckedNumber("nhs", _exact(10), 0.091, digits.nhs, "gb.nhs", width=10)
 SSN = CheckedNumber(
-    "ssn", _exact(9), 0.89, digits.ssn, "us.ssn", width=9, written=r"\b\d{3}[- ]\d{2}[- ]\d{4}\b", least_right=0.97
+    "ssn",
+    _exact(9),
+    0.89,
+    digits.ssn,
+    "us.ssn",
+    width=9,
+    written=r"\b\d{3}[- ]\d{2}[- ]\d{4}\b",
+    least_right=0.97,
 )
 IBAN = CheckedNumber(
     "iban", r"^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$", 0.011, digits.iban, "iban",
@@ -124,7 +133,12 @@ CARD = CheckedNumber("card", r"^[2-69]\d{12,18}$", 0.06, digits.card, "luhn")
 IMEI = CheckedNumber("imei", _exact(15), 0.02, digits.imei, "imei", width=15)
 VIN = CheckedNumber("vin", r"^[A-HJ-NPR-Z0-9]{9}[A-HJ-NPR-Z0-9]{5}\d{3}$", 0.091, digits.vin)
 BSN = CheckedNumber(
-    "bsn", _exact(9), 0.091, partial(digits.weighted, weights=(9, 8, 7, 6, 5, 4, 3, 2, -1), modulus=11), "nl.bsn", width=9
+    "bsn",
+    _exact(9),
+    0.091,
+    partial(digits.weighted, weights=(9, 8, 7, 6, 5, 4, 3, 2, -1), modulus=11),
+    "nl.bsn",
+    width=9,
 )
 PESEL = CheckedNumber("pesel", _exact(11), 0.02, digits.pesel, "pl.pesel", width=11)
 NIR = CheckedNumber("nir", r"^[1-478]\d{14}$", 0.011, digits.nir, "fr.nir")
@@ -135,7 +149,9 @@ BE_NN = CheckedNumber("be-nn", _exact(11), 0.02, None, "be.nn", width=11)
 CPF = CheckedNumber("cpf", _exact(11), 0.01, None, "br.cpf", width=11)
 SIN = CheckedNumber("sin", r"^[1-79]\d{8}$", 0.1, None, "ca.sin")
 RIC = CheckedNumber("ric", r"^\d{17}[\dX]$", 0.01, None, "cn.ric")
-CODICE = CheckedNumber("codice-fiscale", r"^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$", 0.04, None, "it.codicefiscale")
+CODICE = CheckedNumber(
+    "codice-fiscale", r"^[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]$", 0.04, None, "it.codicefiscale"
+)
 DNI = CheckedNumber("dni", r"^[\dXYZ]\d{7}[A-Z]$", 0.044, None, "es.nif")
 PERSONNUMMER = CheckedNumber("personnummer", r"^(?:\d{2})?\d{10}$", 0.04, None, "se.personnummer")
 FODSELSNUMMER = CheckedNumber("fodselsnummer", _exact(11), 0.005, None, "no.fodselsnummer", width=11)

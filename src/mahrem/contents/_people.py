@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import polars as pl
 
 from mahrem.contents._distinct import DistinctCells
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._lists import read_lists
 from mahrem.types import Integers, Mask
 
 __all__ = ["PersonName"]
@@ -28,7 +27,7 @@ FAMILY_LIKE = (
 @cache
 def _lists() -> tuple[pl.Series, pl.Series, pl.Series, pl.Series]:
     """Give given names, family names, titles and names that are words as well."""
-    read = tomllib.loads(files("mahrem.contents").joinpath("names.toml").read_text(encoding="utf-8"))
+    read = read_lists()
     given, family, titles, words = (
         pl.Series(sorted(set(read[key].split()))) for key in ("given", "family", "titles", "also_words")
     )
@@ -65,7 +64,10 @@ class PersonName:
             ):
                 return None
         else:
-            named, judged = written, written & (parts >= 1) & ~ambiguous  # a word that is also a name proves nothing
+            named, judged = (
+                written,
+                written & (parts >= 1) & ~ambiguous,
+            )  # a word that is also a name proves nothing
             enough = self.single if judged.sum() >= 30 else 0.5 if judged.sum() >= 8 else 0.6
         known = int((listed & judged).sum())
         if known < max(self.distinct, enough * judged.sum()) or cells.share(named) < 0.2:
@@ -79,7 +81,10 @@ class PersonName:
         given, family, titles, words = _lists()
         rows = pl.DataFrame({"text": cells.folded}).with_row_index("at")
         spelt = rows.with_columns(
-            pl.col("text").str.replace_all(r"[.,'’`()]", " ").str.replace_all("-", " ", literal=True).str.extract_all(r"\S+")
+            pl.col("text")
+            .str.replace_all(r"[.,'’`()]", " ")
+            .str.replace_all("-", " ", literal=True)
+            .str.extract_all(r"\S+")
         ).explode("text", empty_as_null=True)
         spelt = spelt.filter((pl.col("text").str.len_chars() > 1) & ~pl.col("text").is_in(titles.implode()))
         flags = spelt.with_columns(

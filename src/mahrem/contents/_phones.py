@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, MOST_SLOWLY
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Mask
 
@@ -45,7 +45,9 @@ class Phone:
         return self._cells(cells) or self._within(cells)
 
     def _cells(self, cells: DistinctCells) -> ContentFinding | None:
-        bare = cells.texts.str.replace(LABEL, "").str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
+        bare = (
+            cells.texts.str.replace(LABEL, "").str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
+        )
         digits = bare.str.replace_all(r"\D", "").str.len_bytes()
         shaped = (bare.str.contains(SHAPE) & digits.is_between(8, 15)).to_numpy() & ~cells.matches(
             r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|^\d{1,3}(?:\.\d{1,3}){3}$"

@@ -46,7 +46,11 @@ class StreetAddress:
         """Tell whether and how far a column holds street addresses."""
         if cells.numeric:
             return None
-        likely = cells.matches(r"\d") & cells.matches(r"\p{L}{2}") & (cells.texts.str.len_chars() <= 150).to_numpy()
+        likely = (
+            cells.matches(r"\d")
+            & cells.matches(r"\p{L}{2}")
+            & (cells.texts.str.len_chars() <= 150).to_numpy()
+        )
         if cells.share(likely) < self.least:
             return None
         fits = cells.folded.str.contains(ADDRESS).to_numpy() & likely & (cells.words <= 18)
@@ -93,6 +97,7 @@ class Postcode:
             return None
         return cells.found(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
 
+
 # South, north, west, east of lands that many tables speak of.
 LANDS = (
     (35.8, 42.2, 25.6, 44.9), (47.2, 55.1, 5.8, 15.1), (49.8, 60.9, -8.7, 1.8), (24.5, 49.4, -125.0, -66.9),
@@ -128,7 +133,9 @@ def _fine(column: pl.Series) -> bool:
 
 def _inside(points: Floats, land: tuple[float, float, float, float]) -> float:
     south, north, west, east = land
-    inside = (points[:, 0] >= south) & (points[:, 0] <= north) & (points[:, 1] >= west) & (points[:, 1] <= east)
+    inside = (
+        (points[:, 0] >= south) & (points[:, 0] <= north) & (points[:, 1] >= west) & (points[:, 1] <= east)
+    )
     return float(inside.mean())
 
 

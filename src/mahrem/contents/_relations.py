@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents._dates import years_of
-from mahrem.contents._distinct import count_distinct, fold
+from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold
 from mahrem.contents._findings import ContentFinding, Household, Relation, SeveralRows
 from mahrem.types import Floats, Integers
 
@@ -17,7 +17,20 @@ __all__ = ["find_households", "find_relations", "find_several_rows"]
 ROWS = 4000  # looked at
 PEOPLE = 500  # whose rows are looked at
 FIT = 0.98  # of the rows where one follows from the other
-IDENTIFYING = ("tckn", "steuer-id", "svnr", "nhs", "ssn", "email", "phone", "record", "name", "uuid", "iban", "card")
+IDENTIFYING = (
+    "tckn",
+    "steuer-id",
+    "svnr",
+    "nhs",
+    "ssn",
+    "email",
+    "phone",
+    "record",
+    "name",
+    "uuid",
+    "iban",
+    "card",
+)
 
 
 def find_relations(
@@ -43,7 +56,7 @@ def find_relations(
 
 def _codes(column: pl.Series) -> Integers:
     """Give every value a number; -1 where there is none."""
-    if isinstance(column.dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+    if isinstance(column.dtype, UNCOUNTED):
         return np.full(len(column), -1)
     text = column.cast(pl.String, strict=False)
     ranks = text.rank("dense").cast(pl.Int64) - 1
@@ -54,13 +67,17 @@ def _numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | Non
     """Give a column as numbers, dates in years; nothing where it is neither."""
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).to_numpy()
-    if column.dtype == pl.Boolean or isinstance(column.dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+    if column.dtype == pl.Boolean or isinstance(column.dtype, UNCOUNTED):
         return None
     if any(finding.kind in {"birth-date", "date"} for finding in found):
         cells = count_distinct(column)
         years = pl.DataFrame({"text": cells.texts, "year": years_of(cells)})
         raw = column.cast(pl.String).str.strip_chars().rename("text").to_frame()
-        return raw.join(years, on="text", how="left", maintain_order="left")["year"].to_numpy().astype(np.float64)
+        return (
+            raw.join(years, on="text", how="left", maintain_order="left")["year"]
+            .to_numpy()
+            .astype(np.float64)
+        )
     if column.dtype != pl.String:
         return None
     values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
@@ -124,7 +141,7 @@ def _linear(first: Floats | None, second: Floats | None) -> float:
     exact = float((np.abs(y - slope * x - middle) <= 1e-6 * spread_y + 1e-9).mean())
     if exact >= FIT:
         return exact
-    if abs(abs(slope) - 1) > 0.02 or spread_y < 5 :
+    if abs(abs(slope) - 1) > 0.02 or spread_y < 5:
         return 0.0
     sign = np.sign(slope)
     middle = np.median(y - sign * x)
@@ -174,12 +191,14 @@ def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: i
 
 def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:
     """Tell whether a column that varies in the table does not vary among rows of one person."""
-    if isinstance(theirs[other].dtype, pl.List | pl.Array | pl.Struct | pl.Object):
+    if isinstance(theirs[other].dtype, UNCOUNTED):
         return False
     pair = theirs.select(pl.col(name).alias("who"), pl.col(other).alias("what")).drop_nulls()
     if pair.height == 0 or not 2 <= pair["what"].n_unique() <= 0.9 * pair["who"].n_unique() + 2:
         return False
-    each = pair.group_by("who").agg(pl.col("what").n_unique(), pl.len().alias("rows")).filter(pl.col("rows") > 1)
+    each = (
+        pair.group_by("who").agg(pl.col("what").n_unique(), pl.len().alias("rows")).filter(pl.col("rows") > 1)
+    )
     return each.height >= 3 and bool((each["what"] == 1).all())
 
 
@@ -188,17 +207,25 @@ def find_households(
 ) -> tuple[Household, ...]:
     """Find columns by which different people share a home: an address, or a family name with a postcode."""
     kinds = {name: {finding.kind for finding in findings} for name, findings in found.items()}
-    persons = [name for name, kind in kinds.items() if kind & {"tckn", "ssn", "nhs", "steuer-id", "record", "name", "birth-date"}]
+    persons = [
+        name
+        for name, kind in kinds.items()
+        if kind & {"tckn", "ssn", "nhs", "steuer-id", "record", "name", "birth-date"}
+    ]
     households = []
     for columns in _homes(kinds):
         other = [name for name in persons if name not in columns]
         if not other:
             continue
-        rows = frame.select(*columns, pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it"))
+        rows = frame.select(
+            *columns, pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it")
+        )
         rows = rows.drop_nulls(list(columns))
         if rows.height < 5:
             continue
-        homes = rows.group_by(columns).agg(pl.col("person of it").n_unique().alias("people"), pl.len().alias("rows"))
+        homes = rows.group_by(columns).agg(
+            pl.col("person of it").n_unique().alias("people"), pl.len().alias("rows")
+        )
         share = float(homes.filter(pl.col("people").is_between(2, 12))["rows"].sum() / rows.height)
         if share >= 0.05:
             households.append(Household(tuple(columns), round(share, 4)))

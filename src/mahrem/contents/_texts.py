@@ -70,7 +70,9 @@ class RecordNumber:
             return None
         everyone = np.ones(distinct, np.bool_)
         unique = round(cells.unique, 4)
-        whole = cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
+        whole = (
+            cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
+        )
         if len(whole) and self._counts(whole, distinct):
             return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
         digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
@@ -124,7 +126,9 @@ class Diagnosis:
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
         """Tell whether and how far a column holds codes of diagnoses."""
         capitals = cells.texts.str.to_uppercase()
-        shaped: Mask = capitals.str.contains(r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$").to_numpy()
+        shaped: Mask = capitals.str.contains(
+            r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$"
+        ).to_numpy()
         if shaped.sum() < self.distinct or cells.share(shaped) < 0.6:
             return None
         known = capitals.str.slice(0, 3).is_in(_categories().implode()).to_numpy() & shaped
