@@ -1,7 +1,7 @@
 """How long does looking into a table take, against polars reading the same table from CSV?
 
-1e6 rows and 20 columns: e-mails, telephone numbers, identity and account numbers, names, addresses, dates, notes,
-codes, amounts and categories. The sample is what ``look_into`` does by itself; all rows is what a release needs.
+1e6 rows and 20 columns: e-mails, telephone numbers, identity numbers, names, addresses, dates, notes, codes,
+amounts and categories. The sample is what ``look_into`` does by itself; all rows is what a release needs.
 Repeats are interleaved and the shortest counts.
 """
 

@@ -1,4 +1,4 @@
-"""How well is content recognised? Prints kind, columns, recall and false alarms on columns whose content is known."""
+"""How well is content recognised? Kind, columns, recall and false alarms where the content is known."""
 
 from __future__ import annotations
 

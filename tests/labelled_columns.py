@@ -120,7 +120,7 @@ def searched(
 
 def idnr_start(rng: np.random.Generator) -> str:
     order = [int(d) for d in rng.permutation(10)]
-    order[int(rng.integers(1, 10))] = order[0] if order[0] else order[1]
+    order[int(rng.integers(1, 10))] = order[0] or order[1]
     if order[0] == 0:
         order[0], order[1] = order[1], order[0]
     return "".join(map(str, order))

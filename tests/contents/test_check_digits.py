@@ -18,7 +18,8 @@ NUMBERS = {
     if isinstance(detector := CONTENTS[name].load(), CheckedNumber) and detector.check is not None
 }
 MAKERS = {
-    "tckn": tckn, "vkn": vkn, "steuer-id": steuer_id, "nhs": nhs, "ssn": ssn, "iban": iban, "card": card, "svnr": svnr,
+    "tckn": tckn, "vkn": vkn, "steuer-id": steuer_id, "nhs": nhs, "ssn": ssn, "iban": iban,
+    "card": card, "svnr": svnr,
 }  # fmt: skip
 LENGTHS = {
     "card": 16,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 
 import polars as pl
@@ -14,7 +14,7 @@ from labelled_columns import labelled_columns
 from mahrem.contents import CONTENTS, Contents, count_distinct, look_into, look_into_column
 from mahrem.errors import InvalidParameter
 
-COLUMNS = [column for column in labelled_columns(9, sizes=(30,))]
+COLUMNS = list(labelled_columns(9, sizes=(30,)))
 texts = st.lists(st.one_of(st.none(), st.text(max_size=40)), min_size=1, max_size=30)
 settled = settings(max_examples=25, deadline=None)
 
@@ -30,9 +30,7 @@ def test_no_finding_shows_a_cell() -> None:
             cell for cell in column.cells.drop_nulls().cast(pl.String).str.strip_chars() if len(cell) >= 6
         }
         assert not any(cell in told for cell in long), column.kind
-        assert (
-            column.cells.cast(pl.String).drop_nulls()[0] not in repr(count_distinct(column.cells)) or not long
-        )
+        assert not any(cell in repr(count_distinct(column.cells)) for cell in long)
 
 
 @given(st.sampled_from(COLUMNS), st.randoms(use_true_random=False))
@@ -73,10 +71,10 @@ def test_any_text_is_looked_at_without_a_stumble(cells: list[str | None]) -> Non
         pl.Series([[1], [2]]),
         pl.Series([{"a": 1}]),
         pl.Series([b"abc", b"\xff"]),
-        pl.Series([datetime.date(2020, 1, 1), None]),
-        pl.Series([datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)]),
-        pl.Series([datetime.time(3, 4)]),
-        pl.Series([datetime.timedelta(days=3)]),
+        pl.Series([dt.date(2020, 1, 1), None]),
+        pl.Series([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)]),
+        pl.Series([dt.time(3, 4)]),
+        pl.Series([dt.timedelta(days=3)]),
         pl.Series(["a", "b"], dtype=pl.Categorical),
         pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])),
         pl.Series(["1.10"]).cast(pl.Decimal(10, 2)),

@@ -50,9 +50,10 @@ def test_columns_that_have_nothing_to_do_with_each_other_have_no_relation() -> N
 
 def test_people_with_several_rows_are_noticed() -> None:
     rng = np.random.default_rng(4)
-    people = [(tckn(rng), str(rng.integers(1940, 2000)), rng.choice(["f", "m"])) for _ in range(80)]
+    people = [(tckn(rng), str(rng.integers(1940, 2000)), str(rng.choice(["f", "m"]))) for _ in range(80)]
     rows = [people[place] for place in rng.integers(0, 80, 240)]
-    frame = pl.DataFrame({"x": [r[0] for r in rows], "y": [r[1] for r in rows], "z": [r[2] for r in rows], "visit": rng.integers(0, 9, 240)})  # fmt: skip
+    frame = pl.DataFrame(rows, schema=["x", "y", "z"], orient="row")
+    frame = frame.with_columns(visit=pl.Series(rng.integers(0, 9, 240)))
     (best, *_) = look_into(frame).several_rows
     assert best.column == "x"
     assert best.steady >= 2

@@ -1,7 +1,7 @@
 """What columns really hold, by their values and never by their names: a share and a reason, no cell.
 
 One entry per kind of content (:data:`CONTENTS`) has a detector that takes distinct values with their counts.
-:func:`look_into` asks them all, settles which explanation is best, and adds what columns tell about each other.
+:func:`look_into` asks them all, settles which explanation is best, and adds what columns tell about others.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import polars as pl
 from mahrem.types import Integers, Mask
 
 __all__ = [
-    "aadhaar", "card", "iban", "idnr", "imei", "luhn", "nhs", "nir", "pesel", "ssn", "svnr", "symbols", "tckn", "vin",
-    "vkn", "weighted",
+    "aadhaar", "card", "iban", "idnr", "imei", "luhn", "nhs", "nir", "pesel", "ssn", "svnr", "symbols",
+    "tckn", "vin", "vkn", "weighted",
 ]  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def nhs(digits: Integers) -> Mask:
 
 
 def ssn(digits: Integers) -> Mask:
-    """Social security number of the United States: no check digit, but areas and groups that are never used."""
+    """Social security number of the United States: no check digit, but areas that are never used."""
     area = digits[:, :3] @ np.array([100, 10, 1])
     serial = digits[:, 5:] @ np.array([1000, 100, 10, 1])
     used = (area > 0) & (area != 666) & (area < 900)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,19 +19,27 @@ MONTHS = {
     for month, words in enumerate(
         (
             "jan january januar jaenner janner ocak oca", "feb february februar feber subat sub",
-            "mar march marz maerz mrz mart", "apr april nisan nis", "may mai mayis", "jun june juni haziran haz",
+            "mar march marz maerz mrz mart", "apr april nisan nis", "may mai mayis",
+            "jun june juni haziran haz",
             "jul july juli temmuz tem", "aug august agustos agu", "sep sept september eylul eyl",
-            "oct october okt oktober ekim eki", "nov november kasim kas", "dec december dez dezember aralik ara",
+            "oct october okt oktober ekim eki", "nov november kasim kas",
+            "dec december dez dezember aralik ara",
         ),
         start=1,
     )
     for word in words.split()
 }  # fmt: skip
-CLOCK = r"(?:[T ,]+(?:um |at |saat )?\d{1,2}[:.]\d{2}\S*(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?)?"
+CLOCK = (
+    r"(?:[T ,]+(?:um |at |saat )?\d{1,2}[:.]\d{2}\S*(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|"
+    r"[+-]\d{2}:?\d{2}))?)?"
+)
 DAY_NAME = r"(?:\p{L}{2,10}\.?,?\s+)?"
 NUMERIC = rf"^(?:\p{{L}}{{2,10}}\.?,?\s+)?(\d{{1,4}})\s?[-./]\s?(\d{{1,2}})\s?[-./]\s?(\d{{1,4}})\.?{CLOCK}$"
 SOLID = r"^((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:T?\d{4,6}Z?)?$"
-DAY_FIRST = rf"^{DAY_NAME}(\d{{1,2}})(?:st|nd|rd|th)?[.\s\-/]+(?:of )?(\p{{L}}{{3,9}})[.,\s\-/]+(\d{{4}}|'?\d{{2}}){CLOCK}(?:\s+\p{{L}}{{3,10}})?$"
+DAY_FIRST = (
+    rf"^{DAY_NAME}(\d{{1,2}})(?:st|nd|rd|th)?[.\s\-/]+(?:of )?(\p{{L}}{{3,9}})[.,\s\-/]+(\d{{4}}|"
+    rf"'?\d{{2}}){CLOCK}(?:\s+\p{{L}}{{3,10}})?$"
+)
 MONTH_FIRST = (
     rf"^{DAY_NAME}(\p{{L}}{{3,9}})[.\s\-]+(\d{{1,2}})(?:st|nd|rd|th)?[.,\s\-]+(\d{{4}}|'?\d{{2}}){CLOCK}$"
 )
@@ -91,7 +99,7 @@ def _either(first: Floats, second: Floats) -> Floats:
 
 def _dated(year: Floats, month: Floats, day: Floats) -> Floats:
     """Give years with a fraction where three numbers are a date of the last century and a half."""
-    now = datetime.datetime.now(tz=datetime.UTC).year
+    now = dt.datetime.now(tz=dt.UTC).year
     full = np.where(year < 100, np.where(year > now % 100 + 1, 1900 + year, 2000 + year), year)
     with np.errstate(invalid="ignore"):
         valid = (
@@ -108,7 +116,7 @@ def _births(years: Floats) -> bool:
     if len(sorted_years) < 2:
         return False
     low, middle, high = np.quantile(sorted_years, (0.1, 0.5, 0.9))
-    now = datetime.datetime.now(tz=datetime.UTC).year
+    now = dt.datetime.now(tz=dt.UTC).year
     wide = high - low >= SPAN and middle <= now - CHILD
     return bool((wide or middle <= now - LONG_AGO) and sorted_years[-1] <= now + 1)
 

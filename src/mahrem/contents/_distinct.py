@@ -20,13 +20,15 @@ __all__ = ["DistinctCells", "count_distinct", "surprise"]
 LONGEST = 400  # characters of a cell that are looked at
 MOST_SLOWLY = 300  # values that go through a library one by one
 MISSING = (
-    "", "-", "--", "---", ".", "?", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nat", "<na>",
-    "#n/a", "unknown", "missing", "not known", "not available", "unbekannt", "keine angabe", "k.a.", "k. a.",
-    "fehlt", "entfällt", "bilinmiyor", "yok", "belirtilmemiş", "boş",
+    "", "-", "--", "---", ".", "?", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nat",
+    "<na>", "#n/a", "unknown", "missing", "not known", "not available", "unbekannt", "keine angabe", "k.a.",
+    "k. a.", "fehlt", "entfällt", "bilinmiyor", "yok", "belirtilmemiş", "boş",
 )  # fmt: skip
 LABEL = (
-    r"(?i)^(?:tel(?:efon|ephone)?|phone|mobile?|handy|cep|gsm|fax|ssn|nhs(?: ?no)?|iban|tckn?|t\.?c\.?(?: kimlik)?(?: no)?|"
-    r"kimlik(?: no)?|vkn|vergi no|steuer-?id(?:nr)?|idnr|svnr|rvnr|e-?mail|e-?posta|mail|mailto|url|web|ip|mac|vin|"
+    r"(?i)^(?:tel(?:efon|ephone)?|phone|mobile?|handy|cep|gsm|fax|ssn|nhs(?: ?no)?|iban|tckn?|"
+    r"t\.?c\.?(?: kimlik)?(?: no)?|"
+    r"kimlik(?: no)?|vkn|vergi no|steuer-?id(?:nr)?|idnr|svnr|rvnr|e-?mail|e-?posta|mail|mailto|"
+    r"url|web|ip|mac|vin|"
     r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
 )
 BLANKS = "\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s"
@@ -167,7 +169,7 @@ def _tidied(texts: pl.Series) -> pl.Series:
 
 
 def _as_text(column: pl.Series) -> pl.Series:
-    """Write any column as text; whole numbers without a fraction, nested cells, bytes and durations as nothing."""
+    """Write any column as text, whole numbers without a fraction; nested cells and bytes as nothing."""
     kind = column.dtype
     if kind == pl.String:
         return column

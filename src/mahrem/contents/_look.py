@@ -27,7 +27,8 @@ GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "
 # Content that a single cell gives away: looked for in every row where all are asked for.
 RARE = ("email", "url", "iban", "ip", "uuid", "mac", "ssn")
 TELLTALE = (  # without one of these marks a cell is none of them
-    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|\d\.\d+\.\d+\.\d|[A-Z]{2}\d{2} ?[A-Z0-9]{4}|-[0-9a-f]{4}-|[0-9a-f]{32}|"
+    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|\d\.\d+\.\d+\.\d|[A-Z]{2}\d{2} ?[A-Z0-9]{4}|"
+    r"-[0-9a-f]{4}-|[0-9a-f]{32}|"
     r"\d{3}-\d\d-\d{4}"
 )
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
@@ -85,7 +86,7 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
 
 
 def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
-    """Say what distinct values hold, the weightiest first; weaker explanations of the same values are left out."""
+    """Say what distinct values hold, the weightiest first; weaker explanations are left out."""
     if not len(cells.texts):
         return ()
     found: list[tuple[ContentKind, ContentFinding]] = []

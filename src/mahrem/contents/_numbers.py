@@ -159,7 +159,9 @@ CNP = CheckedNumber("cnp", r"^[1-9]\d{12}$", 0.02, None, "ro.cnp")
 EGN = CheckedNumber("egn", _exact(10), 0.03, None, "bg.egn", width=10)
 PPS = CheckedNumber("pps", r"^\d{7}[A-W][A-IW]?$", 0.044, None, "ie.pps")
 VAT = CheckedNumber(
-    "vat", r"^(?:AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|SK)U?[A-Z0-9]{8,12}$",
+    "vat",
+    r"^(?:AT|BE|BG|CY|CZ|DE|DK|EE|EL|ES|FI|FR|HR|HU|IE|IT|LT|LU|LV|MT|NL|PL|PT|RO|SE|SI|"
+    r"SK)U?[A-Z0-9]{8,12}$",
     0.12, None, "eu.vat",
 )  # fmt: skip
 LEI = CheckedNumber("lei", r"^[A-Z0-9]{18}\d{2}$", 0.011, None, "lei")

@@ -20,7 +20,8 @@ MOST_WORDS = 5
 # Ends and beginnings that family names have, folded.
 FAMILY_LIKE = (
     r"(?:oglu|gil|turk|mann|huber|hofer|meier|maier|meyer|mayer|bauer|statter|stetter|lander|acher|baumer|"
-    r"[^aeo]son|sson|ssen|wicz|owski|ewski|escu|ovic|idis|opoulos)$|^(?:oz|mc|mac)[b-df-hj-np-tv-z]\w{3,}$|^kara[b-df-hj-np-tv-z]\w{2,}$"
+    r"[^aeo]son|sson|ssen|wicz|owski|ewski|escu|ovic|idis|opoulos)$|^(?:oz|mc|"
+    r"mac)[b-df-hj-np-tv-z]\w{3,}$|^kara[b-df-hj-np-tv-z]\w{2,}$"
 )
 
 
@@ -77,7 +78,7 @@ class PersonName:
 
     @staticmethod
     def _listed(cells: DistinctCells) -> tuple[Mask, Mask, Mask, Integers]:
-        """Mark values with a listed part, with both names listed, with an everyday word; count their parts."""
+        """Mark values with a listed part, with both names, with an everyday word; count their parts."""
         given, family, titles, words = _lists()
         rows = pl.DataFrame({"text": cells.folded}).with_row_index("at")
         spelt = rows.with_columns(

@@ -24,8 +24,14 @@ BARE = {
 # How often a number of any digits is valid in a region.
 CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
-LABEL = r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|call)?\s*[.:=]?\s*"
-WITHIN = r"(?:\+\d{1,3}|\(?\b0\d{2,4}\)?)[\s./\-]?\(?\d{2,4}\)?(?:[\s./\-]?\d{2,4}){1,4}\b|\(?\b[2-9]\d{2}\)?[\s.\-]\d{3}[\s.\-]\d{4}\b"
+LABEL = (
+    r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|"
+    r"call)?\s*[.:=]?\s*"
+)
+WITHIN = (
+    r"(?:\+\d{1,3}|\(?\b0\d{2,4}\)?)[\s./\-]?\(?\d{2,4}\)?(?:[\s./\-]?\d{2,4}){1,4}\b|"
+    r"\(?\b[2-9]\d{2}\)?[\s.\-]\d{3}[\s.\-]\d{4}\b"
+)
 
 
 @dataclass(frozen=True)
@@ -33,8 +39,8 @@ class Phone:
     """Recognise telephone numbers: what looks like one must be possible in its country's plan.
 
     Guarantees:
-        - Numbers without a plus sign, a trunk 0 or separators are believed only where nearly all are valid and
-          do not share their beginning, as counters and order numbers do.
+        - Numbers without a plus sign, a leading 0 or separators are believed only where nearly all are valid
+          and do not share their beginning, as counters and order numbers do.
     """
 
     kind: str = "phone"
@@ -82,7 +88,7 @@ class Phone:
         return cells.found(self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures)
 
     def _enough(self, region: str, marked: float, separated: float) -> float:
-        """Give the share of valid numbers that proves them: more where the plan lets nearly any number be one."""
+        """Give the share of valid numbers that proves them: more where nearly any number is one."""
         if separated > 0.5:
             return self.least
         chance = CHANCE.get(region, 0.5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -15,20 +16,31 @@ from mahrem.types import Floats
 __all__ = ["Postcode", "StreetAddress", "coordinate_pairs"]
 
 # Words of streets, folded; with the number of a house or flat beside them.
-TURKISH = r"\b(?:sokak|sokagi|sok|sk|cadde|caddesi|cad|cd|mahalle|mahallesi|mah|mh|bulvar|bulvari|blv|bulv|apartmani|apt|sitesi|meydani|koyu|yolu)\b"
+TURKISH = (
+    r"\b(?:sokak|sokagi|sok|sk|cadde|caddesi|cad|cd|mahalle|mahallesi|mah|mh|bulvar|bulvari|blv|"
+    r"bulv|apartmani|apt|sitesi|meydani|koyu|yolu)\b"
+)
 GERMAN = (
-    r"(?:strasse|str\.|str\b|\bstr |weg\b|allee\b|platz\b|gasse\b|ring\b|damm\b|ufer\b|chaussee\b|steig\b|pfad\b|promenade\b|"
-    r"\bam |\ban der |\bim |\bauf dem |\bzum |\bzur |\bunter den |hof\b|berg\b|markt\b|wall\b|graben\b|park\b|stieg\b|kamp\b)"
+    r"(?:strasse|str\.|str\b|\bstr |weg\b|allee\b|platz\b|gasse\b|ring\b|damm\b|ufer\b|chaussee\b|"
+    r"steig\b|pfad\b|promenade\b|"
+    r"\bam |\ban der |\bim |\bauf dem |\bzum |\bzur |\bunter den |hof\b|berg\b|markt\b|wall\b|"
+    r"graben\b|park\b|stieg\b|kamp\b)"
 )
 ENGLISH = (
-    r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|court|ct|boulevard|blvd|way|place|pl|close|crescent|cres|terrace|"
-    r"ter|highway|hwy|parkway|pkwy|square|sq|gardens|gdns|grove|mews|walk|row|hill|circle|cir|trail|trl|loop|green|view|rise)\b"
+    r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|court|ct|boulevard|blvd|way|place|pl|"
+    r"close|crescent|cres|terrace|"
+    r"ter|highway|hwy|parkway|pkwy|square|sq|gardens|gdns|grove|mews|walk|row|hill|circle|cir|"
+    r"trail|trl|loop|green|view|rise)\b"
 )
-OTHER = r"\b(?:rue|avenue|boulevard|via|viale|piazza|calle|avenida|plaza|ulica|ul|straat|laan|weg|gade|gatan|vej)\b"
+OTHER = (
+    r"\b(?:rue|avenue|boulevard|via|viale|piazza|calle|avenida|plaza|ulica|ul|straat|laan|weg|"
+    r"gade|gatan|vej)\b"
+)
 ADDRESS = (
     rf"(?:{TURKISH}.*\d|\d.*{TURKISH})|"
     rf"^[a-z .'\-]*{GERMAN}[a-z .'\-]{{0,25}}\s?\d{{1,4}}\s?[a-z]?\b|"
-    rf"^(?:flat|apt|unit|suite|no|the [a-z]+|#)?[\s.:]*\d{{1,5}}[a-z]?(?:[/-]\d{{1,4}})?,? (?:[a-z0-9'\-]+\.? ){{1,4}}?{ENGLISH}|"
+    rf"^(?:flat|apt|unit|suite|no|the [a-z]+|#)?[\s.:]*\d{{1,5}}[a-z]?(?:[/-]\d{{1,4}})?,? "
+    rf"(?:[a-z0-9'\-]+\.? ){{1,4}}?{ENGLISH}|"
     rf"(?:[a-z0-9'\-]+ ){{1,3}}{ENGLISH}[ ,]+(?:no|apt|unit|flat|suite|ste|#)[ .:#]*\d|"
     rf"\bp\.? ?o\.? ?box \d|\bpostfach \d|{OTHER} [a-z' .]+,? \d{{1,4}}\b|\d{{1,4}},? {OTHER} [a-z]"
 )
@@ -62,7 +74,7 @@ class StreetAddress:
 
 @dataclass(frozen=True)
 class Postcode:
-    """Recognise postcodes of the United Kingdom by shape, of Turkey, Germany and the United States by spread."""
+    """Recognise postcodes: British ones by shape; Turkish, German and American ones by spread."""
 
     kind: str = "postcode"
 
@@ -103,15 +115,16 @@ LANDS = (
     (35.8, 42.2, 25.6, 44.9), (47.2, 55.1, 5.8, 15.1), (49.8, 60.9, -8.7, 1.8), (24.5, 49.4, -125.0, -66.9),
     (41.3, 51.1, -5.2, 9.6), (36.0, 43.8, -9.5, 3.4), (36.6, 47.1, 6.6, 18.6), (46.3, 49.1, 9.5, 17.2),
     (49.0, 54.9, 14.1, 24.2), (50.7, 53.6, 3.3, 7.3), (54.5, 71.2, 4.6, 31.6), (43.0, 60.0, -141.0, -52.6),
-    (8.0, 35.5, 68.1, 97.4), (-34.0, 5.3, -74.0, -34.7), (-43.7, -10.6, 113.0, 153.7), (22.0, 31.7, 24.7, 36.9),
+    (8.0, 35.5, 68.1, 97.4), (-34.0, 5.3, -74.0, -34.7), (-43.7, -10.6, 113.0, 153.7),
+    (22.0, 31.7, 24.7, 36.9),
 )  # fmt: skip
 
 
 def coordinate_pairs(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    """Give neighbouring columns that together are places on earth: latitude and longitude, in either order."""
+    """Give neighbouring columns that together are places on earth, in either order."""
     fine = [name for name in frame.columns if _fine(frame[name])]
     order = {name: place for place, name in enumerate(frame.columns)}
-    for first, second in zip(fine, fine[1:], strict=False):
+    for first, second in pairwise(fine):
         if order[second] - order[first] > 2:
             continue
         pair = frame.select(pl.col(first, second).cast(pl.Float64, strict=False)).drop_nulls()

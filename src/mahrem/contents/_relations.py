@@ -16,6 +16,7 @@ __all__ = ["find_households", "find_relations", "find_several_rows"]
 
 ROWS = 4000  # looked at
 PEOPLE = 500  # whose rows are looked at
+LARGEST = 1e15  # beyond which floats hold no whole numbers
 FIT = 0.98  # of the rows where one follows from the other
 IDENTIFYING = (
     "tckn",
@@ -91,28 +92,25 @@ def _relate(
     codes: Mapping[str, Integers],
     numbers: Mapping[str, Floats | None],
 ) -> Relation | None:
-    a, b = codes[first], codes[second]
-    both = (a >= 0) & (b >= 0)
-    if both.sum() < 5:
-        return None
-    a, b = a[both], b[both]
-    many_a, many_b = len(np.unique(a)), len(np.unique(b))
-    if min(many_a, many_b) < 2:
+    both = (codes[first] >= 0) & (codes[second] >= 0)
+    a, b = codes[first][both], codes[second][both]
+    rows, many_a, many_b = len(a), len(np.unique(a)), len(np.unique(b))
+    if rows < 5 or min(many_a, many_b) < 2:
         return None
     pairs = len(np.unique(a * (b.max() + 1) + b))
     one_to_one = pairs == many_a == many_b
+    relation = None
     if one_to_one and (copied := _copied(sample[first], sample[second], both)):
-        return Relation(second, first, copied, 1.0)
-    if linear := _linear(numbers[first], numbers[second]):
-        return Relation(second, first, "linear", linear)
-    rows = len(a)
-    if one_to_one and many_a * 2 <= rows and many_a >= 3:
-        return Relation(second, first, "one-to-one", 1.0)
-    if _determines(pairs, many_a, many_b, rows):
-        return Relation(second, first, "determined", 1.0)
-    if _determines(pairs, many_b, many_a, rows):
-        return Relation(first, second, "determined", 1.0)
-    return None
+        relation = Relation(second, first, copied, 1.0)
+    elif linear := _linear(numbers[first], numbers[second]):
+        relation = Relation(second, first, "linear", linear)
+    elif one_to_one and many_a * 2 <= rows and many_a >= 3:
+        relation = Relation(second, first, "one-to-one", 1.0)
+    elif _determines(pairs, many_a, many_b, rows):
+        relation = Relation(second, first, "determined", 1.0)
+    elif _determines(pairs, many_b, many_a, rows):
+        relation = Relation(first, second, "determined", 1.0)
+    return relation
 
 
 def _copied(first: pl.Series, second: pl.Series, both: Integers) -> str | None:
@@ -129,28 +127,22 @@ def _linear(first: Floats | None, second: Floats | None) -> float:
         return 0.0
     known = np.isfinite(first) & np.isfinite(second)
     x, y = first[known], second[known]
-    if len(x) < 5 or min(len(np.unique(x)), len(np.unique(y))) < 5:
+    if min(len(np.unique(x)), len(np.unique(y))) < 5 or max(np.abs(x).max(), np.abs(y).max()) > LARGEST:
         return 0.0
     spread_x, spread_y = np.std(x), np.std(y)
-    if not (np.isfinite(spread_x) and np.isfinite(spread_y)) or min(spread_x, spread_y) == 0:
-        return 0.0
     slope = np.cov(x, y, ddof=0)[0, 1] / spread_x**2
     if abs(slope) * spread_x < 0.98 * spread_y:
         return 0.0
-    middle = np.median(y - slope * x)
-    exact = float((np.abs(y - slope * x - middle) <= 1e-6 * spread_y + 1e-9).mean())
-    if exact >= FIT:
-        return exact
-    if abs(abs(slope) - 1) > 0.02 or spread_y < 5:
-        return 0.0
-    sign = np.sign(slope)
-    middle = np.median(y - sign * x)
-    near = float((np.abs(y - sign * x - middle) <= 1.05).mean())
-    return near if near >= FIT else 0.0
+    away = np.abs(y - slope * x - np.median(y - slope * x))
+    on_line = float((away <= 1e-6 * spread_y + 1e-9).mean())
+    if on_line < FIT and abs(abs(slope) - 1) <= 0.02 and spread_y >= 5:
+        rest = y - np.sign(slope) * x
+        on_line = float((np.abs(rest - np.median(rest)) <= 1.05).mean())
+    return on_line if on_line >= FIT else 0.0
 
 
 def _determines(pairs: int, many: int, follows: int, rows: int) -> bool:
-    """Tell whether the first tells the second: each of its values meets one only, and often enough to know."""
+    """Tell whether each value of one meets one value of the other only, and often enough to know."""
     return pairs == many and many > follows >= 3 and many * 3 <= rows
 
 

@@ -76,7 +76,7 @@ class IpAddress:
 
 @dataclass(frozen=True)
 class VehicleNumber:
-    """Recognise vehicle identification numbers: by their check digit, or where there is none by their make."""
+    """Recognise vehicle identification numbers by check digit, or where there is none by make."""
 
     kind: str = "vin"
 
@@ -87,7 +87,8 @@ class VehicleNumber:
             return checked
         # Makers outside North America and China use the ninth place as they like: makers' codes are left.
         maker = (
-            r"^(?:W(?:VW|V[12]|DB|DD|DC|BA|BS|BY|AU|A1|P0|P1|0L|F0|V2|MW)|VF[13678]|VSS|ZF[AF]|ZAR|TMB|NM[0T4]|"
+            r"^(?:W(?:VW|V[12]|DB|DD|DC|BA|BS|BY|AU|A1|P0|P1|0L|F0|V2|MW)|VF[13678]|VSS|ZF[AF]|ZAR|TMB|"
+            r"NM[0T4]|"
             r"NLH|SAL|SAJ|SCC|YV1|JT[DEHMN]|KMH|KNA|UU1)"
         )
         made = cells.compact.str.contains(maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$").to_numpy()
@@ -145,7 +146,8 @@ URL = Shape(
 )
 MAC = Shape(
     "mac",
-    r"(?i)^(?:mac\s*[:=]?\s*)?(?:[0-9a-f]{2}([:\-])(?:[0-9a-f]{2}[:\-]){4}[0-9a-f]{2}|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})$",
+    r"(?i)^(?:mac\s*[:=]?\s*)?(?:[0-9a-f]{2}([:\-])(?:[0-9a-f]{2}[:\-]){4}[0-9a-f]{2}|"
+    r"[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})$",
 )
 UUID = Shape(
     "uuid",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import polars as pl
 
 from mahrem.contents._distinct import DistinctCells, surprise
 from mahrem.contents._findings import ContentFinding
+from mahrem.contents._lists import read_lists
 from mahrem.types import Mask
 
 __all__ = ["Diagnosis", "FreeText", "RecordNumber"]
@@ -90,26 +92,14 @@ class RecordNumber:
         return distinct >= 20 and numbers.n_unique() >= 0.9 * distinct and width <= 2 * distinct
 
 
-# Three-character categories of ICD-10 that nobody assigned, by letter: 10-14 stands for 10 to 14.
-_GAPS = {
-    "A": "10-14 29 45 47 61 62 72 73 76 78", "B": "10-14 28 29 31 32 61-63 84 93", "C": "27-29 35 36 42 59 87",
-    "D": "79 85 87 88", "E": "08 09 17-19 47-49 62 69 81 82 91-99", "F": "08 12 35-39 46-47 49 56-58 67 74-77 87 96 97",
-    "G": "15-19 27-29 33 34 38 39 42 48 49 66-69 74-79 84-89", "H": "07-09 12 14 23 24 29 37-39 41 56 64 69 76-79 84-89 96-99",
-    "I": "03 04 14-19 29 53-59 75 76 90-94", "J": "07-09 19 23-29 48-59 71-79 83 87-89 97",
-    "K": "15-19 24 32-34 39 47-49 53 54 69 78 79 84 88 89 94 96-99", "L": "06-09 15-19 31-39 46-49 61 69 76-79 96",
-    "M": "26-29 37-39 44 52 55-59 64 69 74 78 97-98", "N": "09 24 38 52-59 65-69 78 79", "O": "17-19 27 37-39 49-59 76-79 93",
-    "P": "06 09 16-19 30-34 40-49 62-69 73 79 82 84-89 97-99", "Q": "08 09 19 29 46-49 57-59 88 94",
-    "R": "24 28 37-38 65-67 69 72 75-77", "S": "", "T": "72", "V": "07 08", "W": "47 48 61-63 71-72 82", "X": "07 55-56",
-    "Y": "01-03 93-94 99", "Z": "05-07 14-19 66 67 69 77-79 84 86", "U": "00-03 11-48 52-79",
-}  # fmt: skip
-
-
+@cache
 def _categories() -> pl.Series:
     """Give the categories of ICD-10 that are assigned."""
     assigned = []
-    for letter, text in _GAPS.items():
+    for line in read_lists()["icd10_gaps"].strip().splitlines():
+        letter, *parts = line.split()
         gaps: set[int] = set()
-        for part in text.split():
+        for part in parts:
             first, _, last = part.partition("-")
             gaps.update(range(int(first), int(last or first) + 1))
         assigned += [f"{letter}{number:02d}" for number in range(100) if number not in gaps]
