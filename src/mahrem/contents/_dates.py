@@ -29,21 +29,22 @@ MONTHS = {
     )
     for word in words.split()
 }  # fmt: skip
+# Plain digits and letters: classes of all scripts make patterns that take long to build.
 CLOCK = (
-    r"(?:[T ,]+(?:um |at |saat )?\d{1,2}[:.]\d{2}\S*(?: ?[AaPp]\.?[Mm]\.?)?(?: ?(?:Z|UTC|"
-    r"[+-]\d{2}:?\d{2}))?)?"
+    r"(?:[T ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
+    r"(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?"
 )
-DAY_NAME = r"(?:\p{L}{2,10}\.?,?\s+)?"
-NUMERIC = rf"^(?:\p{{L}}{{2,10}}\.?,?\s+)?(\d{{1,4}})\s?[-./]\s?(\d{{1,2}})\s?[-./]\s?(\d{{1,4}})\.?{CLOCK}$"
-SOLID = r"^((?:19|20)\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:T?\d{4,6}Z?)?$"
+NUMERIC = rf"^(?:[^0-9 ]+ )?([0-9]{{1,4}}) ?[-./] ?([0-9]{{1,2}}) ?[-./] ?([0-9]{{1,4}})\.?{CLOCK}$"
+SOLID = r"^((?:19|20)[0-9]{2})(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(?:T?[0-9]{4,6}Z?)?$"
+DAY_NAME = r"(?:[a-z]+\.?,? )?"
+YEAR = r"([0-9]{4}|'?[0-9]{2})"
+CLOCK_FOLDED = CLOCK.replace("T", "t").replace("Z|UTC", "z|utc")
 DAY_FIRST = (
-    rf"^{DAY_NAME}(\d{{1,2}})(?:st|nd|rd|th)?[.\s\-/]+(?:of )?(\p{{L}}{{3,9}})[.,\s\-/]+(\d{{4}}|"
-    rf"'?\d{{2}}){CLOCK}(?:\s+\p{{L}}{{3,10}})?$"
+    rf"^{DAY_NAME}([0-9]{{1,2}})(?:st|nd|rd|th)?[. \-/]+(?:of )?([a-z]+)[., \-/]+"
+    rf"{YEAR}{CLOCK_FOLDED}(?: [a-z]+)?$"
 )
-MONTH_FIRST = (
-    rf"^{DAY_NAME}(\p{{L}}{{3,9}})[.\s\-]+(\d{{1,2}})(?:st|nd|rd|th)?[.,\s\-]+(\d{{4}}|'?\d{{2}}){CLOCK}$"
-)
-YEAR_MONTH_NAME = rf"^(\d{{4}})[.\s\-/]+(\p{{L}}{{3,9}})[.\s\-/]+(\d{{1,2}}){CLOCK}$"
+MONTH_FIRST = rf"^{DAY_NAME}([a-z]+)[. \-]+([0-9]{{1,2}})(?:st|nd|rd|th)?[., \-]+{YEAR}{CLOCK_FOLDED}$"
+YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
 LEAST = 0.6  # share of dates from which a column is called one
 OLDEST, CHILD, SPAN, LONG_AGO = 1880, 12, 15, 30  # years
 
@@ -55,7 +56,7 @@ def years_of(cells: DistinctCells) -> Floats:
     """
     years = np.full(len(cells.texts), np.nan)
     labelled = cells.texts.str.replace(r"(?i)^(?:dob|geb\.?|born|d\.?t\.?|dogum|doğum)\s*[:.]?\s*", "")
-    if not labelled.str.contains(r"\d").any():
+    if not labelled.str.contains("[0-9]").any():
         return years
     first, second, third = _groups(labelled, NUMERIC)
     day_month = _dated(third, second, first)
@@ -68,9 +69,8 @@ def years_of(cells: DistinctCells) -> Floats:
         numeric = np.where(short, year_first, numeric)
     years = np.where(np.isnan(numeric), years, numeric)
     years = _either(years, _dated(*_groups(labelled, SOLID)))
-    lettered = labelled.str.contains(r"\p{L}{3}") & labelled.str.contains(r"\d")
-    if lettered.any():
-        plain = fold(labelled)
+    plain = fold(labelled)
+    if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]").any():
         for pattern, order in (
             (DAY_FIRST, (2, 1, 0)),
             (MONTH_FIRST, (2, 0, 1)),

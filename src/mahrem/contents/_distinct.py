@@ -103,7 +103,7 @@ class DistinctCells:
 
     def matches(self, pattern: str) -> Mask:
         """Mark the values that a pattern is found in."""
-        return self.texts.str.contains(pattern).to_numpy()
+        return self.texts.str.contains(ascii_digits(pattern)).to_numpy()
 
     def only(self, marked: Mask) -> DistinctCells:
         """Keep marked values alone; shares stay those of the whole column."""
@@ -115,7 +115,7 @@ class DistinctCells:
         if marked.all():
             return marked
         more = marked.copy()
-        more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(pattern).to_numpy()
+        more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(ascii_digits(pattern)).to_numpy()
         return more
 
     def found(
@@ -127,6 +127,11 @@ class DistinctCells:
         return ContentFinding(
             kind, share, round(float(confidence), 3), Note(f"content.reason.{reason}", values)
         )
+
+
+def ascii_digits(pattern: str) -> str:
+    """Let a pattern mean the ten digits: those of all scripts take long to build and are not looked for."""
+    return pattern.replace(r"\d", "[0-9]")
 
 
 def fold(texts: pl.Series) -> pl.Series:

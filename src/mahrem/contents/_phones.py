@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Mask
 
@@ -55,7 +55,9 @@ class Phone:
             cells.texts.str.replace(LABEL, "").str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
         )
         digits = bare.str.replace_all(r"\D", "").str.len_bytes()
-        shaped = (bare.str.contains(SHAPE) & digits.is_between(8, 15)).to_numpy() & ~cells.matches(
+        shaped = (
+            bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
+        ).to_numpy() & ~cells.matches(
             r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|^\d{1,3}(?:\.\d{1,3}){3}$"
         )
         places = np.flatnonzero(shaped)
@@ -127,11 +129,13 @@ class Phone:
 
     def _within(self, cells: DistinctCells) -> ContentFinding | None:
         """Look for numbers inside longer texts."""
-        import phonenumbers
-
         long = (cells.words >= 3) & cells.matches(r"\p{L}{2}") & cells.matches(WITHIN)
         places = np.flatnonzero(long)[:MOST_SLOWLY]
-        inside = cells.texts.gather(places).str.extract(f"({WITHIN})", 1)
+        if not len(places):
+            return None
+        import phonenumbers
+
+        inside = cells.texts.gather(places).str.extract(f"({ascii_digits(WITHIN)})", 1)
         right = np.zeros(len(long), np.bool_)
         for place, text in zip(places, inside, strict=True):
             for region in (cells.region,) if cells.region else REGIONS:
