@@ -82,7 +82,7 @@ def idnr(digits: Integers) -> Mask:
     """German tax identification number: one digit of the first ten comes two or three times."""
     often = (digits[:, :10, None] == np.arange(10)).sum(1)
     repeated = (often > 1).sum(1) == 1
-    return repeated & (often.max(1) <= 3) & (digits[:, 0] > 0) & _mod_11_10(digits)
+    return np.asarray(repeated & (often.max(1) <= 3) & (digits[:, 0] > 0) & _mod_11_10(digits))
 
 
 def svnr(values: Integers) -> Mask:
@@ -92,7 +92,7 @@ def svnr(values: Integers) -> Mask:
     products = spelt * np.array([2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1])
     day, month = values[:, 2] * 10 + values[:, 3], values[:, 4] * 10 + values[:, 5]
     dated = (day >= 1) & (day <= 31) & (month >= 1) & (month <= 12)
-    return dated & ((products // 10 + products % 10).sum(1) % 10 == values[:, 11])
+    return np.asarray(dated & ((products // 10 + products % 10).sum(1) % 10 == values[:, 11]))
 
 
 def weighted(digits: Integers, weights: tuple[int, ...], modulus: int, rest: int = 0) -> Mask:
@@ -112,7 +112,7 @@ def ssn(digits: Integers) -> Mask:
     used = (area > 0) & (area != 666) & (area < 900)
     whole = digits @ 10 ** np.arange(8, -1, -1)
     advertised = np.isin(whole, (78_051_120, 219_099_999, 457_555_462))  # printed once, held by nobody
-    return used & (digits[:, 3:5].sum(1) > 0) & (serial > 0) & ~advertised
+    return np.asarray(used & (digits[:, 3:5].sum(1) > 0) & (serial > 0) & ~advertised)
 
 
 def pesel(digits: Integers) -> Mask:

@@ -15,7 +15,7 @@ from mahrem.contents._findings import ContentFinding
 from mahrem.types import Integers, Mask
 from mahrem.words import Note
 
-__all__ = ["DistinctCells", "count_distinct", "surprise"]
+__all__ = ["DistinctCells", "ascii_digits", "count_distinct", "fold", "portion", "surprise"]
 
 LONGEST = 400  # characters of a cell that are looked at
 MOST_SLOWLY = 300  # values that go through a library one by one
@@ -191,6 +191,11 @@ def _as_text(column: pl.Series) -> pl.Series:
     ):
         return column.cast(pl.String)
     return pl.Series(column.name, [None] * len(column), dtype=pl.String)
+
+
+def portion(marks: pl.Series) -> float:
+    """Give the share of marks that are set; none of none is nothing."""
+    return float(marks.sum()) / max(1, len(marks))
 
 
 def surprise(hits: int, tries: int, chance: float) -> float:

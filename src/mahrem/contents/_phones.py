@@ -120,7 +120,7 @@ class Phone:
         count = len(digits)
         if count == 0:
             return False
-        few = 3 if marked[valid].mean() > 0.5 else 5
+        few = 3 if marked[valid].mean() > 0.5 else 4
         if count < few:
             return bool(marked[valid].all()) and count * 2 >= len(valid)
         beginnings = digits.str.slice(0, 7).n_unique()

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells
+from mahrem.contents._distinct import DistinctCells, portion
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Floats
 
@@ -99,9 +99,9 @@ class Postcode:
         zeros = bool(cells.matches(r"^0\d{4}$").any())
         # Amounts crowd at the low end and are rarely shared; a counter fills its range.
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
-        low_end = float((numbers < 20_000).mean() or 0)
+        low_end = portion(numbers < 20_000)
         shared = cells.present >= 1.3 * len(cells.texts)
-        if float((numbers % 1000 == 0).mean() or 0) > 0.5:  # amounts
+        if portion(numbers % 1000 == 0) > 0.5:  # amounts
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
             return None
@@ -141,7 +141,7 @@ def _fine(column: pl.Series) -> bool:
     if not (column.dtype.is_float() or column.dtype == pl.String):
         return False
     text = column.drop_nulls().cast(pl.String).str.strip_chars()
-    return len(text) >= 5 and float(text.str.contains(r"^-?\d{1,3}\.\d{3,15}$").mean() or 0) >= 0.9
+    return len(text) >= 5 and portion(text.str.contains(r"^-?\d{1,3}\.\d{3,15}$")) >= 0.9
 
 
 def _inside(points: Floats, land: tuple[float, float, float, float]) -> float:

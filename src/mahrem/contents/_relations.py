@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents._dates import years_of
-from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold
+from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold, portion
 from mahrem.contents._findings import ContentFinding, Household, Relation, SeveralRows
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats, Integers, Mask
 
 __all__ = ["find_households", "find_relations", "find_several_rows"]
 
@@ -113,7 +113,7 @@ def _relate(
     return relation
 
 
-def _copied(first: pl.Series, second: pl.Series, both: Integers) -> str | None:
+def _copied(first: pl.Series, second: pl.Series, both: Mask) -> str | None:
     a, b = (one.filter(pl.Series(both)).cast(pl.String, strict=False) for one in (first, second))
     if (a == b).all():
         return "copy"
@@ -178,7 +178,7 @@ def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: i
     if not (known.dtype == pl.String or known.dtype.is_integer()):
         return False
     codes = known.cast(pl.String).str.strip_chars().str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")
-    return float(codes.mean() or 0) >= 0.95
+    return portion(codes) >= 0.95
 
 
 def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, surprise
+from mahrem.contents._distinct import DistinctCells, portion, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._lists import read_lists
 from mahrem.contents._numbers import VIN
@@ -68,7 +68,7 @@ class IpAddress:
                 .head(2000)
                 .str.contains(r"(?:^|\.|\D)(?:[4-9]\d|[12]\d\d)(?:\.|$|/|:)")
             )
-            if float(large.mean() or 0) < 0.3:  # 2.14.0.3: a version
+            if portion(large) < 0.3:  # 2.14.0.3: a version
                 four = np.zeros_like(four)
         either = cells.also(four, SIXTH) & ~cells.matches(r"^\W*$")
         return cells.found(self.kind, either, 0.97, "shaped") if either.any() else None

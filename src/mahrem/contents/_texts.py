@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import DistinctCells, surprise
+from mahrem.contents._distinct import DistinctCells, portion, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.contents._lists import read_lists
 from mahrem.types import Mask
@@ -35,7 +35,7 @@ class FreeText:
         words, length = float(cells.words.mean()), float(lengths.mean())
         if words < self.words or length < self.length:
             return None
-        if cells.unique <= 0.125 and distinct <= CATEGORIES * 4:
+        if (cells.unique <= 0.125 and distinct <= CATEGORIES * 4) or distinct <= min(3, 0.7 * cells.present):
             return None
         wordy = (cells.words >= 3) & cells.matches(r"\p{L}{2,}\W+(?:\S+\W+)*?\p{L}{2,}")
         lettered = float(cells.texts.str.count_matches(r"\p{L}").to_numpy().sum() / max(1, lengths.sum()))
@@ -123,14 +123,14 @@ class Diagnosis:
             return None
         known = capitals.str.slice(0, 3).is_in(_categories().implode()).to_numpy() & shaped
         letters = capitals.filter(pl.Series(known)).str.slice(0, 1)
-        detailed = capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\.").mean() or 0.0
+        detailed = portion(capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\."))
         right = float(known.sum() / shaped.sum())
         # Rooms and shelves use few letters, and codes of fixed length have no parts after a point.
         if right < 0.95 or letters.n_unique() < (4 if known.sum() >= 8 else 3):
             return None
-        if float(detailed) < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
+        if detailed < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
             return None
-        return cells.found(self.kind, known, 0.6 + 0.3 * float(detailed), "shaped")
+        return cells.found(self.kind, known, 0.6 + 0.3 * detailed, "shaped")
 
 
 DIAGNOSIS, TEXT, RECORD = Diagnosis(), FreeText(), RecordNumber()
