@@ -17,6 +17,7 @@ __all__ = ["PersonName"]
 
 WRITTEN = r"^[\p{L}][\p{L}.'’`\-]*(?:,? +\(?[\p{L}][\p{L}.'’`\-]*\)?){0,5},?(?: [\p{L}][\p{L}.\-]*)?$"
 MOST_WORDS = 5
+FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more among few
 # Ends and beginnings that family names have, folded.
 FAMILY_LIKE = (
     r"(?:oglu|gil|turk|mann|huber|hofer|meier|maier|meyer|mayer|bauer|statter|stetter|lander|acher|baumer|"
@@ -44,8 +45,8 @@ class PersonName:
     """
 
     kind: str = "name"
-    whole: float = 0.4
-    single: float = 0.35
+    whole: float = 0.25
+    single: float = 0.3
     distinct: int = 3  # values that must be listed: fewer are categories
 
     def __call__(self, cells: DistinctCells) -> ContentFinding | None:
@@ -59,17 +60,13 @@ class PersonName:
         several = written & (parts >= 2)
         if several.sum() >= 0.6 * written.sum():
             named, judged = several, several
-            enough = self.whole if several.sum() >= 8 else 0.6
-            if (both & several).sum() < 0.12 * several.sum() and (
-                (listed & several & ~ambiguous).sum() < 0.5 * several.sum()
-            ):
+            enough = self.whole if several.sum() >= 8 else FEW_NAMES
+            sure = (listed & several & ~ambiguous).sum()
+            if (both & several).sum() < 0.04 * several.sum() and sure < self.whole * several.sum():
                 return None
-        else:
-            named, judged = (
-                written,
-                written & (parts >= 1) & ~ambiguous,
-            )  # a word that is also a name proves nothing
-            enough = self.single if judged.sum() >= 30 else 0.5 if judged.sum() >= 8 else 0.6
+        else:  # a word that is also a name proves nothing
+            named, judged = written, written & (parts >= 1) & ~ambiguous
+            enough = self.single if judged.sum() >= 12 else 0.45 if judged.sum() >= 7 else FEW_NAMES
         known = int((listed & judged).sum())
         if known < max(self.distinct, enough * judged.sum()) or cells.share(named) < 0.2:
             return None
