@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
 from mahrem.contents._findings import ContentFinding
 from mahrem.types import Mask
 
@@ -23,6 +23,7 @@ BARE = {
 }
 # How often a number of any digits is valid in a region.
 CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
+UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
 SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
 LABEL = (
     r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|"
@@ -78,6 +79,9 @@ class Phone:
             return None
         separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
         if best.sum() == 0 or share < self._enough(region, marked[best].mean(), separated[best].mean()):
+            return None
+        chance = CHANCE.get(region, 0.5)
+        if separated[best].mean() <= 0.5 and surprise(int(best.sum()), len(best), chance) < UNLIKELY:
             return None
         if len(places) < shaped.sum():  # the rest is believed
             valid = shaped
