@@ -209,16 +209,15 @@ def find_households(
         other = [name for name in persons if name not in columns]
         if not other:
             continue
-        rows = frame.select(
-            *columns, pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it")
-        )
-        rows = rows.drop_nulls(list(columns))
-        if rows.height < 5:
+        asked = frame.select(columns).drop_nulls()
+        if asked.height < 5:
             continue
-        homes = rows.group_by(columns).agg(
-            pl.col("person of it").n_unique().alias("people"), pl.len().alias("rows")
-        )
-        share = float(homes.filter(pl.col("people").is_between(2, 12))["rows"].sum() / rows.height)
+        asked = asked.sample(min(ROWS, asked.height), seed=0)  # rows; all who live with them are looked at
+        person = pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it")
+        near = frame.join(asked.unique(), on=columns, how="semi").select(*columns, person)
+        homes = near.group_by(columns).agg(pl.col("person of it").n_unique().alias("people of it"))
+        shared = asked.join(homes, on=columns, how="left")["people of it"].is_between(2, 12)
+        share = portion(shared)
         if share >= 0.05:
             households.append(Household(tuple(columns), round(share, 4)))
     return tuple(households)
