@@ -213,10 +213,20 @@ def find_households(
         if asked.height < 5:
             continue
         asked = asked.sample(min(ROWS, asked.height), seed=0)  # rows; all who live with them are looked at
-        person = pl.concat_str(pl.col(other).cast(pl.String), ignore_nulls=True).alias("person of it")
-        near = frame.join(asked.unique(), on=columns, how="semi").select(*columns, person)
-        homes = near.group_by(columns).agg(pl.col("person of it").n_unique().alias("people of it"))
-        shared = asked.join(homes, on=columns, how="left")["people of it"].is_between(2, 12)
+        sizes = (
+            frame.select(columns)
+            .join(asked.unique(), on=columns, how="semi")
+            .group_by(columns)
+            .len("rows of it")
+        )
+        small = sizes.filter(pl.col("rows of it") <= 60)  # more rows are a street or a ward
+        near = frame.join(small, on=columns, how="semi").select(
+            *columns, pl.struct(other).hash().alias("who of it")
+        )
+        homes = near.group_by(columns).agg(pl.col("who of it").n_unique().alias("people of it"))
+        shared = (
+            asked.join(homes, on=columns, how="left")["people of it"].is_between(2, 12).fill_null(value=False)
+        )
         share = portion(shared)
         if share >= 0.05:
             households.append(Household(tuple(columns), round(share, 4)))
