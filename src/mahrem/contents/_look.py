@@ -30,9 +30,9 @@ GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "
 # Content that a single cell gives away: looked for in every row where all are asked for.
 RARE = ("email", "url", "iban", "ip", "uuid", "mac", "ssn")
 TELLTALE = (  # without one of these marks a cell is none of them
-    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|\d\.\d+\.\d+\.\d|[A-Z]{2}\d{2} ?[A-Z0-9]{4}|"
+    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|[0-9]\.[0-9]+\.[0-9]+\.[0-9]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|"
     r"-[0-9a-f]{4}-|[0-9a-f]{32}|"
-    r"\d{3}-\d\d-\d{4}"
+    r"[0-9]{3}-[0-9][0-9]-[0-9]{4}"
 )
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
 
