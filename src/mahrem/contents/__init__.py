@@ -1,0 +1,34 @@
+"""What columns really hold, by their values and never by their names: a share and a reason, no cell.
+
+One entry per kind of content (:data:`CONTENTS`) has a detector that takes distinct values with their counts.
+:func:`look_into` asks them all, settles which explanation is best, and adds what columns tell about others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mahrem.lazily import offered
+
+if TYPE_CHECKING:
+    from mahrem.contents._distinct import DistinctCells, count_distinct
+    from mahrem.contents._entries import CONTENTS, ContentKind, Detector
+    from mahrem.contents._findings import ContentFinding, Contents, Household, Relation, SeveralRows
+    from mahrem.contents._look import look_into, look_into_column
+else:
+    __getattr__, __dir__ = offered(__name__)
+
+__all__ = [
+    "CONTENTS",
+    "ContentFinding",
+    "ContentKind",
+    "Contents",
+    "Detector",
+    "DistinctCells",
+    "Household",
+    "Relation",
+    "SeveralRows",
+    "count_distinct",
+    "look_into",
+    "look_into_column",
+]

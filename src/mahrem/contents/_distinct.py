@@ -1,0 +1,209 @@
+"""Distinct values of a column, cleaned of what people and programs leave around them, with their counts."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._findings import ContentFinding
+from mahrem.types import Integers, Mask
+from mahrem.words import Note
+
+LONGEST = 400  # characters of a cell that are looked at
+MOST_SLOWLY = 300  # values that go through a library one by one
+MISSING = (
+    "", "-", "--", "---", ".", "?", "*", "/", "na", "n/a", "n.a.", "nan", "null", "none", "nil", "nat",
+    "<na>", "#n/a", "unknown", "missing", "not known", "not available", "unbekannt", "keine angabe", "k.a.",
+    "k. a.", "fehlt", "entfällt", "bilinmiyor", "yok", "belirtilmemiş", "boş",
+)  # fmt: skip
+LABEL = (
+    r"(?i)^(?:tel(?:efon|ephone)?|phone|mobile?|handy|cep|gsm|fax|ssn|nhs(?: ?no)?|iban|tckn?|"
+    r"t\.?c\.?(?: kimlik)?(?: no)?|"
+    r"kimlik(?: no)?|vkn|vergi no|steuer-?id(?:nr)?|idnr|svnr|rvnr|e-?mail|e-?posta|mail|mailto|"
+    r"url|web|ip|mac|vin|"
+    r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
+)
+BLANKS = "\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s"
+QUOTES = "\"'`\u201c\u201d\u201e\u2018\u2019;,"
+# Whatever tidying would change or leave out; words for nothing are short and simple.
+UNTIDY = (
+    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\t\\r\\n]|  |"
+    rf"^\d{{6,}}\.0+$|^$|^.{{{LONGEST + 1},}}$|^(?i:{'|'.join(re.escape(word) for word in MISSING if word)})$"
+)
+UNCOUNTED = (
+    pl.List,
+    pl.Array,
+    pl.Struct,
+    pl.Object,
+    pl.Binary,
+    pl.Duration,
+    pl.Null,
+)  # hold no single values
+SORTED = 20_000  # distinct values that are put in order, so that nothing depends on the order of rows
+DECIMAL = r"^[-+]?\d+[.,]\d+$"
+
+
+@dataclass(frozen=True)
+class DistinctCells:
+    """Distinct values of a column that are there, each with how many rows have it."""
+
+    texts: pl.Series = field(repr=False)  # (m,) cleaned
+    counts: Integers = field(repr=False)  # (m,)
+    rows: int  # with and without a value
+    numeric: bool = False  # came as numbers: leading zeros are lost
+    region: str | None = None  # of national forms; None: any that is known
+    distinct_share: float | None = None  # of the whole column, where this is a sample of it
+    whole: int | None = None  # rows with a value in the column that these were taken from
+    memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # read once, asked often
+
+    @cached_property
+    def present(self) -> int:
+        """Rows that have a value, in the whole column where only some of its values are here."""
+        return int(self.counts.sum()) if self.whole is None else self.whole
+
+    @property
+    def unique(self) -> float:
+        """Distinct values per row that has one."""
+        return len(self.texts) / max(1, self.present) if self.distinct_share is None else self.distinct_share
+
+    @cached_property
+    def compact(self) -> pl.Series:
+        """Values in capitals without blanks and separators; numbers with a fraction are nothing then."""
+        bare = self.texts.str.replace(LABEL, "").str.replace_all(r"[\s./\-_()']", "").str.to_uppercase()
+        return pl.select(
+            pl.when(self.texts.str.contains(DECIMAL)).then(pl.lit("")).otherwise(bare)
+        ).to_series()
+
+    @cached_property
+    def folded(self) -> pl.Series:
+        """Values in small plain letters: ``ŞAHİN`` and ``Sahin`` are the same."""
+        return fold(self.texts)
+
+    @cached_property
+    def words(self) -> Integers:
+        """Count the words of every value."""
+        return self.texts.str.count_matches(r"\S+").to_numpy().astype(np.int64)
+
+    @cached_property
+    def numbers(self) -> pl.Series:
+        """Values as numbers; null where one is none."""
+        return self.texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+
+    def share(self, holds: Mask) -> float:
+        """Give the share of rows whose value is marked."""
+        return float(self.counts[holds].sum() / self.present) if self.present else 0.0
+
+    def matches(self, pattern: str) -> Mask:
+        """Mark the values that a pattern is found in."""
+        return self.texts.str.contains(ascii_digits(pattern)).to_numpy()
+
+    def only(self, marked: Mask) -> DistinctCells:
+        """Keep marked values alone; shares stay those of the whole column."""
+        texts, counts = self.texts.filter(pl.Series(marked)), self.counts[marked]
+        return replace(self, texts=texts, counts=counts, whole=self.present, memory={})
+
+    def also(self, marked: Mask, pattern: str) -> Mask:
+        """Mark further values that a pattern is found in; those marked already are not looked at."""
+        if marked.all():
+            return marked
+        more = marked.copy()
+        more[~marked] = self.texts.filter(pl.Series(~marked)).str.contains(ascii_digits(pattern)).to_numpy()
+        return more
+
+    def found(
+        self, kind: str, holds: Mask, confidence: float, reason: str, **figures: float
+    ) -> ContentFinding:
+        """Tell that marked values are of a kind."""
+        share = self.share(holds)
+        values = {"share": share, **figures}
+        return ContentFinding(
+            kind, share, round(float(confidence), 3), Note(f"content.reason.{reason}", values)
+        )
+
+
+def ascii_digits(pattern: str) -> str:
+    """Let a pattern mean the ten digits: those of all scripts take long to build and are not looked for."""
+    return pattern.replace(r"\d", "[0-9]")
+
+
+def fold(texts: pl.Series) -> pl.Series:
+    """Write texts in small plain letters."""
+    marks = {"İ": "i", "I": "i", "ı": "i", "ß": "ss", "æ": "ae", "ø": "o", "ł": "l"}
+    plain = texts.str.replace_many(list(marks), list(marks.values())).str.to_lowercase().str.normalize("NFKD")
+    return plain.str.replace_all(r"\p{M}", "")
+
+
+def count_distinct(
+    column: pl.Series, *, region: str | None = None, distinct_share: float | None = None
+) -> DistinctCells:
+    """Clean the values of a column and count them.
+
+    Guarantees:
+        - Blanks of all kinds, quotes around a value and words for nothing do not count as values.
+        - The order of the rows does not matter.
+    """
+    numeric = column.dtype.is_numeric()
+    counted = _as_text(column).drop_nulls().value_counts(sort=False, name="rows of it")
+    cells = pl.DataFrame({"text": counted.to_series(0), "rows": counted["rows of it"].cast(pl.Int64)})
+    if not numeric:
+        untidy = cells["text"].str.contains(UNTIDY)
+        if untidy.any():  # most columns are tidy, and one look is cheaper than all the tidying
+            tidied = cells.filter(untidy).with_columns(
+                pl.col("text").map_batches(_tidied, return_dtype=pl.String)
+            )
+            tidied = tidied.filter(~pl.col("text").str.to_lowercase().is_in(MISSING))
+            cells = pl.concat([cells.filter(~untidy), tidied]).group_by("text").agg(pl.col("rows").sum())
+    if cells.height <= SORTED:
+        cells = cells.sort("text")
+    return DistinctCells(
+        cells["text"], cells["rows"].to_numpy(), len(column), numeric, region, distinct_share
+    )
+
+
+def _tidied(texts: pl.Series) -> pl.Series:
+    lean = texts.str.slice(0, LONGEST).str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
+    return lean.str.replace(r"^(\d{6,})\.0+$", "$1")  # an id that was once a float
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Write any column as text, whole numbers without a fraction; nested cells and bytes as nothing."""
+    kind = column.dtype
+    if kind == pl.String:
+        return column
+    if kind.is_float():
+        column = column.fill_nan(None)
+        column = column.filter(column.is_finite() | column.is_null())
+        whole = column.drop_nulls()
+        if len(whole) and bool((whole == whole.round(0)).all()) and float(whole.abs().max() or 0) < 2**53:  # type: ignore[arg-type]
+            column = column.cast(pl.Int64)
+        return column.cast(pl.String)
+    if (
+        isinstance(kind, pl.Categorical | pl.Enum | pl.Date | pl.Datetime | pl.Time | pl.Boolean)
+        or kind.is_numeric()
+    ):
+        return column.cast(pl.String)
+    return pl.Series(column.name, [None] * len(column), dtype=pl.String)
+
+
+def portion(marks: pl.Series) -> float:
+    """Give the share of marks that are set; none of none is nothing."""
+    return float(marks.sum()) / max(1, len(marks))
+
+
+def surprise(hits: int, tries: int, chance: float) -> float:
+    """Give how surprising so many hits are by chance alone: a lower bound of -log of the probability.
+
+    References:
+        Chernoff's bound for the upper tail of a binomial distribution.
+    """
+    if tries == 0 or hits <= chance * tries:
+        return 0.0
+    share = hits / tries
+    rest = 0.0 if share == 1 else (1 - share) * math.log((1 - share) / (1 - chance))
+    return tries * (share * math.log(share / chance) + rest)

@@ -1,0 +1,107 @@
+"""Kinds of content: what each is to a person, and where its detector lives. A new kind is one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+
+from mahrem.entries import Entries, Entry
+
+if TYPE_CHECKING:
+    from mahrem.contents._distinct import DistinctCells
+    from mahrem.contents._findings import ContentFinding
+
+Detector: TypeAlias = "Callable[[DistinctCells], ContentFinding | None]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentKind(Entry):
+    """A kind of content: its detector takes distinct values and tells whether they are of the kind."""
+
+    role: Literal["identifier", "quasi", "sensitive"]  # what a column of it suggests
+    group: Literal["mark", "number", "phone", "shape", "code", "date", "name", "place", "text", "record"]
+    publishable: bool = False  # as it is
+
+    @property
+    def words_code(self) -> str:
+        """Where the catalogues name it."""
+        return f"content.kind.{self.name}"
+
+    def load(self) -> Detector:
+        """Import the detector."""
+        return cast("Detector", super().load())
+
+
+def _number(name: str, attribute: str) -> ContentKind:
+    return ContentKind(
+        name=name, home=f"mahrem.contents._numbers:{attribute}", role="identifier", group="number"
+    )
+
+
+def _mark(name: str, home: str) -> ContentKind:
+    return ContentKind(name=name, home=f"mahrem.contents.{home}", role="identifier", group="mark")
+
+
+CONTENTS: Entries[ContentKind] = Entries(
+    "mahrem.contents",
+    ContentKind,
+    (
+        _mark("email", "_shapes:EMAIL"),
+        _mark("url", "_shapes:URL"),
+        _mark("uuid", "_shapes:UUID"),
+        _mark("mac", "_shapes:MAC"),
+        _mark("ip", "_shapes:IP"),
+        _number("iban", "IBAN"),
+        _number("tckn", "TCKN"),
+        _number("steuer-id", "STEUER_ID"),
+        _number("svnr", "SVNR"),
+        _number("nhs", "NHS"),
+        _number("ssn", "SSN"),
+        _number("vkn", "VKN"),
+        _number("card", "CARD"),
+        _number("imei", "IMEI"),
+        _number("bsn", "BSN"),
+        _number("pesel", "PESEL"),
+        _number("nir", "NIR"),
+        _number("aadhaar", "AADHAAR"),
+        _number("ahv", "AHV"),
+        _number("at-vnr", "AT_VNR"),
+        _number("be-nn", "BE_NN"),
+        _number("cpf", "CPF"),
+        _number("sin", "SIN"),
+        _number("ric", "RIC"),
+        _number("codice-fiscale", "CODICE"),
+        _number("dni", "DNI"),
+        _number("personnummer", "PERSONNUMMER"),
+        _number("fodselsnummer", "FODSELSNUMMER"),
+        _number("cnp", "CNP"),
+        _number("egn", "EGN"),
+        _number("pps", "PPS"),
+        _number("vat", "VAT"),
+        _number("lei", "LEI"),
+        _number("isin", "ISIN"),
+        ContentKind(name="phone", home="mahrem.contents._phones:PHONE", role="identifier", group="phone"),
+        ContentKind(name="vin", home="mahrem.contents._shapes:VEHICLE", role="identifier", group="shape"),
+        ContentKind(name="plate", home="mahrem.contents._shapes:PLATE", role="identifier", group="shape"),
+        ContentKind(name="name", home="mahrem.contents._people:NAME", role="identifier", group="name"),
+        ContentKind(
+            name="address", home="mahrem.contents._places:ADDRESSES", role="identifier", group="place"
+        ),
+        ContentKind(
+            name="coordinates", home="mahrem.contents._shapes:COORDINATES", role="quasi", group="shape"
+        ),
+        ContentKind(name="birth-date", home="mahrem.contents._dates:BIRTH", role="quasi", group="date"),
+        ContentKind(name="date", home="mahrem.contents._dates:EVENT", role="quasi", group="date"),
+        ContentKind(name="postcode", home="mahrem.contents._places:POSTCODE", role="quasi", group="place"),
+        ContentKind(
+            name="icd10",
+            home="mahrem.contents._texts:DIAGNOSIS",
+            role="sensitive",
+            group="code",
+            publishable=True,
+        ),
+        ContentKind(name="text", home="mahrem.contents._texts:TEXT", role="identifier", group="text"),
+        ContentKind(name="record", home="mahrem.contents._texts:RECORD", role="identifier", group="record"),
+    ),
+)

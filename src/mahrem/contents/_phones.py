@@ -1,0 +1,154 @@
+"""Telephone numbers, in international form or in the national forms of a region."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._distinct import MOST_SLOWLY, DistinctCells, ascii_digits, surprise
+from mahrem.contents._findings import ContentFinding
+from mahrem.types import Mask
+
+REGIONS = ("TR", "DE", "GB", "US")  # tried where none was given
+# A length that national numbers without their 0 have, and how they begin: looser plans need the 0 or a mark.
+BARE = {
+    "TR": r"^(?:5[03-5]\d|[2-4]\d\d)\d{7}$",
+    "DE": r"^1[567]\d{8,9}$",
+    "GB": r"^(?:7[1-57-9]\d{8}|[12]\d{9})$",
+    "US": r"^1?[2-9]\d\d[2-9]\d{6}$",
+}
+# How often a number of any digits is valid in a region.
+CHANCE = {"TR": 0.2, "DE": 0.75, "GB": 0.4, "US": 0.4}
+UNLIKELY = 3.0  # -log of 0.05: so many valid numbers without a separator must surprise
+SHAPE = r"^[+(]?[\d(][\d\s()./\-–]{5,20}\d(?:\s*(?:x|ext\.?|dw\.?|dahili)\s*\d{1,5})?$"
+LABEL = (
+    r"(?i)^(?:tel(?:efon|ephone)?(?: ?no)?|phone|mobile?|handy|cep|gsm|fax|home|work|ev|iş|privat|"
+    r"call)?\s*[.:=]?\s*"
+)
+WITHIN = (
+    r"(?:\+\d{1,3}|\(?\b0\d{2,4}\)?)[\s./\-]?\(?\d{2,4}\)?(?:[\s./\-]?\d{2,4}){1,4}\b|"
+    r"\(?\b[2-9]\d{2}\)?[\s.\-]\d{3}[\s.\-]\d{4}\b"
+)
+
+
+@dataclass(frozen=True)
+class Phone:
+    """Recognise telephone numbers: what looks like one must be possible in its country's plan.
+
+    Guarantees:
+        - Numbers without a plus sign, a leading 0 or separators are believed only where nearly all are valid
+          and do not share their beginning, as counters and order numbers do.
+    """
+
+    kind: str = "phone"
+    least: float = 0.75  # of the values with the shape of a number that are valid
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds telephone numbers."""
+        return self._cells(cells) or self._within(cells)
+
+    def _cells(self, cells: DistinctCells) -> ContentFinding | None:
+        bare = (
+            cells.texts.str.replace(LABEL, "").str.replace(r"^00", "+").str.replace("(0)", "", literal=True)
+        )
+        digits = bare.str.replace_all(r"\D", "").str.len_bytes()
+        shaped = (
+            bare.str.contains(ascii_digits(SHAPE)) & digits.is_between(8, 15)
+        ).to_numpy() & ~cells.matches(
+            r"^[-+]?\d+[.,]\d+$|^\d{1,4}[./\-]\d{1,2}[./\-]\d{1,4}|^\d{1,3}(?:\.\d{1,3}){3}$"
+        )
+        places = np.flatnonzero(shaped)
+        if not len(places):
+            return None
+        if len(places) > MOST_SLOWLY:
+            places = places[np.linspace(0, len(places) - 1, MOST_SLOWLY).astype(int)]
+        looked = bare.gather(places)
+        marked = looked.str.contains(r"^\+|^\(?0|[\s()./\-–]").to_numpy()
+        regions = (cells.region,) if cells.region else REGIONS
+        region, best = max(
+            ((region, self._valid(looked, region, marked)) for region in regions),
+            key=lambda told: int(told[1].sum()),
+        )
+        share = best.mean()
+        international = looked.str.contains(r"^\+").to_numpy()
+        if (best & international).sum() < 0.9 * best.sum() and not self._spread(looked, best, marked):
+            return None
+        separated = looked.str.contains(r"^\+|[\s()./\-–]").to_numpy()
+        if best.sum() == 0 or share < self._enough(region, marked[best].mean(), separated[best].mean()):
+            return None
+        chance = CHANCE.get(region, 0.5)
+        if separated[best].mean() <= 0.5 and surprise(int(best.sum()), len(best), chance) < UNLIKELY:
+            return None
+        if len(places) < shaped.sum():  # the rest is believed
+            valid = shaped
+        else:
+            valid = np.zeros(len(shaped), np.bool_)
+            valid[places] = best
+        if cells.share(valid) < 0.5 and best.sum() < 3 and not international[best].any():
+            return None
+        figures = {"right": int(best.sum()), "shaped": len(places)}
+        return cells.found(self.kind, valid, 0.95 if marked[best].mean() > 0.5 else 0.75, "phone", **figures)
+
+    def _enough(self, region: str, marked: float, separated: float) -> float:
+        """Give the share of valid numbers that proves them: more where nearly any number is one."""
+        if separated > 0.5:
+            return self.least
+        chance = CHANCE.get(region, 0.5)
+        return chance + 0.65 * (1 - chance) if marked > 0.5 else 0.9
+
+    @staticmethod
+    def _valid(looked: pl.Series, region: str, marked: Mask) -> Mask:
+        """Mark the numbers that are valid in a region, or anywhere where they say so."""
+        import phonenumbers
+
+        loose = looked.str.replace_all(r"\D", "").str.contains(BARE.get(region, r"^\d{8,11}$")).to_numpy()
+        national = looked.str.contains(r"^\+|^\(?0").to_numpy() if region != "US" else marked
+        valid = np.zeros(len(looked), np.bool_)
+        for place, text in enumerate(looked):
+            if not (national[place] or loose[place]):
+                continue
+            try:
+                valid[place] = phonenumbers.is_valid_number(phonenumbers.parse(text, region))
+            except phonenumbers.NumberParseException:
+                continue
+        return valid
+
+    @staticmethod
+    def _spread(looked: pl.Series, valid: Mask, marked: Mask) -> bool:
+        """Tell whether numbers begin in many ways and end in many: neither a counter nor a series."""
+        digits = looked.filter(pl.Series(valid)).str.replace_all(r"\D", "")
+        count = len(digits)
+        if count == 0:
+            return False
+        few = 3 if marked[valid].mean() > 0.5 else 4
+        if count < few:
+            return bool(marked[valid].all()) and count * 2 >= len(valid)
+        beginnings = digits.str.slice(0, 7).n_unique()
+        areas = digits.str.slice(0, 5).n_unique()
+        return beginnings >= 0.5 * min(count, 100) and areas >= min(6, 0.4 * count)
+
+    def _within(self, cells: DistinctCells) -> ContentFinding | None:
+        """Look for numbers inside longer texts."""
+        long = (cells.words >= 3) & cells.matches(r"\p{L}{2}") & cells.matches(WITHIN)
+        places = np.flatnonzero(long)[:MOST_SLOWLY]
+        if not len(places):
+            return None
+        import phonenumbers
+
+        inside = cells.texts.gather(places).str.extract(f"({ascii_digits(WITHIN)})", 1)
+        right = np.zeros(len(long), np.bool_)
+        for place, text in zip(places, inside, strict=True):
+            for region in (cells.region,) if cells.region else REGIONS:
+                try:
+                    valid = phonenumbers.is_valid_number(phonenumbers.parse(text, region))
+                except phonenumbers.NumberParseException:
+                    continue
+                right[place] |= valid
+        if not right.any() or right.sum() < 0.5 * len(places):
+            return None
+        return cells.found(self.kind, right, 0.8, "within")
+
+
+PHONE = Phone()

@@ -1,0 +1,153 @@
+"""Where people live: street addresses and postcodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._distinct import DistinctCells, portion
+from mahrem.contents._findings import ContentFinding
+from mahrem.types import Floats
+
+# Words of streets, folded; with the number of a house or flat beside them.
+TURKISH = (
+    r"\b(?:sokak|sokagi|sok|sk|cadde|caddesi|cad|cd|mahalle|mahallesi|mah|mh|bulvar|bulvari|blv|"
+    r"bulv|apartmani|apt|sitesi|meydani|koyu|yolu)\b"
+)
+GERMAN = (
+    r"(?:strasse|str\.|str\b|\bstr |weg\b|allee\b|platz\b|gasse\b|ring\b|damm\b|ufer\b|chaussee\b|"
+    r"steig\b|pfad\b|promenade\b|"
+    r"\bam |\ban der |\bim |\bauf dem |\bzum |\bzur |\bunter den |hof\b|berg\b|markt\b|wall\b|"
+    r"graben\b|park\b|stieg\b|kamp\b)"
+)
+ENGLISH = (
+    r"\b(?:street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|court|ct|boulevard|blvd|way|place|pl|"
+    r"close|crescent|cres|terrace|"
+    r"ter|highway|hwy|parkway|pkwy|square|sq|gardens|gdns|grove|mews|walk|row|hill|circle|cir|"
+    r"trail|trl|loop|green|view|rise)\b"
+)
+OTHER = (
+    r"\b(?:rue|avenue|boulevard|via|viale|piazza|calle|avenida|plaza|ulica|ul|straat|laan|weg|"
+    r"gade|gatan|vej)\b"
+)
+ADDRESS = (
+    rf"(?:{TURKISH}.*\d|\d.*{TURKISH})|"
+    rf"^[a-z .'\-]*{GERMAN}[a-z .'\-]{{0,25}}\s?\d{{1,4}}\s?[a-z]?\b|"
+    rf"^(?:flat|apt|unit|suite|no|the [a-z]+|#)?[\s.:]*\d{{1,5}}[a-z]?(?:[/-]\d{{1,4}})?,? "
+    rf"(?:[a-z0-9'\-]+\.? ){{1,4}}?{ENGLISH}|"
+    rf"(?:[a-z0-9'\-]+ ){{1,3}}{ENGLISH}[ ,]+(?:no|apt|unit|flat|suite|ste|#)[ .:#]*\d|"
+    rf"\bp\.? ?o\.? ?box \d|\bpostfach \d|{OTHER} [a-z' .]+,? \d{{1,4}}\b|\d{{1,4}},? {OTHER} [a-z]"
+)
+UK = r"^[A-Z]{1,2}\d[A-Z\d]? ?\d[ABD-HJLNP-UW-Z]{2}$"
+
+
+@dataclass(frozen=True)
+class StreetAddress:
+    """Recognise street addresses: a word for a street and a number, in three languages and a few others."""
+
+    kind: str = "address"
+    least: float = 0.3
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds street addresses."""
+        if cells.numeric:
+            return None
+        likely = (
+            cells.matches(r"\d")
+            & cells.matches(r"\p{L}{2}")
+            & (cells.texts.str.len_chars() <= 150).to_numpy()
+        )
+        if cells.share(likely) < self.least:
+            return None
+        fits = cells.folded.str.contains(ADDRESS).to_numpy() & likely & (cells.words <= 18)
+        if fits.sum() < 3 or cells.share(fits) < self.least:
+            return None
+        # A sentence may name a street; an address has few words that are not part of one.
+        return cells.found(self.kind, fits, 0.5 + 0.45 * cells.share(fits), "shaped")
+
+
+@dataclass(frozen=True)
+class Postcode:
+    """Recognise postcodes: British ones by shape; Turkish, German and American ones by spread."""
+
+    kind: str = "postcode"
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds postcodes."""
+        british = cells.texts.str.to_uppercase().str.contains(UK).to_numpy()
+        if british.sum() >= 3 and cells.share(british) >= 0.5:
+            return cells.found(self.kind, british, 0.93, "shaped")
+        prefixed = cells.matches(r"^(?:D|DE|TR|US)[- ]\d{5}$|^\d{5}-\d{4}$")
+        if prefixed.sum() >= 3 and cells.share(prefixed) >= 0.5:
+            return cells.found(self.kind, prefixed, 0.9, "shaped")
+        return self._five_digits(cells)
+
+    def _five_digits(self, cells: DistinctCells) -> ContentFinding | None:
+        five = cells.matches(r"^\d{5}(?:-\d{4})?$")
+        short = cells.matches(r"^[1-9]\d{3}$") if cells.numeric else np.zeros_like(five)
+        either = five | short
+        if five.sum() < 4 or cells.share(either) < 0.9 or cells.share(five) < 0.8:
+            return None
+        numbers = cells.texts.filter(pl.Series(either)).str.slice(0, 5).cast(pl.Int64)
+        regions = (numbers // 1000).n_unique()
+        zeros = bool(cells.matches(r"^0\d{4}$").any())
+        # Amounts crowd at the low end and are rarely shared; a counter fills its range.
+        dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
+        low_end = portion(numbers < 20_000)
+        shared = cells.present >= 1.3 * len(cells.texts)
+        if portion(numbers % 1000 == 0) > 0.5:  # amounts
+            return None
+        if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:
+            return None
+        if not zeros and not (shared and regions >= 8):
+            return None
+        return cells.found(self.kind, either, 0.85 if zeros else 0.55, "spread", regions=regions)
+
+
+# South, north, west, east of lands that many tables speak of.
+LANDS = (
+    (35.8, 42.2, 25.6, 44.9), (47.2, 55.1, 5.8, 15.1), (49.8, 60.9, -8.7, 1.8), (24.5, 49.4, -125.0, -66.9),
+    (41.3, 51.1, -5.2, 9.6), (36.0, 43.8, -9.5, 3.4), (36.6, 47.1, 6.6, 18.6), (46.3, 49.1, 9.5, 17.2),
+    (49.0, 54.9, 14.1, 24.2), (50.7, 53.6, 3.3, 7.3), (54.5, 71.2, 4.6, 31.6), (43.0, 60.0, -141.0, -52.6),
+    (8.0, 35.5, 68.1, 97.4), (-34.0, 5.3, -74.0, -34.7), (-43.7, -10.6, 113.0, 153.7),
+    (22.0, 31.7, 24.7, 36.9),
+)  # fmt: skip
+
+
+def coordinate_pairs(frame: pl.DataFrame) -> Iterator[tuple[str, str]]:
+    """Give neighbouring columns that together are places on earth, in either order."""
+    fine = [name for name in frame.columns if _fine(frame[name])]
+    order = {name: place for place, name in enumerate(frame.columns)}
+    for first, second in pairwise(fine):
+        if order[second] - order[first] > 2:
+            continue
+        pair = frame.select(pl.col(first, second).cast(pl.Float64, strict=False)).drop_nulls()
+        for latitude, longitude in ((first, second), (second, first)):
+            points = pair.select(latitude, longitude).to_numpy()
+            inside = max(_inside(points, land) for land in LANDS) if len(points) >= 5 else 0.0
+            if inside >= 0.9:
+                yield latitude, longitude
+                break
+
+
+def _fine(column: pl.Series) -> bool:
+    """Tell whether a column holds numbers with the decimals that coordinates have."""
+    if not (column.dtype.is_float() or column.dtype == pl.String):
+        return False
+    text = column.drop_nulls().cast(pl.String).str.strip_chars()
+    return len(text) >= 5 and portion(text.str.contains(r"^-?\d{1,3}\.\d{3,15}$")) >= 0.9
+
+
+def _inside(points: Floats, land: tuple[float, float, float, float]) -> float:
+    south, north, west, east = land
+    inside = (
+        (points[:, 0] >= south) & (points[:, 0] <= north) & (points[:, 1] >= west) & (points[:, 1] <= east)
+    )
+    return float(inside.mean())
+
+
+ADDRESSES, POSTCODE = StreetAddress(), Postcode()

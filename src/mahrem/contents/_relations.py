@@ -1,0 +1,240 @@
+"""What columns tell about each other: copies, functions, people with several rows, households."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._dates import years_of
+from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold, portion
+from mahrem.contents._findings import ContentFinding, Household, Relation, SeveralRows
+from mahrem.types import Floats, Integers, Mask
+
+ROWS = 4000  # looked at
+PEOPLE = 500  # whose rows are looked at
+LARGEST = 1e15  # beyond which floats hold no whole numbers
+FIT = 0.98  # of the rows where one follows from the other
+IDENTIFYING = (
+    "tckn",
+    "steuer-id",
+    "svnr",
+    "nhs",
+    "ssn",
+    "email",
+    "phone",
+    "record",
+    "name",
+    "uuid",
+    "iban",
+    "card",
+)
+
+
+def find_relations(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+) -> tuple[Relation, ...]:
+    """Find columns that are copies or functions of others.
+
+    Guarantees:
+        - A column that follows from another one is named after that one in at most one relation.
+    """
+    sample = frame.head(ROWS)
+    codes = {name: _codes(sample[name]) for name in sample.columns}
+    numbers = {name: _numbers(sample[name], found.get(name, ())) for name in sample.columns}
+    usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
+    relations = []
+    for place, first in enumerate(usable):
+        for second in usable[place + 1 :]:
+            relation = _relate(first, second, sample, codes, numbers)
+            if relation is not None:
+                relations.append(relation)
+    return tuple(relations)
+
+
+def _codes(column: pl.Series) -> Integers:
+    """Give every value a number; -1 where there is none."""
+    if isinstance(column.dtype, UNCOUNTED):
+        return np.full(len(column), -1)
+    text = column.cast(pl.String, strict=False)
+    ranks = text.rank("dense").cast(pl.Int64) - 1
+    return ranks.fill_null(-1).to_numpy()
+
+
+def _numbers(column: pl.Series, found: Sequence[ContentFinding]) -> Floats | None:
+    """Give a column as numbers, dates in years; nothing where it is neither."""
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).to_numpy()
+    if column.dtype == pl.Boolean or isinstance(column.dtype, UNCOUNTED):
+        return None
+    if any(finding.kind in {"birth-date", "date"} for finding in found):
+        cells = count_distinct(column)
+        years = pl.DataFrame({"text": cells.texts, "year": years_of(cells)})
+        raw = column.cast(pl.String).str.strip_chars().rename("text").to_frame()
+        return (
+            raw.join(years, on="text", how="left", maintain_order="left")["year"]
+            .to_numpy()
+            .astype(np.float64)
+        )
+    if column.dtype != pl.String:
+        return None
+    values = column.str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    return values.to_numpy() if values.null_count() <= column.null_count() + 0.1 * len(column) else None
+
+
+def _relate(
+    first: str,
+    second: str,
+    sample: pl.DataFrame,
+    codes: Mapping[str, Integers],
+    numbers: Mapping[str, Floats | None],
+) -> Relation | None:
+    both = (codes[first] >= 0) & (codes[second] >= 0)
+    a, b = codes[first][both], codes[second][both]
+    rows, many_a, many_b = len(a), len(np.unique(a)), len(np.unique(b))
+    if rows < 5 or min(many_a, many_b) < 2:
+        return None
+    pairs = len(np.unique(a * (b.max() + 1) + b))
+    one_to_one = pairs == many_a == many_b
+    relation = None
+    if one_to_one and (copied := _copied(sample[first], sample[second], both)):
+        relation = Relation(second, first, copied, 1.0)
+    elif linear := _linear(numbers[first], numbers[second]):
+        relation = Relation(second, first, "linear", linear)
+    elif one_to_one and many_a * 2 <= rows and many_a >= 3:
+        relation = Relation(second, first, "one-to-one", 1.0)
+    elif _determines(pairs, many_a, many_b, rows):
+        relation = Relation(second, first, "determined", 1.0)
+    elif _determines(pairs, many_b, many_a, rows):
+        relation = Relation(first, second, "determined", 1.0)
+    return relation
+
+
+def _copied(first: pl.Series, second: pl.Series, both: Mask) -> str | None:
+    a, b = (one.filter(pl.Series(both)).cast(pl.String, strict=False) for one in (first, second))
+    if (a == b).all():
+        return "copy"
+    plain = [fold(one).str.replace_all(r"[^\p{L}\d]", "").str.strip_chars_start("0") for one in (a, b)]
+    return "spelling" if (plain[0] == plain[1]).all() else None
+
+
+def _linear(first: Floats | None, second: Floats | None) -> float:
+    """Give the share of rows on one line, where nearly all are; whole years may be one off."""
+    if first is None or second is None:
+        return 0.0
+    known = np.isfinite(first) & np.isfinite(second)
+    x, y = first[known], second[known]
+    if min(len(np.unique(x)), len(np.unique(y))) < 5 or max(np.abs(x).max(), np.abs(y).max()) > LARGEST:
+        return 0.0
+    spread_x, spread_y = np.std(x), np.std(y)
+    slope = np.cov(x, y, ddof=0)[0, 1] / spread_x**2
+    if abs(slope) * spread_x < 0.98 * spread_y:
+        return 0.0
+    away = np.abs(y - slope * x - np.median(y - slope * x))
+    on_line = float((away <= 1e-6 * spread_y + 1e-9).mean())
+    if on_line < FIT and abs(abs(slope) - 1) <= 0.02 and spread_y >= 5:
+        rest = y - np.sign(slope) * x
+        on_line = float((np.abs(rest - np.median(rest)) <= 1.05).mean())
+    return on_line if on_line >= FIT else 0.0
+
+
+def _determines(pairs: int, many: int, follows: int, rows: int) -> bool:
+    """Tell whether each value of one meets one value of the other only, and often enough to know."""
+    return pairs == many and many > follows >= 3 and many * 3 <= rows
+
+
+def find_several_rows(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]], present: Mapping[str, tuple[int, int]]
+) -> tuple[SeveralRows, ...]:
+    """Find columns that name people of whom some have several rows.
+
+    A candidate identifies by its content, or is a code with many values; other columns, which vary in the
+    table, must not vary within one of its values. All rows of some people are looked at.
+    """
+    people = []
+    for name, (distinct, rows) in present.items():
+        if distinct < 5 or not 1.05 <= rows / distinct <= 60:
+            continue
+        known = frame[name].drop_nulls().head(ROWS).unique(maintain_order=True).head(PEOPLE)
+        if not _names_people(known, found[name], distinct, rows):
+            continue
+        theirs = frame.filter(pl.col(name).is_in(known.implode()))
+        steady = sum(_steady(theirs, name, other) for other in frame.columns if other != name)
+        if steady:
+            people.append(SeveralRows(name, round(rows / distinct, 3), steady))
+    return tuple(sorted(people, key=lambda one: -one.steady))
+
+
+def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:
+    """Tell whether a column identifies by its content, or holds codes of many."""
+    kinds = {finding.kind for finding in found}
+    if kinds & set(IDENTIFYING):
+        return True
+    if kinds or distinct < 20 or distinct < 0.02 * rows:
+        return False
+    if not (known.dtype == pl.String or known.dtype.is_integer()):
+        return False
+    codes = known.cast(pl.String).str.strip_chars().str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")
+    return portion(codes) >= 0.95
+
+
+def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:
+    """Tell whether a column that varies in the table does not vary among rows of one person."""
+    if isinstance(theirs[other].dtype, UNCOUNTED):
+        return False
+    pair = theirs.select(pl.col(name).alias("who"), pl.col(other).alias("what")).drop_nulls()
+    if pair.height == 0 or not 2 <= pair["what"].n_unique() <= 0.9 * pair["who"].n_unique() + 2:
+        return False
+    each = (
+        pair.group_by("who").agg(pl.col("what").n_unique(), pl.len().alias("rows")).filter(pl.col("rows") > 1)
+    )
+    return each.height >= 3 and bool((each["what"] == 1).all())
+
+
+def find_households(
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+) -> tuple[Household, ...]:
+    """Find columns by which different people share a home: an address, or a family name with a postcode."""
+    kinds = {name: {finding.kind for finding in findings} for name, findings in found.items()}
+    persons = [
+        name
+        for name, kind in kinds.items()
+        if kind & {"tckn", "ssn", "nhs", "steuer-id", "record", "name", "birth-date"}
+    ]
+    households = []
+    for columns in _homes(kinds):
+        other = [name for name in persons if name not in columns]
+        if not other:
+            continue
+        asked = frame.select(columns).drop_nulls()
+        if asked.height < 5:
+            continue
+        asked = asked.sample(min(ROWS, asked.height), seed=0)  # rows; all who live with them are looked at
+        sizes = (
+            frame.select(columns)
+            .join(asked.unique(), on=columns, how="semi")
+            .group_by(columns)
+            .len("rows of it")
+        )
+        small = sizes.filter(pl.col("rows of it") <= 60)  # more rows are a street or a ward
+        near = frame.join(small, on=columns, how="semi").select(
+            *columns, pl.struct(other).hash().alias("who of it")
+        )
+        homes = near.group_by(columns).agg(pl.col("who of it").n_unique().alias("people of it"))
+        shared = (
+            asked.join(homes, on=columns, how="left")["people of it"].is_between(2, 12).fill_null(value=False)
+        )
+        share = portion(shared)
+        if share >= 0.05:
+            households.append(Household(tuple(columns), round(share, 4)))
+    return tuple(households)
+
+
+def _homes(kinds: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    places = [name for name, kind in kinds.items() if "address" in kind]
+    yield from ([name] for name in places)
+    if not places:
+        codes = [name for name, kind in kinds.items() if "postcode" in kind]
+        names = [name for name, kind in kinds.items() if "name" in kind]
+        yield from ([name, code] for name in names for code in codes)

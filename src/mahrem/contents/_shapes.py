@@ -1,0 +1,165 @@
+"""Content that its writing alone gives away: addresses of machines and mailboxes, plates, coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._distinct import DistinctCells, portion, surprise
+from mahrem.contents._findings import ContentFinding
+from mahrem.contents._lists import read_lists
+from mahrem.contents._numbers import VIN
+from mahrem.types import Mask
+
+FEW = 4  # distinct values below which a loose shape proves nothing
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Recognise values by a pattern that little else fits.
+
+    Guarantees:
+        - The share is that of rows whose value fits the pattern.
+    """
+
+    kind: str
+    pattern: str
+    within: str = ""  # the same inside a longer text
+    least: float = 0.0  # share below which nothing is said
+    distinct: int = 1  # values that must fit
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds these values."""
+        fits = cells.matches(self.pattern)
+        inside = cells.also(fits, self.within) if self.within else fits
+        if inside.sum() < self.distinct or cells.share(inside) <= self.least:
+            return None
+        reason = "shaped" if fits.sum() * 2 >= inside.sum() else "within"
+        return cells.found(self.kind, inside, 0.98 if cells.share(inside) >= 0.5 else 0.9, reason)
+
+
+SIXTH = (  # version 6
+    r"(?i)^\[?(?:(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|"
+    r"(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5})?::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5})?(?:\d{1,3}(?:\.\d{1,3}){3})?)"
+    r"\]?(?:%\w+)?(?:/\d{1,3})?(?::\d{1,5})?$"
+)
+
+
+@dataclass(frozen=True)
+class IpAddress:
+    """Recognise addresses of machines, of both versions; numbers of program versions are none."""
+
+    kind: str = "ip"
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds such addresses."""
+        octet = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+        four = cells.matches(
+            rf"^(?:[Ii][Pp]\s*[:=]?\s*)?(?:{octet}\.){{3}}{octet}(?:/\d{{1,2}}|:\d{{1,5}})?$"
+        )
+        if four.any():
+            large = (
+                cells.texts.filter(pl.Series(four))
+                .head(2000)
+                .str.contains(r"(?:^|\.|\D)(?:[4-9]\d|[12]\d\d)(?:\.|$|/|:)")
+            )
+            if portion(large) < 0.3:  # 2.14.0.3: a version
+                four = np.zeros_like(four)
+        either = cells.also(four, SIXTH) & ~cells.matches(r"^\W*$")
+        return cells.found(self.kind, either, 0.97, "shaped") if either.any() else None
+
+
+@dataclass(frozen=True)
+class VehicleNumber:
+    """Recognise vehicle identification numbers by check digit, or where there is none by make."""
+
+    kind: str = "vin"
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds such numbers."""
+        checked = VIN(cells)
+        if checked is not None:
+            return checked
+        # Makers outside North America and China use the ninth place as they like: makers' codes are left.
+        maker = (
+            r"^(?:W(?:VW|V[12]|DB|DD|DC|BA|BS|BY|AU|A1|P0|P1|0L|F0|V2|MW)|VF[13678]|VSS|ZF[AF]|ZAR|TMB|"
+            r"NM[0T4]|"
+            r"NLH|SAL|SAJ|SCC|YV1|JT[DEHMN]|KMH|KNA|UU1)"
+        )
+        made = cells.compact.str.contains(maker + r"[A-HJ-NPR-Z0-9]{11}\d{3}$").to_numpy()
+        if made.sum() < FEW or cells.share(made) < 0.5:
+            return None
+        return cells.found(self.kind, made, 0.85, "shaped")
+
+
+TURKISH = (
+    r"^(?:0[1-9]|[1-7]\d|8[01])[ -]?"
+    r"(?:[A-PR-VYZ][ -]?\d{4,5}|[A-PR-VYZ]{2}[ -]?\d{3,4}|[A-PR-VYZ]{3}[ -]?\d{2,3})$"
+)
+BRITISH = r"^[A-HJ-PR-Y]{2}(?:0[1-9]|1\d|2[0-6]|5[1-9]|6\d|7[0-6]) ?[A-HJ-PR-Z]{3}$"
+
+
+@cache
+def _german() -> str:
+    """Give the pattern of German plates, which begin with a district."""
+    districts = sorted(read_lists()["districts"].split(), key=len, reverse=True)
+    return rf"^(?:{'|'.join(districts)})(?:-| - | )[A-Z]{{1,2}}[ -]?[1-9]\d{{0,3}} ?[EH]?$"
+
+
+@dataclass(frozen=True)
+class Plate:
+    """Recognise number plates of Turkey, Germany and the United Kingdom."""
+
+    kind: str = "plate"
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds number plates."""
+        capitals = cells.texts.str.to_uppercase()
+        for pattern in (TURKISH, _german(), BRITISH):
+            fits: Mask = capitals.str.contains(pattern).to_numpy()
+            shaped = cells.matches(r"(?i)^[\dA-ZÄÖÜ]{1,4}[ -]*[A-Z]{0,3}[ -]*\w{1,5}$")
+            tries = int((shaped | fits).sum())
+            if fits.sum() < FEW or cells.share(fits) < 0.5 or surprise(int(fits.sum()), tries, 0.25) < 5:
+                continue
+            starts = capitals.filter(fits).str.slice(0, 2).n_unique()
+            if starts >= min(3, int(fits.sum()) // 2):  # one beginning for all is a series of codes
+                return cells.found(self.kind, fits, 0.85, "shaped")
+        return None
+
+
+_MAIL = (
+    r"[A-Za-z0-9._%+\-çğıöşüÇĞİÖŞÜäÄßéèêàâñ']{1,64}@"
+    r"(?:[A-Za-z0-9çğıöşüäß](?:[A-Za-z0-9çğıöşüäß\-]{0,62})\.)+[A-Za-z]{2,24}"
+)
+EMAIL = Shape(
+    "email", rf"^(?:mailto:)?{_MAIL}$", rf"(?i)(?:^|[\s<(\[:;,\"'=/]){_MAIL}(?:$|[\s>)\],;:.!?\"'/])"
+)
+URL = Shape(
+    "url",
+    r"(?i)^<?(?:(?:https?|ftp|sftp|file|ws)://\S+|www\.[a-z0-9\-]+\.\S+)$",
+    r"(?i)(?:^|[\s<(\"':=])(?:https?://[^\s]{3,}|www\.[a-z0-9\-]+\.[a-z]{2,}|(?:[a-z0-9\-]+\.)+(?:com|org|net|edu|gov|de|tr|uk|io|info)/\S*)",
+)
+MAC = Shape(
+    "mac",
+    r"(?i)^(?:mac\s*[:=]?\s*)?(?:[0-9a-f]{2}([:\-])(?:[0-9a-f]{2}[:\-]){4}[0-9a-f]{2}|"
+    r"[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})$",
+)
+UUID = Shape(
+    "uuid",
+    r"(?i)^(?:urn:uuid:)?[{(]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[)}]?$",
+    r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32})$",
+)
+_DEGREES = r"[-+]?\d{1,3}[.]\d{3,}\s*°?\s*[NSEWnsewOoKkDdBbGg]?"
+COORDINATES = Shape(
+    "coordinates",
+    rf"^[(\[]?(?:lat\w*\s*[:=]?\s*)?{_DEGREES}\s*(?:[,;|/]\s*|\s+)(?:l\w+\s*[:=]?\s*)?{_DEGREES}[)\]]?$|"
+    r"(?i)^(?:srid=\d+;)?point\s*z?\s*\(|"
+    r"^\d{1,3}\s*°\s*\d{1,2}\s*['′’]\s*(?:\d{1,2}(?:[.,]\d+)?\s*(?:[\"″”]|''))?\s*[NSEWOKDBG]?",
+    least=0.2,
+)
+IP = IpAddress()
+VEHICLE = VehicleNumber()
+PLATE = Plate()

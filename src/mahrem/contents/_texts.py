@@ -1,0 +1,134 @@
+"""Sentences, record numbers and codes of diagnoses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from mahrem.contents._distinct import DistinctCells, portion, surprise
+from mahrem.contents._findings import ContentFinding
+from mahrem.contents._lists import read_lists
+from mahrem.types import Mask
+
+CATEGORIES = 25  # so few texts that many rows share are answers to choose from
+
+
+@dataclass(frozen=True)
+class FreeText:
+    """Recognise texts that people wrote: several words, many lengths, hardly one twice."""
+
+    kind: str = "text"
+    words: float = 3.0  # on average
+    length: float = 18.0  # characters on average
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds free text."""
+        distinct = len(cells.texts)
+        if cells.numeric or distinct < 2:
+            return None
+        lengths = cells.texts.str.len_chars().to_numpy()
+        words, length = float(cells.words.mean()), float(lengths.mean())
+        if words < self.words or length < self.length:
+            return None
+        if (cells.unique <= 0.125 and distinct <= CATEGORIES * 4) or distinct <= min(3, 0.7 * cells.present):
+            return None
+        wordy = (cells.words >= 3) & cells.matches(r"\p{L}{2,}\W+(?:\S+\W+)*?\p{L}{2,}")
+        lettered = float(cells.texts.str.count_matches(r"\p{L}").to_numpy().sum() / max(1, lengths.sum()))
+        varied = float(np.std(cells.words)) >= 0.8 or words >= 6
+        if cells.share(wordy) < 0.35 or lettered < 0.55 or not varied:
+            return None
+        if distinct >= 10 and self._vocabulary(cells) < 15:
+            return None
+        return cells.found(self.kind, wordy, min(1.0, 0.6 + words / 20), "text", words=round(words, 1))
+
+    @staticmethod
+    def _vocabulary(cells: DistinctCells) -> int:
+        """Count the different words in some of the texts."""
+        return cells.folded.head(500).str.extract_all(r"\p{L}+").explode(empty_as_null=True).n_unique()
+
+
+@dataclass(frozen=True)
+class RecordNumber:
+    """Recognise numbers of records: nearly every row has its own, as a counter or in one shape."""
+
+    kind: str = "record"
+    least: float = 0.95  # distinct values among those there
+    few: int = 8
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether a column holds numbers of records."""
+        distinct = len(cells.texts)
+        if distinct < self.few or cells.unique < self.least:
+            return None
+        coded = cells.matches(r"^[\p{L}\d][\p{L}\d\-_/.#:]*\d[\p{L}\d\-_/]*$") & ~cells.matches(
+            r"^\d{1,3}(?:,\d{3})+$|^[-+]?\d*[.,]\d+$|^\d{1,3}[/:]\d{1,3}(?::\d\d)?$"
+        )
+        if cells.share(coded) < 0.9:
+            return None
+        everyone = np.ones(distinct, np.bool_)
+        unique = round(cells.unique, 4)
+        whole = (
+            cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
+        )
+        if len(whole) and self._counts(whole, distinct):
+            return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
+        digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
+        lengths = cells.texts.str.len_chars().to_numpy()
+        longest = np.bincount(lengths).argmax()
+        same = float((np.abs(lengths - longest) <= (1 if digits_only else 2)).mean())
+        if same < 0.9 or longest < (6 if digits_only else 4):
+            return None
+        return cells.found(self.kind, everyone, 0.8, "code", unique=unique)
+
+    @staticmethod
+    def _counts(numbers: pl.Series, distinct: int) -> bool:
+        """Tell whether numbers fill their range as a counter does."""
+        width = int(numbers.max()) - int(numbers.min()) + 1  # type: ignore[arg-type]
+        return distinct >= 20 and numbers.n_unique() >= 0.9 * distinct and width <= 2 * distinct
+
+
+@cache
+def _categories() -> pl.Series:
+    """Give the categories of ICD-10 that are assigned."""
+    assigned = []
+    for line in read_lists()["icd10_gaps"].strip().splitlines():
+        letter, *parts = line.split()
+        gaps: set[int] = set()
+        for part in parts:
+            first, _, last = part.partition("-")
+            gaps.update(range(int(first), int(last or first) + 1))
+        assigned += [f"{letter}{number:02d}" for number in range(100) if number not in gaps]
+    return pl.Series(assigned)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Recognise codes of ICD-10: their shape, and that hardly one lies in a gap of the classification."""
+
+    kind: str = "icd10"
+    distinct: int = 3
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds codes of diagnoses."""
+        capitals = cells.texts.str.to_uppercase()
+        shaped: Mask = capitals.str.contains(
+            r"^[A-Z]\d\d(?:\.?[\dA-Z]{1,2}(?:[\dA-Z]{1,2})?|\.-)?[GVAZ+*!]?$"
+        ).to_numpy()
+        if shaped.sum() < self.distinct or cells.share(shaped) < 0.6:
+            return None
+        known = capitals.str.slice(0, 3).is_in(_categories().implode()).to_numpy() & shaped
+        letters = capitals.filter(pl.Series(known)).str.slice(0, 1)
+        detailed = portion(capitals.filter(pl.Series(shaped)).str.contains(r"^[A-Z]\d\d\."))
+        right = float(known.sum() / shaped.sum())
+        # Rooms and shelves use few letters, and codes of fixed length have no parts after a point.
+        if right < 0.95 or letters.n_unique() < (4 if known.sum() >= 8 else 3):
+            return None
+        if detailed < 0.2 and surprise(int(known.sum()), int(shaped.sum()), 0.78) < 4:
+            return None
+        return cells.found(self.kind, known, 0.6 + 0.3 * detailed, "shaped")
+
+
+DIAGNOSIS, TEXT, RECORD = Diagnosis(), FreeText(), RecordNumber()
