@@ -13,20 +13,20 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.contents._distinct import DistinctCells, count_distinct
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
-    from mahrem.contents._findings import ContentFinding, Contents, Household, Relation, SeveralRows
+    from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "CONTENTS",
+    "ColumnRelation",
     "ContentFinding",
     "ContentKind",
     "Contents",
     "Detector",
     "DistinctCells",
     "Household",
-    "Relation",
     "SeveralRows",
     "count_distinct",
     "look_into",

@@ -29,7 +29,7 @@ class ContentFinding:
 
 
 @dataclass(frozen=True)
-class Relation:
+class ColumnRelation:
     """A column that tells what another one tells."""
 
     column: str  # the one that follows
@@ -72,7 +72,7 @@ class Contents:
     """What the columns of a table hold, and what they tell about each other."""
 
     columns: Mapping[str, tuple[ContentFinding, ...]]  # every column; the weightiest finding first
-    relations: tuple[Relation, ...]
+    relations: tuple[ColumnRelation, ...]
     several_rows: tuple[SeveralRows, ...]  # the best candidate first
     households: tuple[Household, ...]
     depth: str

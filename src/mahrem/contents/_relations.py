@@ -9,7 +9,7 @@ import polars as pl
 
 from mahrem.contents._dates import years_of
 from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold, portion
-from mahrem.contents._findings import ContentFinding, Household, Relation, SeveralRows
+from mahrem.contents._findings import ColumnRelation, ContentFinding, Household, SeveralRows
 from mahrem.types import Floats, Integers, Mask
 
 ROWS = 4000  # looked at
@@ -34,7 +34,7 @@ IDENTIFYING = (
 
 def find_relations(
     frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
-) -> tuple[Relation, ...]:
+) -> tuple[ColumnRelation, ...]:
     """Find columns that are copies or functions of others.
 
     Guarantees:
@@ -89,7 +89,7 @@ def _relate(
     sample: pl.DataFrame,
     codes: Mapping[str, Integers],
     numbers: Mapping[str, Floats | None],
-) -> Relation | None:
+) -> ColumnRelation | None:
     both = (codes[first] >= 0) & (codes[second] >= 0)
     a, b = codes[first][both], codes[second][both]
     rows, many_a, many_b = len(a), len(np.unique(a)), len(np.unique(b))
@@ -99,15 +99,15 @@ def _relate(
     one_to_one = pairs == many_a == many_b
     relation = None
     if one_to_one and (copied := _copied(sample[first], sample[second], both)):
-        relation = Relation(second, first, copied, 1.0)
+        relation = ColumnRelation(second, first, copied, 1.0)
     elif linear := _linear(numbers[first], numbers[second]):
-        relation = Relation(second, first, "linear", linear)
+        relation = ColumnRelation(second, first, "linear", linear)
     elif one_to_one and many_a * 2 <= rows and many_a >= 3:
-        relation = Relation(second, first, "one-to-one", 1.0)
+        relation = ColumnRelation(second, first, "one-to-one", 1.0)
     elif _determines(pairs, many_a, many_b, rows):
-        relation = Relation(second, first, "determined", 1.0)
+        relation = ColumnRelation(second, first, "determined", 1.0)
     elif _determines(pairs, many_b, many_a, rows):
-        relation = Relation(first, second, "determined", 1.0)
+        relation = ColumnRelation(first, second, "determined", 1.0)
     return relation
 
 

@@ -1,7 +1,8 @@
 """What is declared about a column without looking at it: bounds, values, what an empty cell counts as.
 
 One declaration serves everybody who may not look at rows: a privacy ledger keeps it as a public fact,
-encoders and synthesisers derive their shapes from it, and parties of a federation agree on it.
+encoders and synthesisers derive their shapes from it, and the columns a federation agrees on are held to its
+rules.
 """
 
 from __future__ import annotations

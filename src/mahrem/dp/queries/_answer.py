@@ -18,6 +18,7 @@ from mahrem.dp.queries._settings import QuerySettings
 from mahrem.dp.queries._sums import Bounds
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import ColumnDeclaration, Reading
+from mahrem.words import Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ class Answer:
     confidence: float
     spent: bool
     fits: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     ledger: Ledger = field(repr=False, compare=False)
 
     @property
@@ -141,7 +142,7 @@ def _answer(
     plan: QueryPlan,
     ledger: Ledger,
     rows: tuple[Mapping[str, Any], ...],
-    notes: Sequence[str],
+    notes: Sequence[Note],
     *,
     spent: bool,
     fits: bool,
@@ -161,22 +162,22 @@ def _answer(
     )
 
 
-def _notes(plan: QueryPlan) -> list[str]:
+def _notes(plan: QueryPlan) -> list[Note]:
     notes = [*plan.query.notes()]
     if plan.tally.unit.subject is not None:
-        notes.append(f"at most {plan.tally.unit.rows} rows of a person are used")
+        notes.append(Note("answer.person", {"rows": plan.tally.unit.rows}))
     if plan.public_rows is not None:
-        notes.append("divided by the public number of rows")
+        notes.append(Note("answer.public_rows"))
     return notes
 
 
-def _keep_bounds(plan: QueryPlan, ledger: Ledger, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _keep_bounds(plan: QueryPlan, ledger: Ledger, rows: Sequence[Mapping[str, Any]]) -> list[Note]:
     (row,) = rows
     if row["lower"] is None:
-        return ["no range holds enough rows to be seen; spend more, or declare bounds"]
+        return [Note("answer.no_range")]
     column = str(getattr(plan.query, "column", ""))
     known = ledger.facts.columns.get(column, ColumnDeclaration())
     lower, upper = row["lower"], row["upper"]
     missing = known.missing if known.missing is not None and lower <= known.missing <= upper else None
     ledger.declare(column, replace(known, lower=lower, upper=upper, missing=missing, origin="found"))
-    return ["the ledger knows these bounds now; rare values beyond them will be clipped"]
+    return [Note("answer.bounds_known")]

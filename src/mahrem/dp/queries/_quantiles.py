@@ -11,6 +11,7 @@ from mahrem.dp._facts import Facts
 from mahrem.dp._tally import Condition, EvenGrid, Term
 from mahrem.dp.queries._query import ColumnQuery, Totals
 from mahrem.errors import InvalidParameter
+from mahrem.words import Note
 
 GRID = 4096  # steps of the grid quantiles are selected from
 
@@ -114,6 +115,6 @@ class QuantileRange(_RankQuery):
         low, high = values
         yield {"value": high - low, "low": low, "high": high, "error_rows": max(errors)}
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[Note]:
         """Say that it is not the largest less the smallest."""
-        yield f"a quantile range, {self.low:g} to {self.high:g}; the largest and smallest value stay private"
+        yield Note("answer.range", {"low": self.low, "high": self.high})

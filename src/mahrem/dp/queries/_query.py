@@ -11,6 +11,7 @@ from mahrem.dp._facts import Facts
 from mahrem.dp._tally import Condition, Key, Term
 from mahrem.dp.queries._estimates import Estimate
 from mahrem.errors import InvalidParameter
+from mahrem.words import Note
 
 Totals: TypeAlias = tuple[tuple[Term, ...], tuple[Key, ...]]  # what is added up, by which keys beside ``by``
 
@@ -65,7 +66,7 @@ class Query:
         for level, value, error in zip(self.levels, values, errors, strict=True):
             yield {"level": level, "value": value, "error_rows": error}
 
-    def notes(self) -> Iterator[str]:
+    def notes(self) -> Iterator[Note]:
         """Say what a reader of the answer should know."""
         yield from ()
 
