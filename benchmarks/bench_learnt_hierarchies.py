@@ -13,7 +13,7 @@ import _timing as timing
 import numpy as np
 import polars as pl
 
-from mahrem.table import learn_hierarchies
+from mahrem.table.hierarchies import learn_hierarchies
 
 TARGET = "target"
 

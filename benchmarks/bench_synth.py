@@ -22,7 +22,7 @@ from bench_attacks_models import SIZE, adult, measured, network
 from mahrem.attacks.on_models import Lira
 from mahrem.datasets import find
 from mahrem.experiments._dp_synthesis import synthetic_adult
-from mahrem.table import write_parts
+from mahrem.table.writing import write_parts
 
 SIZES = (100_000, 1_000_000)
 METHODS = {"marginals": None, "vae": 1, "gan": 1}  # how often a fit is timed; None: as the command line says

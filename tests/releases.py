@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mahrem.table import write_ranges
+from mahrem.table.cells import write_ranges
 
 
 def crowd(people: int, seed: int = 0) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def losses() -> list[Row]:
 
 
 def test_education_falls_into_the_six_printed_groups() -> None:
-    from mahrem.table import learn_hierarchy
+    from mahrem.table.hierarchies import learn_hierarchy
 
     frame = read_table("adult").frame
     assert frame.height == 48_842

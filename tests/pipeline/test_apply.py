@@ -14,7 +14,7 @@ import mahrem as mh
 from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter, Tampered
 from mahrem.matching import fit_of, read_people, read_published
 from mahrem.release import RECIPE, read_recipe
-from mahrem.table import make_key
+from mahrem.table.columns import make_key
 from releases import crowd
 
 ROLES: dict[str, Any] = {"quasi": ["age", "pay", "zip"], "sensitive": "illness", "k": 5, "html": False}

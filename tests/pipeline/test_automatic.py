@@ -19,7 +19,8 @@ from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.recode import Nodes
 from mahrem.release import Policy, best_groups
 from mahrem.release._learnt_groups import _chains
-from mahrem.table import Axis, Leaves, learn_hierarchy, read_hierarchy
+from mahrem.table import Axis, Leaves, read_hierarchy
+from mahrem.table.hierarchies import learn_hierarchy
 
 QUASI = ["age", "zip", "sex"]
 ROLES: dict[str, Any] = {"quasi": QUASI, "sensitive": "diagnosis", "rest": "drop", "k": 4}

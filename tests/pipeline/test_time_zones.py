@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import mahrem as mh
 from mahrem.errors import InvalidInput
-from mahrem.table import Range, open_source, read_cell, read_ranges, write_ranges
+from mahrem.table import Range, open_source, read_cell, read_ranges
+from mahrem.table.cells import write_ranges
 
 # With and without summer time, half hours, jumps at midnight, a day left out, clocks that were seconds off.
 ZONES = [

@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 import mahrem as mh
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
-from mahrem.table import Reading, open_source, restore_formulas, write_table
+from mahrem.table import Reading, open_source, write_table
+from mahrem.table.cells import restore_formulas
 from mahrem.table.formats import _excel_writer as _excel
 from mahrem.table.formats._excel import excel_texts
 

@@ -9,20 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mahrem.table import (
-    Exact,
-    Members,
-    MissingCell,
-    Prefix,
-    Range,
-    Suppressed,
-    read_cell,
-    read_ranges,
-    write_labels,
-    write_prefixes,
-    write_ranges,
-)
-from mahrem.table.cells import write_set
+from mahrem.table import Exact, Members, MissingCell, Prefix, Range, Suppressed, read_cell, read_ranges
+from mahrem.table.cells import write_labels, write_prefixes, write_ranges, write_set
 
 
 def write_range(low: float | date, high: float | date) -> str:

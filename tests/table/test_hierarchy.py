@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, OutputFailed
-from mahrem.table import Hierarchy, hierarchy_facts, mask_hierarchy, read_hierarchy
+from mahrem.table import Hierarchy, read_hierarchy
+from mahrem.table.hierarchies import hierarchy_facts, mask_hierarchy
 
 ROWS = [
     ("cold", "lung", "body", "*"),

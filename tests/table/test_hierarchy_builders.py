@@ -24,21 +24,22 @@ from mahrem.table import (
     Role,
     Suppressed,
     Words,
+    encode_quasi,
+    read_cell,
+)
+from mahrem.table.cells import moments_of_text
+from mahrem.table.columns import plain_hierarchy, with_default_hierarchy
+from mahrem.table.columns._default_hierarchy import default_hierarchy
+from mahrem.table.hierarchies import (
     cut_hierarchy,
     date_hierarchy,
-    encode_quasi,
     group_hierarchy,
     hierarchy_facts,
     interval_hierarchy,
     learn_hierarchy,
     mask_hierarchy,
-    plain_hierarchy,
     prefix_hierarchy,
-    read_cell,
-    with_default_hierarchy,
 )
-from mahrem.table.cells import moments_of_text
-from mahrem.table.columns._default_hierarchy import default_hierarchy
 from strategies import DAYS, NUMBERS, WORDS, ZIPS
 
 FEW = settings(max_examples=40, deadline=None)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.table import Kind, infer_kind
+from mahrem.table import Kind
+from mahrem.table.columns import infer_kind
 
 
 @pytest.mark.parametrize(

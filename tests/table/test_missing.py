@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput
-from mahrem.table import Missing, apply_missing
+from mahrem.table import Missing
+from mahrem.table.columns import apply_missing
 
 FRAME = pl.DataFrame({"age": [34, None, 7, 8], "zip": ["06100", "06100", None, "34000"]})
 OTHER = pl.DataFrame({"note": ["a", "b", "c", None]})

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput
-from mahrem.table import Hierarchy, hierarchy_from_nested, nested_hierarchy
+from mahrem.table import Hierarchy
+from mahrem.table.hierarchies import hierarchy_from_nested, nested_hierarchy
 
 
 @settings(max_examples=50, deadline=None)

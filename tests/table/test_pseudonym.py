@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning
-from mahrem.table import make_key, pseudonyms, read_key
+from mahrem.table.columns import make_key, pseudonyms, read_key
 
 KEY = bytes(range(32))
 

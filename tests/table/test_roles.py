@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from mahrem.errors import ColumnNotFound, InvalidParameter
-from mahrem.table import Role, assign_roles, role_from_word
+from mahrem.table import Role
+from mahrem.table.columns import assign_roles, role_from_word
 
 COLUMNS = ["name", "age", "zip", "disease", "note"]
 

@@ -7,8 +7,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import mahrem as mh
-from mahrem.table import open_source, scan_sparingly
-from mahrem.table.reading import _slices
+from mahrem.table import open_source
+from mahrem.table.reading import _slices, scan_sparingly
 
 
 def table(rows: int) -> pl.DataFrame:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.table import FORMATS, Reading, exported_names, open_source, restore_formulas, write_table
-from mahrem.table.cells import neutralise_formulas
+from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
+from mahrem.table.cells import neutralise_formulas, restore_formulas
 from mahrem.table.reading import CONTROL
 
 LETTERS = st.sampled_from(list("ab09'\"=+-@,;|\t\r\n .ğ€😀\ufeff\x1f")) | st.characters(

@@ -27,7 +27,7 @@ from mahrem.typed import listed, number, sizes
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from mahrem.table import HierarchyFacts
+    from mahrem.table.hierarchies import HierarchyFacts
 
 hierarchy = typer.Typer(
     name="hierarchy",
@@ -122,7 +122,8 @@ def show(
 
     mahrem hierarchy show age.csv --depth 2 --width 5
     """
-    from mahrem.table import hierarchy_facts, nested_hierarchy, read_hierarchy
+    from mahrem.table import read_hierarchy
+    from mahrem.table.hierarchies import hierarchy_facts, nested_hierarchy
 
     tree = read_hierarchy(file)
     if json:

@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from mahrem.errors import InvalidInput, PrivacyWarning
-from mahrem.table import Reading, is_postgresql, open_source
+from mahrem.table import Reading, open_source
+from mahrem.table.reading import is_postgresql
 
 _CHUNK = 1 << 22
 _WHERE = {"host", "hostaddr", "port", "dbname", "service"}  # a URI may say its place behind the question mark

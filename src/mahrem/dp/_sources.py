@@ -10,7 +10,8 @@ from mahrem import check
 from mahrem.dp._tally import TallyPlan
 from mahrem.dp._tally_frame import refuse_types, tally_frame
 from mahrem.dp._tally_sql import can_ask, refuse_kinds, tally_database
-from mahrem.table import Database, Reading, Source, asking, open_source
+from mahrem.table import Reading, Source, open_source
+from mahrem.table.reading import Database, asking
 from mahrem.types import Integers
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from mahrem.dp._mark import check_mark, set_mark
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
-from mahrem.table import make_key, read_key
+from mahrem.table.columns import make_key, read_key
 
 FORMAT = "mahrem-ledger-1"
 START = "0" * 64

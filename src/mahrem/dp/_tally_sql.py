@@ -6,7 +6,7 @@ import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table import Database, quoted
+from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT2", "INT4", "INT8")

@@ -18,7 +18,8 @@ from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, render
 from mahrem.release import Policy, in_parallel, recoding_of
-from mahrem.table import FORMATS, Cells, as_polars, pruned
+from mahrem.table import FORMATS, Cells, as_polars
+from mahrem.table.reading import pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
@@ -150,7 +151,7 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     if full_domain:
         refuse_for_levels(policy, name)
         axes = prepared.axes if prepared.automatic is None else prepared.automatic.climbed(prepared.axes)
-        from mahrem.table import with_default_hierarchy
+        from mahrem.table.columns import with_default_hierarchy
 
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     partition = partition_rows(prepared, policy, name, options)
@@ -206,7 +207,7 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     if not policy.pseudonym:
         return {}
-    from mahrem.table import pseudonyms, read_key
+    from mahrem.table.columns import pseudonyms, read_key
 
     named = {}
     for name, given in policy.pseudonym.items():

@@ -30,13 +30,13 @@ from mahrem.table import (
     Role,
     Source,
     Values,
-    apply_missing,
-    as_text,
     encode_quasi,
     encode_sensitive,
     open_source,
     read_kind,
 )
+from mahrem.table.cells import as_text
+from mahrem.table.columns import apply_missing
 from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:

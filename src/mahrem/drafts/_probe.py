@@ -14,7 +14,8 @@ from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOu
 from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
 from mahrem.report import ReportFinding, ReportTeam
-from mahrem.table import Axis, Leaves, Moments, Words, as_text
+from mahrem.table import Axis, Leaves, Moments, Words
+from mahrem.table.cells import as_text
 from mahrem.types import Floats, Integers
 from mahrem.words import Note
 

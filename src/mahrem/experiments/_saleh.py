@@ -20,7 +20,7 @@ from mahrem.experiments._saleh_federated import FEDERATED, federated_rows
 from mahrem.experiments._saleh_learning import CLASSIFIERS, ClassifierFigures, learn
 from mahrem.experiments._saleh_sets import MODELS, SETS, Recoding, measure_release, read_table
 from mahrem.metrics import EntropyLoss, correlation
-from mahrem.table import learn_hierarchy
+from mahrem.table.hierarchies import learn_hierarchy
 
 K = 3
 LOSSES = {"5.3": "mammographic", "5.4": "adult", "5.5": "housing"}

@@ -15,7 +15,8 @@ from mahrem.datasets import find
 from mahrem.errors import PrivacyWarning
 from mahrem.metrics import EntropyLoss, measure_entropy
 from mahrem.pipeline import Release, anonymize
-from mahrem.table import Axis, Column, Leaves, Role, encode_quasi, infer_kind
+from mahrem.table import Axis, Column, Leaves, Role, encode_quasi
+from mahrem.table.columns import infer_kind
 from mahrem.types import Integers
 
 Recoding = Literal["groups", "intervals"]

@@ -11,17 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.matching._published import People, Published, codes_of
-from mahrem.table import (
-    Cell,
-    Exact,
-    Hierarchy,
-    Members,
-    MissingCell,
-    Prefix,
-    Suppressed,
-    read_cell,
-    read_ranges,
-)
+from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask
 
 _LOOKED_AT = 2000  # classes compared with people to see whether both belong together

@@ -28,7 +28,8 @@ from mahrem.release import (
     read_recipe,
     reading_of,
 )
-from mahrem.table import Hierarchy, open_source, restored_cells
+from mahrem.table import Hierarchy, open_source
+from mahrem.table.cells import restored_cells
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import SyntheticTables
 from mahrem.errors import InvalidInput
 from mahrem.release import check_hashes, find_data, is_release
-from mahrem.table import Reading, open_source, restored_cells
+from mahrem.table import Reading, open_source
+from mahrem.table.cells import restored_cells
 from mahrem.words import Note
 
 

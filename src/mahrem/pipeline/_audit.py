@@ -34,16 +34,9 @@ from mahrem.release import (
     reading_of,
 )
 from mahrem.report import ReportRisk, class_size_bins, warnings_of
-from mahrem.table import (
-    Column,
-    Missing,
-    Role,
-    Source,
-    is_spark_frame,
-    open_source,
-    restore_cells,
-    scan_sparingly,
-)
+from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
+from mahrem.table.cells import restore_cells
+from mahrem.table.reading import scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
 from mahrem.words import Note, Progress, in_silence

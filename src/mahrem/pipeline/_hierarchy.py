@@ -12,23 +12,18 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
-from mahrem.table import (
-    Hierarchy,
+from mahrem.table import Hierarchy, Kind, LearntGroups, hold, open_source, read_kind
+from mahrem.table.columns import plain_hierarchy
+from mahrem.table.hierarchies import (
     HierarchyFacts,
-    Kind,
-    LearntGroups,
     cut_hierarchy,
     date_hierarchy,
     group_hierarchy,
     hierarchy_facts,
-    hold,
     interval_hierarchy,
     learn_hierarchies,
     mask_hierarchy,
-    open_source,
-    plain_hierarchy,
     prefix_hierarchy,
-    read_kind,
 )
 
 

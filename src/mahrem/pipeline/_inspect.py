@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
-from mahrem.table import Kind, Role, infer_kind, open_source
+from mahrem.table import Kind, Role, open_source
+from mahrem.table.columns import infer_kind
 from mahrem.words import Note
 
 if TYPE_CHECKING:

@@ -10,14 +10,8 @@ import polars as pl
 from mahrem import arrays
 from mahrem.drafts import Draft
 from mahrem.errors import GuaranteeBroken, Infeasible
-from mahrem.table import (
-    FORMATS,
-    Reading,
-    exported_names,
-    open_source,
-    restore_cells,
-    write_table,
-)
+from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
+from mahrem.table.cells import restore_cells
 from mahrem.types import Rows
 from mahrem.verify import Verdict, verify
 

@@ -21,7 +21,9 @@ from mahrem.pipeline._publish import read_back
 from mahrem.pipeline._quality import QualityRequest, comparable_table, write_quality
 from mahrem.pipeline._synthetic_report import SyntheticWork, write_words
 from mahrem.release import record_run, staged_release
-from mahrem.table import FORMATS, Reading, open_source, restore_formulas, restored_cells, write_parts
+from mahrem.table import FORMATS, Reading, open_source
+from mahrem.table.cells import restore_formulas, restored_cells
+from mahrem.table.writing import write_parts
 from mahrem.words import Note
 
 

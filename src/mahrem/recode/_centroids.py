@@ -10,7 +10,8 @@ import polars as pl
 
 from mahrem.recode._nodes import Nodes
 from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share, leaf_cells
-from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words, write_labels, write_ranges
+from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words
+from mahrem.table.cells import write_labels, write_ranges
 from mahrem.types import Floats, Labels, Mask, Sizes
 
 _FINE = 4  # a mean is rounded to this many digits of the column's width

@@ -13,7 +13,8 @@ from mahrem.errors import InvalidParameter
 from mahrem.recode._moment_grid import moment_step, snap_moments
 from mahrem.recode._number_grid import number_grid
 from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share
-from mahrem.table import Axis, Cells, Moments, Numbers, write_ranges
+from mahrem.table import Axis, Cells, Moments, Numbers
+from mahrem.table.cells import write_ranges
 from mahrem.types import Floats, Labels
 
 Bounds = Literal["grid", "exact"]

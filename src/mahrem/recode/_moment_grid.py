@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.table import Moments, on_this_clock, wall_clock
+from mahrem.table import Moments
+from mahrem.table.cells import on_this_clock, wall_clock
 
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds

@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 
 from mahrem.errors import InvalidParameter
-from mahrem.table import NumberGrid, Numbers
+from mahrem.table import Numbers
+from mahrem.table.cells import NumberGrid
 
 _LINES = 32  # about so many grid lines cross the domain
 _EXACT = 2**53  # whole numbers up to here are exact as floats

@@ -9,7 +9,8 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
-from mahrem.table import Axis, Cells, Words, write_labels, write_prefixes
+from mahrem.table import Axis, Cells, Words
+from mahrem.table.cells import write_labels, write_prefixes
 from mahrem.types import Integers, Labels
 
 

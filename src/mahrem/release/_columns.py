@@ -14,20 +14,8 @@ from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
 from mahrem.recode import Nodes, Recoding, default_recoding
 from mahrem.release._policy import Policy
-from mahrem.table import (
-    Axis,
-    Column,
-    Domain,
-    Hierarchy,
-    Kind,
-    Leaves,
-    Reading,
-    Role,
-    Words,
-    assign_roles,
-    read_kind,
-    refuse_mixed_zones,
-)
+from mahrem.table import Axis, Column, Domain, Hierarchy, Kind, Leaves, Reading, Role, Words, read_kind
+from mahrem.table.columns import assign_roles, refuse_mixed_zones
 
 
 def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:

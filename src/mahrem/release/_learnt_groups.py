@@ -24,12 +24,11 @@ from mahrem.table import (
     Moments,
     Numbers,
     Source,
-    Target,
     Words,
     encode_quasi,
-    number_target,
     open_source,
 )
+from mahrem.table.hierarchies import Target, number_target
 from mahrem.types import Integers, Labels, Mask
 
 DEFAULT_RHO = (5.0, 10.0, 20.0, 50.0)

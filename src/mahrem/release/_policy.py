@@ -20,7 +20,8 @@ from mahrem.readers import by_column, column, columns, number, switch, text, tex
 from mahrem.release import _readers as readers
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import FORMATS, Kind, Missing, is_role_word, role_from_word
+from mahrem.table import FORMATS, Kind, Missing
+from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mahrem.table import role_from_word
+from mahrem.table.columns import role_from_word
 
 if TYPE_CHECKING:
     from mahrem.release._policy import Policy

@@ -10,7 +10,8 @@ from typing import Any
 from mahrem.errors import InvalidInput
 from mahrem.release import Policy, refuse_beyond_limit
 from mahrem.spark._frame import NUMBERS, column
-from mahrem.table import Missing, number_tokens
+from mahrem.table import Missing
+from mahrem.table.reading import number_tokens
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, Outcome, Promise
-from mahrem.table import Cell, Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table import Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask, Sizes
 
 _TOLERANCE = 1e-9

@@ -192,7 +192,8 @@ def column_name(project: Project, number: int) -> str:
 
 def read_tree(house: House, project: Project, number: int) -> Json:
     """Read the hierarchy of a column as a tree."""
-    from mahrem.table import nested_hierarchy, read_hierarchy
+    from mahrem.table import read_hierarchy
+    from mahrem.table.hierarchies import nested_hierarchy
 
     name = column_name(project, number)
     if name not in project.hierarchies:
@@ -224,7 +225,7 @@ def remove_tree(house: House, project: Project, number: int) -> Project:
 
 def _facts(body: HierarchyTree) -> tuple[Hierarchy, TreeFacts]:
     from mahrem.pipeline import check_hierarchy
-    from mahrem.table import hierarchy_from_nested
+    from mahrem.table.hierarchies import hierarchy_from_nested
 
     tree = hierarchy_from_nested(body.tree.model_dump())
     facts = check_hierarchy(tree)

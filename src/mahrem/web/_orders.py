@@ -83,7 +83,8 @@ class JobOrder:
     @cached_property
     def table(self) -> Any:
         """The table; a table or question of a DuckDB file may look at nothing but that file."""
-        from mahrem.table import Reading, is_duckdb, is_postgresql, read_alone
+        from mahrem.table import Reading
+        from mahrem.table.reading import is_duckdb, is_postgresql, read_alone
 
         place, sql = self.source.table, self.source.sql
         if is_postgresql(place) or not (sql or is_duckdb(Path(place))):

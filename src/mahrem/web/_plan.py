@@ -50,7 +50,7 @@ def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[s
 
 def _key_of(folder: Path) -> Path:
     """Give the key of a project's pseudonyms; it is made when it is first needed."""
-    from mahrem.table import make_key
+    from mahrem.table.columns import make_key
 
     path = folder / KEY
     if not path.exists():

@@ -10,7 +10,7 @@ import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.wire import Words
-from mahrem.table import pseudonyms
+from mahrem.table.columns import pseudonyms
 from mahrem.types import Integers
 
 

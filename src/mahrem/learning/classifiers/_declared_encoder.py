@@ -12,7 +12,8 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers._feature_cells import distinct_cells, missing_cells
 from mahrem.learning.classifiers._features import _numbers, _Words
-from mahrem.table import ColumnDeclaration, Hierarchy, write_labels
+from mahrem.table import ColumnDeclaration, Hierarchy
+from mahrem.table.cells import write_labels
 from mahrem.types import Floats
 
 

@@ -16,7 +16,8 @@ from mahrem.learning.classifiers._classifiers import train_classifier
 from mahrem.learning.classifiers._evaluation_settings import EvaluationSettings
 from mahrem.learning.classifiers._features import EncodedFeatures, fit_encoder
 from mahrem.learning.classifiers._scores import answer_figures
-from mahrem.table import Hierarchy, Kind, write_labels
+from mahrem.table import Hierarchy, Kind
+from mahrem.table.cells import write_labels
 from mahrem.types import Floats, Integers
 from mahrem.words import Note
 

@@ -18,7 +18,8 @@ from mahrem.learning.classifiers._feature_cells import (
     missing_cells,
 )
 from mahrem.metrics import Cover, cover_words
-from mahrem.table import Hierarchy, Kind, infer_kind
+from mahrem.table import Hierarchy, Kind
+from mahrem.table.columns import infer_kind
 from mahrem.types import Floats, Integers
 
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
