@@ -60,7 +60,15 @@ def test_compare_prints_one_json_document(run: Run, patients: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--ks", "2,x"], ["--ks", "0"], ["--methods", "nobody"], ["--methods", ","], ["--seeds", "0"]]
+    "wrong",
+    [
+        ["--ks", "2,x"],
+        ["--ks", "0"],
+        ["--methods", "nobody"],
+        ["--methods", ","],
+        ["--seeds", "0"],
+        ["--seeds", "9999999"],
+    ],
 )
 def test_compare_refuses_a_wrong_option_with_2(run: Run, patients: Path, wrong: list[str]) -> None:
     code, out, err = run("compare", patients, *ROLES, *wrong)

@@ -69,11 +69,11 @@ class Sweep:
         read=_ks, **_LISTED | {"takes": "Sequence[int] | None", "typed": sizes}, metavar="2,5,10"
     )
     strategies: tuple[str, ...] | None = setting(read=texts, **_LISTED, metavar="A,B")
-    seeds: int = setting(1, read=whole.within(1), group="sweep", metavar="N")
+    seeds: int = setting(1, read=whole.within(1, 1000), group="sweep", metavar="N")
     budget: float | None = setting(read=number.within(0), group="sweep", metavar="SECONDS")
     target: str | None = setting(read=column, group="sweep", metavar="COL")
     classifiers: tuple[str, ...] | None = setting(read=texts, **_LISTED, metavar="A,B")
-    splits: int = setting(5, read=whole.within(1), group="sweep", metavar="N")
+    splits: int = setting(5, read=whole.within(1, 100), group="sweep", metavar="N")
 
     def __post_init__(self) -> None:
         if self.classifiers is not None and self.target is None:
