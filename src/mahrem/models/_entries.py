@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mahrem.models._counts import PrivacyModel
 
 GROUP = "promises"
-MOST = 10**6
+MOST = 10**12  # more than any table has rows, and within 64 bits
 
 
 @dataclass(frozen=True, kw_only=True)
