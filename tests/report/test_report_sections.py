@@ -146,14 +146,6 @@ def test_the_marketer_is_only_told_apart_where_there_is_a_population() -> None:
     assert "Rows found at once" in text_of(draw(report()))
 
 
-def test_small_counts_of_words_are_marked_in_the_picture() -> None:
-    counts = {"kind": "words", "labels": ["a", "b", None], "before": [9, 0, 0], "after": [9.0, 8.0, 0.0]}
-    rest = {"unknown": [0, 0], "hidden": [3, 0], "small": [[1], []], "floor": 5}
-    columns = {"sex": {"role": "quasi", "distribution": {**counts, **rest}}}
-    picture = re.findall(r"<svg.*?</svg>", draw({"holds": True, "columns": columns}), flags=re.DOTALL)[-1]
-    assert "&lt; 5" in picture
-
-
 SHEET: dict[str, Any] = {
     "relation": "add-remove",
     "unit": {"kind": "person", "subject": "patient", "rows_per_person": 5},

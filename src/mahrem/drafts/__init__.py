@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.drafts._crowd import Crowd, crowd_of
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
@@ -20,21 +21,22 @@ if TYPE_CHECKING:
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
-    from mahrem.drafts._risk import RISK_THRESHOLD, guarded_risk, people_behind, risk_of, singling_columns
+    from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "ORIGINAL",
     "RISK_THRESHOLD",
+    "Crowd",
     "Draft",
     "LearningMeasure",
     "Prepared",
     "admission",
     "beside",
     "correlations",
+    "crowd_of",
     "draft",
-    "guarded_risk",
     "measure_learning",
     "people_behind",
     "plain_text",
@@ -42,6 +44,7 @@ __all__ = [
     "probe",
     "recipe_of",
     "relations",
+    "risk_before",
     "risk_of",
     "singling_columns",
     "subjects_of",

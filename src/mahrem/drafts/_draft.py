@@ -18,7 +18,7 @@ from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, render
 from mahrem.release import Policy, in_parallel, recoding_of
-from mahrem.table import FORMATS, Cells, as_polars
+from mahrem.table import FORMATS, Cells, Hierarchy, as_polars
 from mahrem.table.reading import pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
@@ -38,6 +38,7 @@ class Draft:
     recodings: Mapping[str, Recoding]
     cells: Mapping[str, Cells] = field(repr=False)
     beside: Mapping[str, pl.Series] = field(repr=False)  # columns rewritten by row: pseudonyms, hidden values
+    trees: Mapping[str, Hierarchy] = field(repr=False)  # given for quasi-identifiers: where losses count
     notes: tuple[Note, ...] = ()  # what the report must say about how it was made
 
     @property
@@ -95,12 +96,17 @@ class Draft:
         replaced = self._rendered(None) | {name: [series] for name, series in self.beside.items()}
         return self.prepared.source.rebuild(replaced, self.prepared.leave_out, self.prepared.keep)
 
-    def table_for_file(self, order: Rows | None) -> pl.DataFrame:
-        """Put the published table together as polars, rows in the given order."""
+    def table_for_file(self) -> tuple[pl.DataFrame, Rows | None]:
+        """Put the published table together as polars, and say in which order rows now come.
+
+        Rows are put in order by what they publish, unless the policy keeps the order they came in (None): the
+        order tells nothing that the rows do not.
+        """
         written = (*self.cells, *self.beside)
         rest = as_polars(
             self.prepared.source.rebuild({}, (*self.prepared.leave_out, *written), self.prepared.keep)
         )
+        order = None if self.policy.shuffle is False else self._order(rest)
         if order is not None:
             # A reader leaves columns in chunks; looking rows up in one piece is ten times quicker.
             rest = pl.DataFrame(
@@ -111,10 +117,22 @@ class Draft:
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
         table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
         if FORMATS[self.policy.format].spreadsheets:
-            return self._starred(table, order)
-        return table.with_columns(
-            pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum
+            return self._starred(table, order), order
+        pruned_ones = (pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum)
+        return table.with_columns(pruned_ones), order
+
+    def _order(self, rest: pl.DataFrame) -> Rows:
+        """Order rows by hashes of what they publish; those that publish the same are alike anyway."""
+        every = np.arange(self.partition.classes)
+        shown = [
+            series for name in self.cells for series in render(self.cells[name], every, self._form, name)
+        ]
+        classes = np.append(pl.DataFrame(shown).hash_rows(seed=0).to_numpy(), np.uint64(0))
+        plain = [series for series in (*rest, *self.beside.values()) if not _is_nested(series.dtype)]
+        keys = pl.DataFrame(
+            [pl.Series("", classes[self.labels]), *(s.alias(str(i)) for i, s in enumerate(plain))]
         )
+        return keys.hash_rows(seed=0).arg_sort().to_numpy()
 
     def _starred(self, table: pl.DataFrame, order: Rows | None) -> pl.DataFrame:
         """In text, a row that shows nothing says so in every column: an empty cell would be missing."""
@@ -181,11 +199,22 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
         beside=beside(prepared, policy, labels < 0),
+        trees=given_trees(prepared, policy),
     )
     double = [name for name, times in Counter(new.columns).items() if times > 1]
     if double:
         raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
     return new
+
+
+def _is_nested(kind: pl.DataType) -> bool:
+    return kind.is_nested() or kind == pl.Object
+
+
+def given_trees(prepared: Prepared, policy: Policy) -> dict[str, Hierarchy]:
+    """Give the trees that were declared for quasi-identifiers; those that were made of the data are not."""
+    trees = {name: prepared.columns[name].hierarchy for name in policy.quasi}
+    return {name: tree for name, tree in trees.items() if tree is not None}
 
 
 def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:

@@ -35,7 +35,7 @@ from mahrem.table import (
     open_source,
     read_kind,
 )
-from mahrem.table.cells import as_text
+from mahrem.table.cells import all_whole, as_text
 from mahrem.table.columns import apply_missing
 from mahrem.types import Codes, Mask, Points
 
@@ -183,7 +183,11 @@ def _coded_ends(axis: Axis, policy: Policy) -> Axis:
         setting = "top" if high is not None else "bottom"
         raise InvalidParameter(f"{setting}.{axis.name} is for columns of numbers without a hierarchy")
     ends = -np.inf if low is None else low, np.inf if high is None else high
-    return replace(axis, positions=np.clip(axis.positions, *ends))
+    positions = np.clip(axis.positions, *ends)
+    known = positions[~np.isnan(positions)]
+    # The domain ends there too: a grid as wide as an outlier would tell of it.
+    first, last = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    return replace(axis, positions=positions, domain=Numbers(first, last, all_whole(known)))
 
 
 def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataFrame:

@@ -1,23 +1,21 @@
-"""The red team at release time: cheap attacks on some classes of a draft, within a time limit."""
+"""The red team at release time: cheap attacks on some classes of a draft."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
-from mahrem.attacks import Finding, not_done
+from mahrem.attacks import Finding, clopper_pearson
 from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
+from mahrem.disclosed import of_crowd, published
+from mahrem.drafts._crowd import Crowd
 from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
 from mahrem.table.cells import as_text
-from mahrem.types import Floats, Integers
-from mahrem.words import Note
 
 _ROWS = 10_000
 _TRIALS = 500
@@ -27,31 +25,28 @@ _KEPT = ("column", "known", "noise", "promised")  # details that are no counts
 Attack = Callable[[], Finding]
 
 
-def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
-    """Attack what a draft publishes, knowing the original.
+def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
+    """Attack what a draft publishes, knowing the original as far as a report may.
 
-    A large release is attacked on whole classes drawn at random. Somebody who has all classes finds more rows
-    that fit, so linkage is overstated there and never understated.
+    A large release is attacked on whole classes. Somebody who has all classes finds more rows that fit, so
+    linkage is overstated there and never understated.
 
     Args:
         draft: What will be published.
-        floor: Successes below this are hidden.
-        seconds: When no further attack is begun.
+        crowd: The rows it shows.
+        floor: How many people a figure must stand for.
 
     Guarantees:
-        - A finding with more than 0 and fewer than ``floor`` successes gives no rate, only ``below``.
+        - Rates stand for multiples of ``floor`` people; one of fewer is hidden, and ``below`` says the line.
     """
-    rows = _sample(draft)
-    if not len(rows):
+    some = crowd.sample_classes(_ROWS)
+    if not len(some.labels):
         return ReportTeam()
-    names = list(draft.prepared.values)[:_SENSITIVE]
-    codes = {
-        name: pl.Series(name, draft.prepared.values[name].codes[rows]).cast(pl.String).replace("-1", None)
-        for name in names
-    }
-    labels = draft.partition.labels[rows]
-    axes = draft.prepared.axes
-    shown = [draft.cells[axis.name].text.gather(labels).alias(axis.name) for axis in axes]
+    names = list(some.values)[:_SENSITIVE]
+    codes = {name: pl.Series(name, some.values[name]).cast(pl.String) for name in names}
+    own = draft.partition.labels[some.rows]
+    axes = some.axes
+    shown = [draft.cells[axis.name].text.gather(own).alias(axis.name) for axis in axes]
     quasi = [axis.name for axis in axes]
     trees = {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
     release = read_published(
@@ -59,59 +54,53 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
     )
     if not len(release.sizes):  # every class shows nothing at all
         return ReportTeam()
-    people = read_people(pl.DataFrame([*(_values(axis, rows) for axis in axes), *codes.values()]), release)
+    people = read_people(pl.DataFrame([*map(_values, axes), *codes.values()]), release)
 
-    def attacks() -> Iterator[tuple[str, Attack]]:
+    def attacks() -> Iterator[Attack]:
         for name in names:
-            yield "homogeneity", lambda name=name: Homogeneity(column=name)(release)  # type: ignore[misc]
-            yield "skewness", lambda name=name: Skewness(column=name, shuffles=2)(release)  # type: ignore[misc]
-            yield "ruled-out", lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
+            yield lambda name=name: Homogeneity(column=name)(release)  # type: ignore[misc]
+            yield lambda name=name: Skewness(column=name, shuffles=2)(release)  # type: ignore[misc]
+            yield lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
         columns = len(quasi)
         for known in sorted({columns, (columns + 1) // 2}, reverse=True):
-            yield "linkage", lambda known=known: Linkage(known=known, trials=_TRIALS)(release, people)  # type: ignore[misc]
-        yield "linkage", lambda: Linkage(noise=0.1, trials=_TRIALS)(release, people)
-        yield "singling-out", lambda: SinglingOut(trials=_TRIALS)(release, people)
-        yield "downcoding", lambda: Downcoding(trials=100)(release, people)
+            yield lambda known=known: Linkage(known=known, trials=_TRIALS)(release, people)  # type: ignore[misc]
+        yield lambda: Linkage(noise=0.1, trials=_TRIALS)(release, people)
+        yield lambda: SinglingOut(trials=_TRIALS)(release, people)
+        yield lambda: Downcoding(trials=100)(release, people)
 
-    began = time.monotonic()
-    findings = [
-        attack() if time.monotonic() - began < seconds else not_done(name, Note("skipped.time"))
-        for name, attack in attacks()
-    ]
     return ReportTeam(
-        rows=len(rows),
-        sampled=len(rows) < int((draft.labels >= 0).sum()),
-        findings=tuple(_guarded(finding, floor) for finding in findings),
+        rows=published(len(some.labels)),
+        sampled=len(some.labels) < len(crowd.labels),
+        findings=tuple(_guarded(attack(), floor) for attack in attacks()),
     )
 
 
 def _guarded(finding: Finding, floor: int) -> ReportFinding:
-    shown = ReportFinding.read(finding.as_dict())
-    if not 0 < finding.successes < floor:
-        return shown
+    """Round what was found to multiples of ``floor`` people, and hide what stands for fewer."""
     details = {name: value for name, value in finding.details.items() if name in _KEPT}
-    below = min(1.0, floor / finding.trials)
-    return replace(shown, successes=None, rate=None, interval=None, below=below, details=details)
+    shown = ReportFinding.read({**finding.as_dict(), "details": details})
+    if finding.skipped is not None or not finding.trials:
+        return shown
+    people = min(floor * round(finding.successes / floor), finding.trials)
+    if finding.successes and not people:
+        below = of_crowd(round(min(1.0, floor / finding.trials), 3))
+        return replace(shown, successes=None, rate=None, interval=None, below=below)
+    low, high = (round(end, 3) for end in clopper_pearson(people, finding.trials))
+    baseline = round(finding.baseline or 0.0, 3)
+    return replace(
+        shown,
+        successes=of_crowd(people),
+        rate=of_crowd(round(people / finding.trials, 3)),
+        baseline=of_crowd(baseline),
+        interval=of_crowd((low, high)),
+        alarming=low > baseline,
+    )
 
 
-def _sample(draft: Draft) -> Integers:
-    """Draw whole classes until there are enough rows; their places among the rows taking part."""
-    labels = draft.partition.labels[: draft.prepared.taking_part]
-    if len(labels) <= _ROWS:
-        return np.flatnonzero(labels >= 0)
-    order = np.random.default_rng(0).permutation(draft.partition.classes)
-    sizes = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
-    enough = int(np.searchsorted(np.cumsum(sizes[order]), _ROWS)) + 1
-    chosen = np.zeros(draft.partition.classes + 1, np.bool_)  # the last place is label -1
-    chosen[order[:enough]] = True
-    return np.flatnonzero(chosen[labels])
-
-
-def _values(axis: Axis, rows: Integers) -> pl.Series:
-    """Give the values of some rows as text that reads as their cells do."""
-    positions: Floats = axis.positions[rows]
+def _values(axis: Axis) -> pl.Series:
+    """Give values as text that reads as their cells do."""
     domain = axis.domain
-    known = pl.Series(axis.name, positions).fill_nan(None)
+    known = pl.Series(axis.name, axis.positions).fill_nan(None)
     if isinstance(domain, Moments):
         return as_text(domain.typed(known))
     if isinstance(domain, Words | Leaves):

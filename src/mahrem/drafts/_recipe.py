@@ -22,8 +22,8 @@ def recipe_of(draft: Draft) -> Recipe | None:
 
     Guarantees:
         - Every cell is one that the release shows, and classes come in the order of their cells.
-        - A value of a quasi-identifier's hierarchy is named only if at least k people have it (and never
-          fewer than three).
+        - A value of a quasi-identifier's hierarchy is named only if at least k people who are shown have it
+          (and never fewer than three); of a sensitive one's, only if the release shows it.
     """
     policy, prepared = draft.policy, draft.prepared
     if (
@@ -41,7 +41,9 @@ def recipe_of(draft: Draft) -> Recipe | None:
     for name in prepared.values:
         tree = prepared.columns[name].hierarchy
         if tree is not None:
-            present = prepared.source.take([name]).to_series().cast(pl.String).unique().drop_nulls().to_list()
+            rows = pl.Series(np.flatnonzero(prepared.keep)[draft.labels >= 0])
+            values = prepared.source.take([name]).to_series().gather(rows)
+            present = values.cast(pl.String).unique().drop_nulls().to_list()
             hierarchies[name] = _only(tree, np.isin(np.array(tree.labels[0], object), present))
     return Recipe(
         policy={key: value for key, value in policy.public().items() if key not in _LEARNT},

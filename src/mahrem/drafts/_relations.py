@@ -7,6 +7,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
+from mahrem.disclosed import of_crowd
+from mahrem.drafts._crowd import Crowd
 from mahrem.drafts._draft import Draft
 from mahrem.report import ReportRelation
 from mahrem.table import Cells, Kind, Numbers, Role, read_kind
@@ -18,31 +20,30 @@ _FEWEST = 30  # rows that a correlation must rest on
 _COLUMNS = 12
 
 
-def relations(draft: Draft, *, floor: int) -> tuple[ReportRelation, ...]:
+def relations(draft: Draft, crowd: Crowd, *, floor: int) -> tuple[ReportRelation, ...]:
     """Give the strongest correlations between numeric columns before, and the same after.
 
-    After, a cell stands for its middle. Sensitive columns are published as they are and count on both sides.
-    Figures rest on a sample of a large table and are rounded to two places.
+    Before, a value stands for its step of the published grid; after, a cell stands for its middle. Sensitive
+    columns are published as they are and count on both sides. Figures rest on a sample of a large table and
+    are rounded to two places.
     """
-    prepared = draft.prepared
-    rows = np.arange(prepared.taking_part)
-    if len(rows) > _ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(len(rows), _ROWS, replace=False))
+    some = crowd.sample(_ROWS)
+    own = draft.partition.labels[some.rows]
     before, after = {}, {}
-    labels = draft.partition.labels[rows]
-    for axis in prepared.axes:
+    for axis in some.axes:
         if isinstance(axis.domain, Numbers):
-            before[axis.name] = axis.positions[rows]
-            after[axis.name] = _middles(draft.cells[axis.name])[labels]
-    for name, values in _sensitive_numbers(draft, rows).items():
-        before[name] = values
-        after[name] = np.where(labels >= 0, values, np.nan)
+            before[axis.name] = axis.positions
+            after[axis.name] = _middles(draft.cells[axis.name])[own]
+    for name, values in _sensitive_numbers(draft, some.rows).items():
+        before[name] = after[name] = values
     pairs = []
     for first, second in combinations(list(before)[:_COLUMNS], 2):
         both = [_pearson(side[first], side[second], max(floor, _FEWEST)) for side in (before, after)]
         if both[0] is not None:
-            pairs.append(ReportRelation(columns=(first, second), before=both[0], after=both[1]))
-    return tuple(sorted(pairs, key=lambda pair: -abs(pair.before))[:_PAIRS])
+            pairs.append(
+                ReportRelation(columns=(first, second), before=of_crowd(both[0]), after=of_crowd(both[1]))
+            )
+    return tuple(sorted(pairs, key=lambda pair: (-abs(pair.before), pair.columns))[:_PAIRS])
 
 
 def _middles(cells: Cells) -> Floats:

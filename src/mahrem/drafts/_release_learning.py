@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
+from mahrem.disclosed import of_crowd, published
 from mahrem.drafts._draft import Draft
 from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
 from mahrem.drafts._prepare import prepare
@@ -22,26 +22,31 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
 
     Classifiers learn from rows that were anonymised by the same policy and are asked about untouched ones.
     Rows are drawn from a large table: the figures say what anonymising costs, not how well the whole table
-    would do.
+    would do. Only rows that the release shows take part, and figures are rounded to two places.
     """
     prepared, policy = draft.prepared, draft.policy
-    whole = LearningMeasure.of(prepared, policy, target, _CLASSIFIERS, _SPLITS)
-    lost = whole.entropy(draft)
-    taken = min(prepared.rows, _ROWS)
-    if taken < prepared.rows:
-        frame = prepared.source.take(list(prepared.source.columns)).filter(pl.Series(prepared.keep))
-        chosen = np.sort(np.random.default_rng(0).choice(frame.height, taken, replace=False))
-        small = replace(policy, population=None, delta_presence=None)
-        whole = LearningMeasure.of(prepare(frame[chosen], small), small, target, _CLASSIFIERS, _SPLITS)
+    lost = LearningMeasure.of(prepared, policy, target, _CLASSIFIERS, _SPLITS).entropy(draft)
+    shown = np.flatnonzero(prepared.keep)[draft.labels >= 0]
+    frame = prepared.source.take(list(prepared.source.columns))[shown]
+    taken = min(frame.height, _ROWS)
+    chosen = frame.drop([name for name in frame.columns if name in prepared.leave_out])
+    order = np.argsort(chosen.hash_rows(seed=0).to_numpy(), kind="stable")[
+        :taken
+    ]  # whatever order rows came in
+    small = replace(policy, population=None, delta_presence=None)
+    whole = LearningMeasure.of(prepare(frame[order], small), small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()
     after = whole.anonymised()
     return ReportLearning(
         target=target,
-        rows=taken,
-        sampled=taken < prepared.rows,
-        **lost,
+        rows=published(taken),
+        sampled=taken < frame.height,
+        **{name: of_crowd(round(figure, 2)) for name, figure in lost.items()},
         scores={
-            name: {figure: [before[f"{figure}_{name}"], after[f"{figure}_{name}"]] for figure in SHOWN}
+            name: {
+                figure: [of_crowd(round(side[f"{figure}_{name}"], 2)) for side in (before, after)]
+                for figure in SHOWN
+            }
             for name in _CLASSIFIERS
         },
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.disclosed import Figure, Why, disclose, of_crowd, published
+from mahrem.drafts._crowd import Crowd
 from mahrem.errors import InvalidParameter
 from mahrem.matching import People, match, read_published
 from mahrem.metrics import (
@@ -22,7 +24,7 @@ from mahrem.metrics import (
     unique_share,
 )
 from mahrem.report import ColumnSet, ReportRisk, ReportSingling
-from mahrem.table import Axis, Hierarchy
+from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers, Sizes
 
 RISK_THRESHOLD = 0.2  # a class below five rows: the customary line of the field
@@ -39,6 +41,7 @@ def risk_of(
     fraction: float | None = None,
     population: Sizes | None = None,
     everybody: int | None = None,
+    why: Why = Why.PUBLISHED,
 ) -> ReportRisk:
     """Give the risk of a table whose classes have these sizes; the first five figures are the prosecutor's.
 
@@ -48,7 +51,10 @@ def risk_of(
         fraction: Share of the population that is in the table.
         population: ``(c,)`` people of the population whom each class fits; wins over ``fraction``.
         everybody: How many people the population has.
+        why: Why these figures may be shown.
     """
+    if population is None:  # figures are sums: the order of classes must not change their last digit
+        sizes = np.sort(np.asarray(sizes, np.int64))
     rows = int(np.asarray(sizes, np.int64).sum())
     known: dict[str, Any] = {}
     if population is not None:
@@ -69,13 +75,13 @@ def risk_of(
 
         known["population_uniques"] = population_uniques(sizes, everybody).as_dict()
     return ReportRisk(
-        highest=highest_risk(sizes),
-        average=average_risk(sizes),
-        share_at_risk=share_at_risk(sizes, threshold),
-        unique_share=unique_share(sizes),
-        threshold=threshold,
-        marketer=marketer,
-        **known,
+        highest=Figure(highest_risk(sizes), why),
+        average=Figure(average_risk(sizes), why),
+        share_at_risk=Figure(share_at_risk(sizes, threshold), why),
+        unique_share=Figure(unique_share(sizes), why),
+        threshold=published(threshold),
+        marketer=Figure(marketer, why),
+        **disclose(known, why),
     )
 
 
@@ -89,41 +95,61 @@ def _as_here(figures: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def guarded_risk(risk: ReportRisk, rows: int, floor: int) -> ReportRisk:
-    """Hide shares that stand for fewer than ``floor`` rows of the original; ``below`` says the line.
+def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:
+    """Give the risk of the original as far as it is one of a crowd; None for fewer than ``floor`` rows.
+
+    Shares stand for multiples of ``floor`` people; one of fewer is hidden, and ``below`` says the line.
 
     Example:
-        >>> guarded_risk(ReportRisk(highest=1.0, unique_share=0.02), rows=100, floor=5).as_dict()
-        {'highest': 1.0, 'share_at_risk': None, 'unique_share': None, 'below': 0.05}
+        >>> risk_before(np.array([1, 1, 98]), floor=5).as_dict()
+        {'highest': None, 'average': 0.05, 'share_at_risk': None, 'unique_share': None, 'threshold': 0.2, \
+'marketer': 0.05, 'below': 0.05}
     """
-    shares = {"share_at_risk": risk.share_at_risk, "unique_share": risk.unique_share}
-    hidden = {
-        name: None for name, share in shares.items() if share is not None and 0 < round(share * rows) < floor
-    }
-    return replace(risk, **hidden, below=floor / rows) if hidden else risk
+    rows = int(sizes.sum())
+    if rows < floor:
+        return None
+    risk = risk_of(sizes, why=Why.CROWD)
+
+    def rounded(share: float | None) -> Figure | None:
+        people = floor * round((share or 0.0) * rows / floor)
+        return Figure(round(min(people / rows, 1.0), 3), Why.CROWD) if people or not share else None
+
+    alone = rounded(risk.unique_share)  # the highest risk is that of the least crowd: told only if it is one
+    return ReportRisk(
+        highest=Figure(1.0, Why.CROWD) if alone else None,
+        average=rounded(risk.average),
+        share_at_risk=rounded(risk.share_at_risk),
+        unique_share=alone,
+        threshold=risk.threshold,
+        marketer=rounded(risk.marketer),
+        below=of_crowd(round(floor / rows, 3)),
+    )
 
 
-def singling_columns(axes: Sequence[Axis], rows: int, *, floor: int) -> ReportSingling:
+def singling_columns(crowd: Crowd, *, floor: int) -> ReportSingling:
     """Say which sets of original columns leave at least one row in twenty alone; a large table is sampled.
 
     In a sample more rows stand alone than in the whole table, so shares are upper bounds there; ``sampled``
-    says how many rows were looked at, and ``complete`` whether there was time for all sets.
+    says how many rows were looked at, and ``complete`` whether all sets were.
     """
+    rows = len(crowd.labels)
     taken = min(rows, _MOST_ROWS)
-    chosen = np.arange(rows)
-    if taken < rows:
-        chosen = np.sort(np.random.default_rng(0).choice(rows, taken, replace=False))
-    codes = np.column_stack([_codes(axis.positions[chosen]) for axis in axes])
-    share = max(_UNIQUE_SHARE, floor / taken)
-    singling = ReportSingling(share=share, rows=taken, sampled=taken < rows, complete=False)
+    axes = (crowd if taken == rows else crowd.sample(taken)).axes
+    codes = np.column_stack([_codes(axis.positions) for axis in axes])
+    share = max(_UNIQUE_SHARE, floor / max(taken, 1))
+    singling = ReportSingling(
+        share=published(round(share, 3)), rows=published(taken), sampled=taken < rows, complete=False
+    )
     if share > 1.0:  # fewer rows than may be counted
         return singling
     alone = unique_columns(codes, share=share, seconds=_SECONDS)
-    order = sorted(range(len(alone.minimal)), key=lambda place: -alone.shares[place])
+    order = sorted(
+        range(len(alone.minimal)), key=lambda place: (-round(alone.shares[place], 2), alone.minimal[place])
+    )
     sets = tuple(
         ColumnSet(
             columns=tuple(axes[column].name for column in alone.minimal[place]),
-            share=round(alone.shares[place], 3),
+            share=of_crowd(round(floor * round(alone.shares[place] * taken / floor) / taken, 2)),
         )
         for place in order[:10]
     )

@@ -95,39 +95,13 @@ def _first_fitting(matching: Matching, widths: Floats, only: Labels | None = Non
     return labels
 
 
-def recipe_cells(text: pl.Series, axis: Axis, values: pl.Series, tree: Hierarchy | None) -> Cells:
-    """Make cells of what classes show in a column, with their losses against the values of a batch.
-
-    Args:
-        text: ``(c,)`` what classes show.
-        axis: The column of the batch.
-        values: The same as text.
-        tree: What labels mean.
-    """
-    hidden = (text == SUPPRESSED).fill_null(value=False).to_numpy()
-    empty = text.is_null().to_numpy()
+def recipe_cells(text: pl.Series, axis: Axis) -> Cells:
+    """Make cells of what classes show in a column of a batch."""
     low = high = None
     if isinstance(axis.domain, Numbers | Moments):
-        ends = read_ranges(text)
-        ranged = ~np.isnan(ends[0])
-        first, last = axis.span
-        inside = [np.clip(np.where(ranged, end, first), first, last) for end in ends]
-        covered = (inside[1] - inside[0]) / (last - first) if last > first else np.zeros(len(text))
-        ncp = np.where(hidden, 1.0, np.where(ranged, covered, 0.0))
-        exact = (ends[0] == ends[1]) | empty
-        low, high = (_typed(end, axis.domain) for end in ends)
-    else:
-        matching = _matching(
-            text.to_frame("cell"), values.to_frame("cell"), {} if tree is None else {"cell": tree}
-        )
-        (column,) = matching.columns
-        held = np.array([column.fitting(cell).sum() for cell in range(len(column.cells))])[column.of_class]
-        total = max(values.n_unique() - bool(values.null_count()), 1)
-        ncp = np.where(hidden, 1.0, np.where((held > 1) & ~empty, np.minimum(held / total, 1.0), 0.0))
-        exact = ((held <= 1) | empty) & ~hidden
-    return Cells(
-        text=text.alias("text"), low=low, high=high, ncp=ncp, iloss=ncp.copy(), exact=exact, suppressed=hidden
-    )
+        low, high = (_typed(end, axis.domain) for end in read_ranges(text))
+    hidden = (text == SUPPRESSED).fill_null(value=False).to_numpy()
+    return Cells(text=text.alias("text"), low=low, high=high, suppressed=hidden)
 
 
 def _typed(ends: Floats, domain: Numbers | Moments) -> pl.Series:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         marketer_risk,
         prosecutor_risk,
     )
+    from mahrem.metrics._cell_losses import CellLosses, cell_losses, text_losses
     from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
     from mahrem.metrics._correlation import correlation
     from mahrem.metrics._covers import Cover, cover_words, covered_values
@@ -47,12 +48,14 @@ else:
 
 __all__ = [
     "METRICS",
+    "CellLosses",
     "Cover",
     "EntropyLoss",
     "Metric",
     "MetricFacts",
     "average_risk",
     "c_avg",
+    "cell_losses",
     "correlation",
     "cover_words",
     "covered_values",
@@ -88,6 +91,7 @@ __all__ = [
     "standardised",
     "suda",
     "take_figures",
+    "text_losses",
     "unique_columns",
     "unique_share",
     "zayatz_uniques",

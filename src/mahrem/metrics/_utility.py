@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from mahrem import check
+from mahrem.metrics._cell_losses import CellLosses, cell_losses
 from mahrem.metrics._entries import MetricFacts, take_figures
 from mahrem.metrics._loss import gcp, iloss
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mahrem.table import Cells
-    from mahrem.types import Floats, Mask, Sizes
+    from mahrem.table import Cells, Hierarchy
+    from mahrem.types import Floats, Integers, Mask, Sizes
 
 
 def measure(
@@ -27,8 +29,12 @@ def measure(
     published_classes: int,
     people: Sizes | None = None,
     weights: Mapping[str, float] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Measure a release on its classes and on the cells it publishes, in all and per column.
+    """Measure a release on the classes and the cells it publishes, in all and per column.
+
+    Classes that show the same are one, and the domain of a column is what its cells span: figures are those
+    of an audit of the published table, and tell nothing beyond it.
 
     Per column, ``gcp`` is the mean penalty of its cells and ``iloss`` the sum of their losses, neither
     weighted; ``generalised_cells`` still say something, ``suppressed_cells`` nothing, and the two add up to
@@ -43,6 +49,7 @@ def measure(
         published_classes: How many distinct published vectors there are.
         people: ``(c,)`` people in each published class, where k counts them; by default rows.
         weights: What columns count in ``gcp``, ``gcp_sum`` and ``iloss``; 1 for those not named.
+        hierarchies: Trees that were given for columns; losses of the others are read off their cells.
 
     Raises:
         InvalidParameter: If a weight is negative or not a number, or its column has no cells.
@@ -52,9 +59,12 @@ def measure(
     for column, weight in named.items():
         check.at_least(0, **{f"weights.{column}": weight})
     counting = np.array([named.get(column, 1.0) for column in cells], dtype=np.float64)
-    ncp = _stacked([column.ncp for column in cells.values()], len(sizes))
-    loss = _stacked([column.iloss for column in cells.values()], len(sizes))
-    hidden = _stacked([column.suppressed | ~column.exact for column in cells.values()], len(sizes))
+    kept, sizes = _distinct_classes(sizes, cells)
+    losses = {
+        name: _of_classes(cell_losses(column, (hierarchies or {}).get(name)), kept)
+        for name, column in cells.items()
+    }
+    starred = {name: column.suppressed[kept] for name, column in cells.items()}
     facts = MetricFacts(
         sizes=sizes,
         people=sizes if people is None else people,
@@ -62,23 +72,44 @@ def measure(
         rows=rows,
         suppressed=suppressed,
         published=published_classes,
-        ncp=ncp,
-        loss=loss,
-        exact=hidden == 0,
+        ncp=_stacked([loss.ncp for loss in losses.values()], len(sizes)),
+        loss=_stacked([loss.iloss for loss in losses.values()], len(sizes)),
+        exact=_stacked([loss.exact for loss in losses.values()], len(sizes)) > 0,
         weights=counting,
     )
     return take_figures(facts), {
-        name: _of_column(sizes, column, suppressed) for name, column in cells.items()
+        name: _of_column(sizes, loss, starred[name], suppressed) for name, loss in losses.items()
     }
 
 
-def _of_column(sizes: Sizes, cells: Cells, suppressed: int) -> dict[str, float]:
+def _distinct_classes(sizes: Sizes, cells: Mapping[str, Cells]) -> tuple[Integers, Sizes]:
+    """Give one class of those that show the same, and how many rows they have together; empty ones go."""
+    full = np.flatnonzero(np.asarray(sizes) > 0)
+    if not cells:
+        return full, np.asarray(sizes)[full]
+    shown = pl.DataFrame({str(place): column.text for place, column in enumerate(cells.values())})[full]
+    rows = pl.Series("rows", np.asarray(sizes)[full])
+    merged = (
+        shown.with_columns(rows, pl.Series("place", full))
+        .group_by(shown.columns)
+        .agg(pl.col("rows").sum(), pl.col("place").min())
+    )
+    if merged.height == len(full):
+        return full, np.asarray(sizes)[full]
+    return merged["place"].to_numpy(), merged["rows"].to_numpy()
+
+
+def _of_classes(losses: CellLosses, kept: Integers) -> CellLosses:
+    return CellLosses(losses.ncp[kept], losses.iloss[kept], losses.exact[kept])
+
+
+def _of_column(sizes: Sizes, losses: CellLosses, starred: Mask, suppressed: int) -> dict[str, float]:
     """Measure one column."""
     return {
-        "gcp": gcp(sizes, cells.ncp[:, None], suppressed=suppressed),
-        "iloss": iloss(sizes, cells.iloss[:, None], suppressed=suppressed),
-        "generalised_cells": int(sizes[~cells.exact & ~cells.suppressed].sum()),
-        "suppressed_cells": int(sizes[cells.suppressed].sum()) + suppressed,
+        "gcp": gcp(sizes, losses.ncp[:, None], suppressed=suppressed),
+        "iloss": iloss(sizes, losses.iloss[:, None], suppressed=suppressed),
+        "generalised_cells": int(sizes[~losses.exact & ~starred].sum()),
+        "suppressed_cells": int(sizes[starred].sum()) + suppressed,
     }
 
 

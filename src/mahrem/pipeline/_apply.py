@@ -75,11 +75,15 @@ def apply(
     opened = open_source(batch, reading_of(policy))
     policy = _same_schema(known, opened, policy)
     raw = plain_text(opened, list(policy.quasi), policy)
-    trees = _trees(known, policy, raw)
-    policy = replace(policy, hierarchy={**trees, **_sensitive_trees(known, policy)})
+    named = {*policy.quasi, *policy.sensitive}
+    declared = {**known.hierarchies, **hierarchies_of(policy)}
+    declared = {name: tree for name, tree in declared.items() if name in named}
+    trees = _grown({name: tree for name, tree in declared.items() if name in policy.quasi}, raw)
+    policy = replace(policy, hierarchy={**declared, **trees})
     prepared = prepare(opened, policy)
     destination.step(Note("stage.recipe"))
-    return publish(_draft(known, prepared, policy, raw, trees), batch, destination)
+    draft = replace(_draft(known, prepared, policy, raw, trees), trees=declared)
+    return publish(draft, batch, destination)
 
 
 def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
@@ -123,10 +127,8 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
     )
 
 
-def _trees(recipe: Recipe, policy: Policy, raw: pl.DataFrame) -> dict[str, Hierarchy]:
+def _grown(trees: Mapping[str, Hierarchy], raw: pl.DataFrame) -> dict[str, Hierarchy]:
     """Give every labelled column its tree; values it does not know hang below the root alone."""
-    trees = {name: tree for name, tree in recipe.hierarchies.items() if name in policy.quasi}
-    trees |= hierarchies_of(policy, policy.quasi)
     grown = {}
     for name, tree in trees.items():
         values = raw[name].str.strip_chars().drop_nulls().unique().sort()
@@ -135,11 +137,6 @@ def _trees(recipe: Recipe, policy: Policy, raw: pl.DataFrame) -> dict[str, Hiera
             Hierarchy.from_rows([*tree.rows(), *([value] for value in strange)]) if strange else tree
         )
     return grown
-
-
-def _sensitive_trees(recipe: Recipe, policy: Policy) -> dict[str, Hierarchy]:
-    both = {**recipe.hierarchies, **hierarchies_of(policy)}
-    return {name: tree for name, tree in both.items() if name in policy.sensitive}
 
 
 def _draft(
@@ -157,15 +154,12 @@ def _draft(
     everyone = np.full(prepared.rows, -1, np.int64)
     everyone[~prepared.suppress] = labels
     _within_limit(everyone, policy)
-    cells = {
-        axis.name: recipe_cells(shown[axis.name], axis, rows[axis.name], trees.get(axis.name))
-        for axis in prepared.axes
-    }
+    cells = {axis.name: recipe_cells(shown[axis.name], axis) for axis in prepared.axes}
     notes = []
     if unplaced:
-        notes.append(Note("warning.unplaced", {"rows": unplaced}))
+        notes.append(Note("warning.unplaced"))
     if refused:
-        notes.append(Note("warning.refused", {"rows": refused}))
+        notes.append(Note("warning.refused"))
     return Draft(
         prepared=prepared,
         policy=policy,
@@ -176,6 +170,7 @@ def _draft(
         recodings={axis.name: default_recoding(axis) for axis in prepared.axes},
         cells=cells,
         beside=beside(prepared, policy, everyone < 0),
+        trees=trees,
         notes=tuple(notes),
     )
 

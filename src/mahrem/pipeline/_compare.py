@@ -154,6 +154,7 @@ class _CaseRunner:
             published_classes=len(verdict.sizes),
             people=people,
             weights=policy.weights or None,
+            hierarchies=candidate.trees,
         )
         risk = {"highest_risk": highest_risk(people), "average_risk": average_risk(people)}
         learnt, note = self._learn(candidate, policy)

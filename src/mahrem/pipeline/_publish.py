@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem import arrays
 from mahrem.drafts import Draft
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
@@ -23,11 +22,11 @@ def checked_frame(draft: Draft, table: object) -> Verdict:
 
 
 def checked_file(draft: Draft, folder: Path) -> Verdict:
-    """Write the data file, shuffled unless told not to, read it back, and verify what it says."""
+    """Write the data file, read it back, and verify what it says."""
     policy = draft.policy
-    order = _order(draft)
     path = folder / f"data.{policy.format}"
-    write_table(draft.table_for_file(order), path, policy.format)
+    table, order = draft.table_for_file()
+    write_table(table, path, policy.format)
     published = read_back(path, draft.columns, policy.format)
     wanted = published.select([*draft.quasi, *draft.prepared.values]).collect()  # read once, from the file
     if FORMATS[policy.format].spreadsheets:
@@ -41,17 +40,13 @@ def checked_file(draft: Draft, folder: Path) -> Verdict:
 
 
 def checked_database(draft: Draft, target: str, table: str, *, replace: bool) -> None:
-    """Write the published table into a database, shuffled too, read it back, and verify what it says."""
+    """Write the published table into a database, read it back, and verify what it says."""
     from mahrem.table import write_database
 
-    order = _order(draft)
-    write_database(draft.table_for_file(order), target, table, replace=replace)
-    shown = open_source(target, Reading(table=table, null=draft.policy.null))
-    _check(draft, shown.scan([*draft.quasi, *draft.prepared.values]), shown.columns, order)
-
-
-def _order(draft: Draft) -> Rows | None:
-    return None if draft.policy.shuffle is False else arrays.shuffled(draft.prepared.rows)
+    shown, order = draft.table_for_file()
+    write_database(shown, target, table, replace=replace)
+    stored = open_source(target, Reading(table=table, null=draft.policy.null))
+    _check(draft, stored.scan([*draft.quasi, *draft.prepared.values]), stored.columns, order)
 
 
 def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Rows | None) -> Verdict:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.drafts import Draft, guarded_risk, risk_of, singling_columns
+from mahrem.disclosed import Count, Why, of_crowd, published
+from mahrem.drafts import Crowd, Draft, crowd_of, risk_before, risk_of, singling_columns
 from mahrem.metrics import measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
@@ -29,7 +30,7 @@ from mahrem.report import (
     stamp,
     warnings_of,
 )
-from mahrem.table import Column, Role, exported_names
+from mahrem.table import Column, Missing, Role, exported_names
 from mahrem.types import Sizes
 from mahrem.verify import Verdict, people_per_class, published_classes
 from mahrem.words import Note
@@ -57,7 +58,6 @@ class ReleaseFacts:
     risk: ReportRisk
     sizes: Sizes
     rows: int
-    rows_in: int
     dropped: int
     suppressed: int
     method: str
@@ -72,11 +72,13 @@ class ReleaseFacts:
 def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
     """Put the report of a release together, whoever made it."""
     policy, reason = facts.policy, facts.reason
+    dropped = hidden_count(facts.dropped, policy, possible=policy.missing in {Missing.DROP, Missing.DROP_ANY})
+    suppressed = hidden_count(facts.suppressed, policy, possible=policy.missing is Missing.SUPPRESS)
     return Report(
         **stamp(),
         holds=all(outcome.holds for outcome in facts.outcomes),
         promises=tuple(ReportPromise.read(outcome.as_dict()) for outcome in facts.outcomes),
-        utility=facts.utility,
+        utility=published(facts.utility),
         columns=facts.columns,
         published={
             "quasi": exported_names(list(facts.quasi), policy.format),
@@ -86,19 +88,43 @@ def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
         learning=facts.learning,
         relations=facts.relations,
         red_team=facts.red_team,
-        class_sizes=class_size_bins(facts.sizes),
-        rows=facts.rows,
-        rows_in=facts.rows_in,
-        dropped=facts.dropped,
-        missing=ReportMissing(policy=str(policy.missing), dropped=facts.dropped, suppressed=facts.suppressed),
+        class_sizes=published(class_size_bins(facts.sizes)),
+        rows=published(facts.rows),
+        rows_in=None if dropped is None else published(facts.rows + dropped),
+        dropped=dropped,
+        missing=ReportMissing(
+            policy=str(policy.missing),
+            dropped=dropped,
+            suppressed=suppressed,
+            below=published(floor_of(policy)),
+        ),
         method=facts.method,
         method_reason=None if reason is None else str(reason),
         method_note=None if reason is None else reason.as_dict(),
-        engine=facts.engine,
+        engine=None if facts.engine is None else published(facts.engine),
         settings=policy.public(),
-        seconds=round(seconds, 3),
+        seconds=published(round(seconds, 3)),
         **warnings_of(facts.caveats),
     )
+
+
+def floor_of(policy: Policy) -> int:
+    """Say how many people a figure beside the table must stand for."""
+    return max(policy.k or 1, SMALLEST_SHOWN)
+
+
+def hidden_count(rows: int, policy: Policy, *, possible: bool) -> Count | None:
+    """Tell how many rows nobody sees: as a multiple of k, and below k not at all.
+
+    Args:
+        rows: How many there are.
+        policy: Names k.
+        possible: Whether the settings let there be any; if not, everybody knows that there is none.
+    """
+    floor = floor_of(policy)
+    if not possible:
+        return Count(0, Why.PUBLISHED)
+    return None if rows < floor else of_crowd(rows // floor * floor)
 
 
 def report_column(
@@ -111,7 +137,8 @@ def report_column(
     if figures is None:
         return known
     level = recoding.level if isinstance(recoding, Nodes) else None
-    return replace(known, recoding=type(recoding).__name__.lower(), level=level, **figures)
+    shown = published({"level": level, **figures})
+    return replace(known, recoding=type(recoding).__name__.lower(), **shown)
 
 
 def general_caveats(policy: Policy, *, numbers: bool) -> Iterator[Note]:
@@ -138,23 +165,24 @@ def summarise(
         published_classes=len(verdict.sizes),
         people=verdict.people,  # k counts people where told so
         weights=policy.weights or None,
+        hierarchies=draft.trees,
     )
-    floor = max(policy.k or 1, SMALLEST_SHOWN)
+    floor = floor_of(policy)
+    crowd = crowd_of(draft) if pictures else None
     facts = ReleaseFacts(
         policy=policy,
         outcomes=verdict.outcomes,
         utility=utility,
         columns={
-            name: _column(draft, name, per_column.get(name), floor if pictures else None)
+            name: _column(draft, name, per_column.get(name), crowd, floor)
             for name in prepared.source.columns
             if name not in prepared.leave_out or name in policy.identifier
         },
         quasi=draft.quasi,
         sensitive=list(prepared.values),
-        risk=_risk(draft, verdict, floor, before=pictures),
+        risk=_risk(draft, verdict, crowd, floor),
         sizes=verdict.sizes,
         rows=prepared.rows,
-        rows_in=len(prepared.keep),
         dropped=int((~prepared.keep).sum()),
         suppressed=int(prepared.suppress.sum()),
         method=draft.method,
@@ -165,28 +193,32 @@ def summarise(
         from mahrem.drafts import measure_learning
 
         facts = replace(facts, learning=measure_learning(draft, target))
-    if pictures:
+    if crowd is not None:
         from mahrem.drafts import probe, relations
 
-        facts = replace(facts, relations=relations(draft, floor=floor), red_team=probe(draft, floor=floor))
+        facts = replace(
+            facts,
+            relations=relations(draft, crowd, floor=floor),
+            red_team=probe(draft, crowd, floor=floor),
+        )
     return build_report(facts, seconds=seconds)
 
 
-def _column(draft: Draft, name: str, figures: Mapping[str, float] | None, floor: int | None) -> ReportColumn:
+def _column(
+    draft: Draft, name: str, figures: Mapping[str, float] | None, crowd: Crowd | None, floor: int
+) -> ReportColumn:
     prepared, policy = draft.prepared, draft.policy
     named = name in policy.identifier or name in policy.pseudonym
     column = report_column(prepared.columns.get(name), figures, draft.recodings.get(name), named=named)
-    if figures is None or floor is None:
+    if figures is None or crowd is None:
         return column
-    axis = next(axis for axis in prepared.axes if axis.name == name)
-    rows = prepared.taking_part  # without the others of a population
-    shown = replace(axis, positions=axis.positions[:rows])
-    counts = distribution(shown, draft.partition.labels[:rows], draft.cells[name], floor=floor)
-    return replace(column, distribution=counts)
+    axis = next(axis for axis in crowd.axes if axis.name == name)
+    counts = distribution(axis, draft.partition.labels[crowd.rows], draft.cells[name], floor=floor)
+    return replace(column, distribution=of_crowd(counts) if counts else None)
 
 
-def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> ReportRisk:
-    """Give the risk of what is published and, on demand, of the original."""
+def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> ReportRisk:
+    """Give the risk of what is published and, beside it, of the shown rows before."""
     prepared = draft.prepared
     everybody = None if prepared.population is None else prepared.population.height
     if everybody is None:
@@ -195,25 +227,21 @@ def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> Report
         labels = draft.partition.labels
         fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
         risk = risk_of(draft.sizes, population=fitting, everybody=everybody)
-    if not before:
+    if crowd is None:
         return risk
-    sizes = _sizes_before(draft)
-    original = risk_of(sizes, fraction=draft.policy.fraction, everybody=everybody)
     return replace(
         risk,
-        before=guarded_risk(original, int(sizes.sum()), floor),
-        unique_columns=singling_columns(prepared.axes, prepared.taking_part, floor=floor),
+        before=risk_before(_sizes_before(draft, crowd), floor),
+        unique_columns=singling_columns(crowd, floor=floor),
     )
 
 
-def _sizes_before(draft: Draft) -> Sizes:
-    axes = draft.prepared.axes
-    rows = draft.prepared.taking_part
-    frame = pl.DataFrame({str(number): axis.positions[:rows] for number, axis in enumerate(axes)})
+def _sizes_before(draft: Draft, crowd: Crowd) -> Sizes:
+    frame = pl.DataFrame({str(number): axis.positions for number, axis in enumerate(crowd.axes)})
     if draft.prepared.subjects is None:  # nobody asks which rows they are
         return frame.group_by(frame.columns).len()["len"].to_numpy().astype(np.int64)
     labels, sizes = published_classes(frame, frame.columns)
-    return people_per_class(labels, draft.prepared.subjects[:rows], len(sizes))
+    return people_per_class(labels, draft.prepared.subjects[crowd.rows], len(sizes))
 
 
 def _caveats(draft: Draft) -> Iterator[Note]:

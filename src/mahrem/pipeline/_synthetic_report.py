@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import tomli_w
 
+from mahrem.disclosed import paid, published
 from mahrem.dp import Ledger
 from mahrem.errors import GuaranteeBroken
 from mahrem.learning.synthesis import DeclaredDomain, FittedSynthesiser, SynthesisSettings, SyntheticSchema
@@ -74,9 +75,20 @@ class SyntheticWork:
             holds=verdict.holds,
             promises=(
                 ReportPromise(model="differential-privacy", wanted=cost, reached=cost, holds=True),
-                ReportPromise(model="declared-schema", wanted=cells, reached=cells, holds=verdict.holds),
+                ReportPromise(
+                    model="declared-schema",
+                    wanted=published(cells),
+                    reached=published(cells),
+                    holds=verdict.holds,
+                ),
                 *(
-                    ReportPromise(model="rule", column=rule, wanted=rows, reached=rows, holds=True)
+                    ReportPromise(
+                        model="rule",
+                        column=rule,
+                        wanted=published(rows),
+                        reached=published(rows),
+                        holds=True,
+                    )
                     for rule in verdict.broken
                 ),
             ),
@@ -85,17 +97,19 @@ class SyntheticWork:
                 for column in self.domain.columns
             },
             published={"file": file},
-            synthesis={
-                "guarantee": fitted.guarantee_,
-                "epsilon": epsilon,
-                "delta": delta,
-                "model": fitted.describe(),
-                "declared": self.domain.as_dict(),
-                "rules": [str(rule) for rule in self.schema.rules],
-                "left_out": list(self.left_out),
-            },
-            privacy_ledger=self.ledger.data_sheet(),
-            rows=rows,
+            synthesis=paid(
+                {
+                    "guarantee": fitted.guarantee_,
+                    "epsilon": epsilon,
+                    "delta": delta,
+                    "model": fitted.describe(),
+                    "declared": self.domain.as_dict(),
+                    "rules": [str(rule) for rule in self.schema.rules],
+                    "left_out": list(self.left_out),
+                }
+            ),
+            privacy_ledger=paid(self.ledger.data_sheet()),
+            rows=published(rows),
             method=self.chosen.method,
             settings=self.settings(),
         )

@@ -13,7 +13,9 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
+    from mahrem.recode._heaps import heaped
     from mahrem.recode._intervals import Intervals
+    from mahrem.recode._moment_grid import moment_step, snap_moments
     from mahrem.recode._nodes import Nodes
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
@@ -35,5 +37,8 @@ __all__ = [
     "Sets",
     "Whole",
     "default_recoding",
+    "heaped",
+    "moment_step",
     "render",
+    "snap_moments",
 ]

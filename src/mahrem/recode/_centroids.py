@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from mahrem.recode._intervals import Intervals
 from mahrem.recode._nodes import Nodes
-from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share, leaf_cells
+from mahrem.recode._recoding import class_ends, word_cells
+from mahrem.recode._sets import Sets
 from mahrem.table import Axis, Cells, Leaves, Moments, Numbers, Words
-from mahrem.table.cells import write_labels, write_ranges
+from mahrem.table.cells import SUPPRESSED, write_labels, write_ranges
 from mahrem.types import Floats, Labels, Mask, Sizes
 
 _FINE = 4  # a mean is rounded to this many digits of the column's width
@@ -22,13 +24,13 @@ _MOST = 15  # decimals a float can have
 class Centroids:
     """Show each class's mean (numbers, moments), most frequent value (words) or lowest node (hierarchies).
 
-    The losses are those of the values behind it, as if their interval or set were shown: a mean looks
-    exact and is not. A mean is rounded to a ten-thousandth of the column's width, of whole numbers to one
+    Losses are those of the interval or set ``behind`` it, as if that were shown: a mean looks exact and is
+    not. A mean is rounded to a ten-thousandth of the column's width, of whole numbers to one
     decimal.
 
     Guarantees:
         - A mean lies between the least and the greatest value of its class; words are values of the class.
-        - A cell is called exact only if all of the class's values are equal, and then shows that value.
+        - A class whose values are all equal shows that value.
         - A class with missing and present values shows ``*``; one with only missing values shows none.
 
     References:
@@ -65,15 +67,12 @@ def _means(axis: Axis, labels: Labels, classes: int) -> Cells:
     else:
         values = pl.Series(_rounded(middle, low, high, axis), nan_to_null=True)
         values = values.set(pl.Series(~shown), None)
-    ncp = np.where(suppressed, 1.0, np.where(shown, covered_share(low, high, axis), 0.0))
     return Cells(
         text=write_ranges(values, values).set(pl.Series(suppressed), SUPPRESSED).alias("text"),
         low=values.alias("low"),
         high=values.alias("high"),
-        ncp=ncp,
-        iloss=ncp.copy(),
-        exact=empty | (shown & (low == high)),
         suppressed=suppressed,
+        behind=Intervals()(axis, labels, classes),
     )
 
 
@@ -105,20 +104,18 @@ def _moments(ticks: Floats, domain: Moments, shown: Mask) -> pl.Series:
 
 
 def _modes(axis: Axis, domain: Words, labels: Labels, classes: int) -> Cells:
-    low, high, missing = class_ends(axis, labels, classes)
+    low, _, missing = class_ends(axis, labels, classes)
     empty = np.isnan(low)
     names, width = pl.Series(domain.labels, dtype=pl.String), max(len(domain.labels), 1)
     kept = (labels >= 0) & ~np.isnan(axis.positions)
     keys, counts = np.unique(labels[kept] * width + axis.positions[kept].astype(np.int64), return_counts=True)
     group, code = np.divmod(keys, width)
     frequent = _first_most(group, counts, classes)
-    values: Sizes = np.bincount(group, minlength=classes)
-    if domain.ordered:
-        values = np.where(empty, 0, high - low + 1).astype(np.int64)
     text = pl.Series([None], dtype=pl.String).new_from_index(0, classes)
     if len(keys):
         text = write_labels(names).gather(code[np.minimum(frequent, len(keys) - 1)])
-    return leaf_cells(text, values, len(names), empty=empty, suppressed=~empty & (missing > 0))
+    cells = word_cells(text, empty=empty, suppressed=~empty & (missing > 0))
+    return replace(cells, behind=Sets()(axis, labels, classes))
 
 
 def _first_most(group: Sizes, counts: Sizes, classes: int) -> Sizes:

@@ -10,13 +10,16 @@ from mahrem.recode._sets import Sets
 from mahrem.table import Axis, Leaves, Words
 
 
-def default_recoding(axis: Axis, *, bounds: Bounds = "grid", step: float | str | None = None) -> Recoding:
+def default_recoding(
+    axis: Axis, *, bounds: Bounds = "grid", step: float | str | None = None, shifted: bool = False
+) -> Recoding:
     """Give intervals for numbers and dates, sets for words, beginnings for codes, nodes for hierarchies.
 
     Args:
         axis: The column.
         bounds: Of intervals: moved out to a grid, or exact.
         step: Of the grid.
+        shifted: Put its lines half a step off round numbers.
 
     Example:
         >>> import numpy as np
@@ -31,4 +34,4 @@ def default_recoding(axis: Axis, *, bounds: Bounds = "grid", step: float | str |
         case Words():
             return Sets()
         case _:
-            return Intervals(bounds=bounds, step=step)
+            return Intervals(bounds=bounds, step=step, shifted=shifted)

@@ -11,10 +11,10 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.recode._moment_grid import moment_step, snap_moments
-from mahrem.recode._number_grid import number_grid
-from mahrem.recode._recoding import SUPPRESSED, class_ends, covered_share
+from mahrem.recode._number_grid import lines_around, number_grid
+from mahrem.recode._recoding import class_ends
 from mahrem.table import Axis, Cells, Moments, Numbers
-from mahrem.table.cells import write_ranges
+from mahrem.table.cells import SUPPRESSED, write_ranges
 from mahrem.types import Floats, Labels
 
 Bounds = Literal["grid", "exact"]
@@ -30,6 +30,8 @@ class Intervals:
             ``exact`` shows the real extremes of the class.
         step: Distance of the grid's lines (a number; for dates ``day``, ``week``, ``month``, ``quarter``,
             ``year``, for date-times also ``minute`` and ``hour``); without it about 32 lines cross it.
+        shifted: Put the lines half a step off the round numbers: for columns whose values are heaped there
+            (see :func:`mahrem.recode.heaped`).
 
     Guarantees:
         - Every value of a class lies in its interval, also after the text is read back.
@@ -49,6 +51,7 @@ class Intervals:
 
     bounds: Bounds = "grid"
     step: float | str | None = None
+    shifted: bool = False
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
@@ -59,50 +62,37 @@ class Intervals:
         shown = np.flatnonzero(~empty & (missing == 0))
         match axis.domain:
             case Numbers():
-                first, last = _number_ends(axis.domain, low[shown], high[shown], self.bounds, self.step)
+                first, last = self._number_ends(axis.domain, low[shown], high[shown])
             case Moments():
-                first, last = _moment_ends(axis.domain, low[shown], high[shown], self.bounds, self.step)
+                first, last = self._moment_ends(axis.domain, low[shown], high[shown])
             case _:
                 raise InvalidParameter(
                     f"recoding='intervals' needs numbers or dates; column={axis.name!r} has words"
                 )
-        ncp = np.where(suppressed, 1.0, 0.0)
-        start, end = (series.to_physical().cast(pl.Float64).to_numpy() for series in (first, last))
-        ncp[shown] = covered_share(start, end, axis)
-        exact = empty.copy()
-        exact[shown] = (first == last).to_numpy()
         text = _spread(write_ranges(first, last), shown, classes).set(pl.Series(suppressed), SUPPRESSED)
         return Cells(
             text=text.alias("text"),
             low=_spread(first, shown, classes).alias("low"),
             high=_spread(last, shown, classes).alias("high"),
-            ncp=ncp,
-            iloss=ncp.copy(),
-            exact=exact,
             suppressed=suppressed,
         )
 
+    def _number_ends(self, domain: Numbers, low: Floats, high: Floats) -> tuple[pl.Series, pl.Series]:
+        whole = domain.whole
+        if self.bounds == "grid":
+            grid = number_grid(domain, self.step)
+            low, high = lines_around(grid, low, high, shifted=self.shifted, whole=whole)
+            # On a grid of whole numbers, bounds are written as such, whatever lies between them.
+            fits = bool(np.all(np.maximum(np.abs(low), np.abs(high)) < _EXACT))
+            whole = fits and (grid.exponent >= 0 if not self.shifted else whole)
+        kind = pl.Int64 if whole else pl.Float64
+        return pl.Series("low", low).cast(kind), pl.Series("high", high).cast(kind)
 
-def _number_ends(
-    domain: Numbers, low: Floats, high: Floats, bounds: Bounds, step: float | str | None
-) -> tuple[pl.Series, pl.Series]:
-    whole = domain.whole
-    if bounds == "grid":
-        grid = number_grid(domain, step)
-        low, high = grid.below(low), grid.above(high)
-        # On a grid of whole numbers, bounds are written as such, whatever lies between them.
-        whole = grid.exponent >= 0 and bool(np.all(np.maximum(np.abs(low), np.abs(high)) < _EXACT))
-    kind = pl.Int64 if whole else pl.Float64
-    return pl.Series("low", low).cast(kind), pl.Series("high", high).cast(kind)
-
-
-def _moment_ends(
-    domain: Moments, low: Floats, high: Floats, bounds: Bounds, step: float | str | None
-) -> tuple[pl.Series, pl.Series]:
-    first, last = domain.typed(pl.Series("low", low)), domain.typed(pl.Series("high", high))
-    if bounds == "exact" or len(first) == 0:  # without a value nobody knows whether these are days or moments
-        return first, last
-    return snap_moments(first, last, moment_step(domain, step))
+    def _moment_ends(self, domain: Moments, low: Floats, high: Floats) -> tuple[pl.Series, pl.Series]:
+        first, last = domain.typed(pl.Series("low", low)), domain.typed(pl.Series("high", high))
+        if self.bounds == "exact" or len(first) == 0:  # nobody knows whether no value is a day or a moment
+            return first, last
+        return snap_moments(first, last, moment_step(domain, self.step), shifted=self.shifted)
 
 
 def _spread(series: pl.Series, places: np.ndarray[tuple[int], np.dtype[np.int64]], size: int) -> pl.Series:

@@ -20,6 +20,8 @@ _EVERY = {
     "quarter": "1q",
     "year": "1y",
 }
+# How much later a shifted step begins; a day has no half.
+_HALF = {"hour": "30m", "week": "3d", "month": "15d", "quarter": "1mo15d", "year": "6mo"}
 _DAYS = {
     "minute": 1 / 1440,
     "hour": 1 / 24,
@@ -47,18 +49,38 @@ def moment_step(domain: Moments, step: float | str | None = None) -> str:
     return next((word for word in words if _DAYS[word] >= days / _LINES), "year")
 
 
-def snap_moments(low: pl.Series, high: pl.Series, step: str) -> tuple[pl.Series, pl.Series]:
+def snap_moments(
+    low: pl.Series, high: pl.Series, step: str, *, shifted: bool = False
+) -> tuple[pl.Series, pl.Series]:
     """Move ends out to whole steps: the first day or moment of one, the last of the other.
 
     Steps follow the clock of the moments' own zone. The last moment of a step is its last whole second, or
-    its last microsecond where a value lies after that.
+    its last microsecond where a value lies after that. ``shifted`` steps begin half a step later: the months
+    on their 16th day, the years in July.
     """
-    every = _EVERY[step]
-    first, top = wall_clock(low).dt.truncate(every), wall_clock(high)
-    following = top.dt.truncate(every).dt.offset_by(every)
+    top = wall_clock(high)
+    first = _step_begin(wall_clock(low), step, shifted=shifted)
+    following = _step_begin(top, step, shifted=shifted, more=1)
     if not isinstance(high.dtype, pl.Datetime):
         return first, following.dt.offset_by("-1d")
     second = following.dt.offset_by("-1s")
     last = second.zip_with(top <= second, following.dt.offset_by("-1us"))
     zone = high.dtype.time_zone
     return on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True)
+
+
+def _step_begin(moments: pl.Series, step: str, *, shifted: bool, more: int = 0) -> pl.Series:
+    """Give where the step of each moment begins, or the one after it."""
+    later = f"{more}{_EVERY[step].lstrip('1')}"
+    half = _HALF.get(step)
+    if not shifted or half is None:
+        return moments.dt.truncate(_EVERY[step]).dt.offset_by(later)
+    begins = moments.dt.truncate(_EVERY[step])
+    begins = pl.concat(
+        [begins.dt.offset_by(f"{back}{_EVERY[step].lstrip('1')}").dt.offset_by(half) for back in (-1, 0)]
+    )
+    before, here = begins[: len(moments)], begins[len(moments) :]
+    if more:
+        after = moments.dt.truncate(_EVERY[step]).dt.offset_by(later).dt.offset_by(half)
+        return after.zip_with(here <= moments, here)
+    return here.zip_with(here <= moments, before)

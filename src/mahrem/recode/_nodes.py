@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
-from mahrem.recode._recoding import SUPPRESSED, class_ends, leaf_cells, whole_numbers
+from mahrem.recode._recoding import class_ends, whole_numbers, word_cells
 from mahrem.table import Axis, Cells, Leaves
+from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Labels
 
 
@@ -61,11 +62,4 @@ class Nodes:
         shown = pl.concat([tree.cells(each) for each in range(tree.levels)])
         place = starts[height] + node
         root = (shown == SUPPRESSED).to_numpy()[place]
-        covered = np.concatenate(tree.leaf_counts)[place]
-        return leaf_cells(
-            shown.gather(place),
-            np.where(height == 0, 1, covered),
-            tree.leaves,
-            empty=empty,
-            suppressed=~empty & (root | (missing > 0)),
-        )
+        return word_cells(shown.gather(place), empty=empty, suppressed=~empty & (root | (missing > 0)))

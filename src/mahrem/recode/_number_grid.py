@@ -10,6 +10,7 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 from mahrem.table import Numbers
 from mahrem.table.cells import NumberGrid
+from mahrem.types import Floats
 
 _LINES = 32  # about so many grid lines cross the domain
 _EXACT = 2**53  # whole numbers up to here are exact as floats
@@ -33,6 +34,29 @@ def number_grid(domain: Numbers, step: float | str | None = None) -> NumberGrid:
     exponent = math.floor(math.log10(target))
     grids = (NumberGrid(m, e) for e in (exponent - 1, exponent, exponent + 1) for m in (1, 2, 5))
     return next(grid for grid in grids if grid.step >= target and not (domain.whole and grid.exponent < 0))
+
+
+def lines_around(
+    grid: NumberGrid, low: Floats, high: Floats, *, shifted: bool, whole: bool
+) -> tuple[Floats, Floats]:
+    """Move ends out to lines of a grid, or of one that lies half a step off.
+
+    Between shifted lines whole numbers end where the last one lies: ``[38, 42]``, and the next begins at 43.
+
+    Example:
+        >>> lines_around(NumberGrid(5, 0), np.array([40.0]), np.array([41.0]), shifted=True, whole=True)
+        (array([38.]), array([42.]))
+    """
+    if not shifted:
+        return grid.below(low), grid.above(high)
+    half = NumberGrid(grid.mantissa * 5, grid.exponent - 1)  # every second of its lines is one of the grid
+
+    def below(values: Floats) -> Floats:
+        count = half.count_below(values)
+        return half.line(np.where(count % 2 == 0, count - 1, count))
+
+    first, last = below(low), -below(-high)
+    return (np.ceil(first) + 0.0, np.floor(last) + 0.0) if whole else (first + 0.0, last + 0.0)
 
 
 def _given(step: float | str, largest: float) -> NumberGrid:

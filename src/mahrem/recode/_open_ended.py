@@ -62,26 +62,13 @@ class OpenEnded:
                 np.where(shown, np.maximum(low, self.bottom), low),
                 np.where(shown, np.maximum(high, self.bottom), high),
             )
-        ncp = _share(np.where(under, -np.inf, low), np.where(over, np.inf, high), axis, shown, cells.ncp)
         text = _texts(low, high, under, over)
         return Cells(
             text=cells.text.zip_with(~pl.Series(shown), text).alias("text"),
             low=_typed(np.where(under, -np.inf, low), cells.low.dtype).alias("low"),
             high=_typed(np.where(over, np.inf, high), cells.high.dtype).alias("high"),
-            ncp=ncp,
-            iloss=ncp.copy(),
-            exact=cells.exact & ~over & ~under,
             suppressed=cells.suppressed,
         )
-
-
-def _share(low: Floats, high: Floats, axis: Axis, shown: np.ndarray, other: Floats) -> Floats:
-    """An open cell covers the column's own domain up to its end."""
-    first, last = axis.span
-    if last <= first:
-        return other
-    inside = np.clip(high, first, last) - np.clip(low, first, last)
-    return np.where(shown, inside / (last - first), other)
 
 
 def _texts(low: Floats, high: Floats, under: np.ndarray, over: np.ndarray) -> pl.Series:

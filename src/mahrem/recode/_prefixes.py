@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
+from mahrem.recode._recoding import class_ends, whole_numbers, word_cells
 from mahrem.table import Axis, Cells, Words
 from mahrem.table.cells import write_labels, write_prefixes
 from mahrem.types import Integers, Labels
@@ -43,7 +43,7 @@ class Prefixes:
         codes = pl.Series(axis.domain.labels, dtype=pl.String)
         if len(codes) == 0:
             nothing = pl.Series([None], dtype=pl.String).new_from_index(0, classes)
-            return leaf_cells(nothing, np.zeros(classes, np.int64), 0, empty=empty, suppressed=~empty)
+            return word_cells(nothing, empty=empty, suppressed=~empty)
         first, last = whole_numbers(low), whole_numbers(high)
         letters = _Letters(codes)
         shared = letters.shared(first, last)
@@ -52,13 +52,7 @@ class Prefixes:
         text = write_prefixes(beginnings, letters.longest).zip_with(
             ~pl.Series(one), write_labels(codes).gather(first)
         )
-        return leaf_cells(
-            text,
-            np.where(one, 1, letters.with_beginning(first, shared)),
-            len(codes),
-            empty=empty,
-            suppressed=~empty & ((missing > 0) | (~one & (shared == 0))),
-        )
+        return word_cells(text, empty=empty, suppressed=~empty & ((missing > 0) | (~one & (shared == 0))))
 
 
 class _Letters:
@@ -85,14 +79,3 @@ class _Letters:
             shared[going] += 1
             going = going[shared[going] < limit[going]]
         return shared
-
-    def with_beginning(self, code: Integers, length: Integers) -> Integers:
-        """How many codes begin with the first ``length`` characters of ``code``; they are neighbours."""
-        count = len(self.lengths)
-        steps = self.shared(np.arange(count - 1), np.arange(1, count))
-        found = np.zeros(len(code), np.int64)
-        for size in np.unique(length):
-            family = np.concatenate([[0], np.cumsum(steps < size)])
-            mine = length == size
-            found[mine] = np.bincount(family)[family[code[mine]]]
-        return found

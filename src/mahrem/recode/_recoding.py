@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 
 from mahrem import arrays
-from mahrem.table import Axis, Cells, Leaves, Words
+from mahrem.table import Axis, Cells
+from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Floats, Integers, Labels, Mask, Sizes
-
-SUPPRESSED = "*"
 
 
 class Recoding(Protocol):
@@ -35,52 +34,18 @@ def class_ends(axis: Axis, labels: Labels, classes: int) -> tuple[Floats, Floats
     return np.where(none, np.nan, low), np.where(none, np.nan, high), missing
 
 
-def covered_share(low: Floats, high: Floats, axis: Axis) -> Floats:
-    """Say how much of the domain each cell covers; halves are subtracted so that no difference overflows."""
-    first, last = axis.span
-    domain = last / 2 - first / 2
-    return np.zeros(len(low)) if domain == 0 else np.minimum((high / 2 - low / 2) / domain, 1.0)
-
-
-def leaf_cells(text: pl.Series, leaves: Integers, everything: int, *, empty: Mask, suppressed: Mask) -> Cells:
-    """Make cells over a finite set of values, with their losses.
+def word_cells(text: pl.Series, *, empty: Mask, suppressed: Mask) -> Cells:
+    """Make cells without ends.
 
     Args:
-        text: ``(c,)`` the cells; null where a class has only missing values.
-        leaves: ``(c,)`` how many values each cell covers.
-        everything: How many values there are.
-        empty: ``(c,)`` classes with only missing values: nothing is lost there.
+        text: ``(c,)`` the cells.
+        empty: ``(c,)`` classes with only missing values, which show none.
         suppressed: ``(c,)`` cells that say nothing.
     """
-    covered = np.where(suppressed, everything, leaves).astype(np.float64)
-    total = max(everything, 1)
-    ncp = np.where(covered > 1, np.minimum(covered / total, 1.0), 0.0)
-    iloss = np.clip((covered - 1) / total, 0.0, 1.0)
-    ncp = np.where(suppressed, 1.0, np.where(empty, 0.0, ncp))
-    return Cells(
-        text=text.set(pl.Series(suppressed), SUPPRESSED)
-        .set(pl.Series(empty & ~suppressed), None)
-        .alias("text"),
-        low=None,
-        high=None,
-        ncp=ncp,
-        iloss=np.where(empty & ~suppressed, 0.0, iloss),
-        exact=(empty | (leaves == 1)) & ~suppressed,
-        suppressed=suppressed,
-    )
+    shown = text.set(pl.Series(suppressed), SUPPRESSED).set(pl.Series(empty & ~suppressed), None)
+    return Cells(text=shown.alias("text"), low=None, high=None, suppressed=suppressed)
 
 
 def whole_numbers(floats: Floats) -> Integers:
     """Give positions as whole numbers, 0 where there is none."""
     return np.where(np.isnan(floats), 0, floats).astype(np.int64)
-
-
-def domain_size(axis: Axis) -> int | None:
-    """How many values a column of words or leaves knows; None for numbers and moments."""
-    match axis.domain:
-        case Words(names):
-            return len(names)
-        case Leaves(hierarchy):
-            return hierarchy.leaves
-        case _:
-            return None

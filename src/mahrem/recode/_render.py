@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.recode._recoding import SUPPRESSED
 from mahrem.table import Cells
+from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Labels
 
 Form = Literal["text", "pairs", "midpoint"]
@@ -34,9 +34,6 @@ def render(cells: Cells, labels: Labels, how: Form, name: str) -> list[pl.Series
         ...     text=pl.Series(["[18, 25]"]),
         ...     low=pl.Series([18]),
         ...     high=pl.Series([25]),
-        ...     ncp=np.zeros(1),
-        ...     iloss=np.zeros(1),
-        ...     exact=np.zeros(1, bool),
         ...     suppressed=np.zeros(1, bool),
         ... )
         >>> render(cells, np.array([0, -1]), "text", "age")[0].to_list()

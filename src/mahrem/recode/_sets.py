@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.recode._recoding import class_ends, leaf_cells, whole_numbers
+from mahrem.recode._recoding import class_ends, whole_numbers, word_cells
 from mahrem.table import Axis, Cells, Words
 from mahrem.table.cells import write_labels, write_members
 from mahrem.types import Integers, Labels, Mask
@@ -41,18 +41,12 @@ class Sets:
                 f"recoding='sets' needs words; pass {spelled('kind', {axis.name: 'categorical'})}"
             )
         names = pl.Series(axis.domain.labels, dtype=pl.String)
-        everything = len(names) + bool(np.isnan(axis.positions).any())
         if axis.domain.ordered:
             text, values, missing = _runs(axis, names, labels, classes)
         else:
             text, values, missing = _present(axis, names, labels, classes)
-        return leaf_cells(
-            text,
-            values + missing,
-            everything,
-            empty=values == 0,
-            suppressed=(values == len(names)) & (values + missing > 1),
-        )
+        everything = (values == len(names)) & (values + missing > 1)
+        return word_cells(text, empty=values == 0, suppressed=everything)
 
 
 def _present(axis: Axis, names: pl.Series, labels: Labels, classes: int) -> tuple[pl.Series, Integers, Mask]:

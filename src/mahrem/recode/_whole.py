@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mahrem.recode._recoding import SUPPRESSED, domain_size
 from mahrem.table import Axis, Cells
+from mahrem.table.cells import SUPPRESSED
 from mahrem.types import Labels
 
 
@@ -17,7 +17,7 @@ class Whole:
     """Show ``*`` in every class, also where values are missing.
 
     Guarantees:
-        - No cell says anything; every NCP is 1.
+        - No cell says anything.
 
     References:
         Sweeney: Achieving k-anonymity privacy protection using generalization and suppression, 2002.
@@ -31,15 +31,9 @@ class Whole:
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:  # noqa: ARG002 - as all recodings
         """Write one cell for each class."""
-        size = domain_size(axis)
-        lost = 1.0 if size is None else (size - 1) / max(size, 1)
-        everywhere = np.ones(classes, np.bool_)
         return Cells(
             text=pl.Series("text", [SUPPRESSED], dtype=pl.String).new_from_index(0, classes),
             low=None,
             high=None,
-            ncp=np.ones(classes),
-            iloss=np.full(classes, max(lost, 0.0)),
-            exact=~everywhere,
-            suppressed=everywhere,
+            suppressed=np.ones(classes, np.bool_),
         )

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
-from mahrem.recode import Nodes, Recoding, default_recoding
+from mahrem.recode import Nodes, Recoding, default_recoding, heaped
 from mahrem.release._policy import Policy
 from mahrem.table import Axis, Column, Domain, Hierarchy, Kind, Leaves, Reading, Role, Words, read_kind
 from mahrem.table.columns import assign_roles, refuse_mixed_zones
@@ -97,13 +98,23 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
         from mahrem.recode import Centroids
 
         return Centroids()
-    inner = default_recoding(axis, bounds=policy.bounds, step=policy.grid.get(axis.name))
+    step = policy.grid.get(axis.name)  # a step that was asked for has its lines at round numbers
     ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
+    shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
+    inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
     if ends == (None, None):
         return inner
     from mahrem.recode import OpenEnded
 
     return OpenEnded(inner, *ends)
+
+
+def _between(axis: Axis, ends: tuple[float | None, float | None]) -> Axis:
+    """Leave out what was put on a declared end: many may lie there."""
+    given = [end for end in ends if end is not None]
+    if not given:
+        return axis
+    return replace(axis, positions=np.where(np.isin(axis.positions, given), np.nan, axis.positions))
 
 
 def unordered(domains: Sequence[Domain]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.report._advice import frontier_advice
     from mahrem.report._distributions import class_size_bins, distribution
     from mahrem.report._frontier import frontier_page, frontier_svg
+    from mahrem.report._grid import lattice_step
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
     from mahrem.report._quality import quality_page
@@ -60,6 +61,7 @@ __all__ = [
     "frontier_page",
     "frontier_svg",
     "grouped_svg",
+    "lattice_step",
     "lines_svg",
     "quality_page",
     "render_html",

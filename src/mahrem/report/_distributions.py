@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from mahrem.report._grid import moment_edges, number_edges
-from mahrem.table import Leaves, Moments, Numbers, Words
+from mahrem.metrics import cover_words
+from mahrem.report._grid import lattice_edges, lattice_step, moment_edges, number_edges
+from mahrem.table import Leaves, Moments, Numbers, Prefix, Words, read_cell
 
 if TYPE_CHECKING:
-    from mahrem.table import Axis, Cells, Hierarchy
+    from collections.abc import Sequence
+
+    from mahrem.table import Axis, Cells
     from mahrem.types import Floats, Integers, Labels, Mask, Sizes
 
 BINS = 24
@@ -24,57 +28,68 @@ _LADDERS = ((1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0), (1.0, 2.0, 5.0),
 def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dict[str, Any]:
     """Count a quasi-identifier before and after on a few round bins.
 
-    *Before* is the histogram of the values. *After* is what a reader of the release can know: the rows of a
-    class are spread evenly over its published range (numbers, dates), over its members (sets), over the
-    values between its first and last one (ordinals, codes) or over the leaves of its node (hierarchies); a
-    class that shows ``*`` is spread over everything. Missing values and suppressed rows are no part of a
-    bin; ``unknown`` counts them.
+    *Before* is the histogram of the values of shown rows. *After* is what a reader of the release can know:
+    the rows of a class are spread evenly over its published range (numbers, dates), over its members (sets,
+    runs of ordinals), over the codes with its beginning or over the leaves of its node (hierarchies); a class
+    that shows ``*`` is spread over everything. Missing values and suppressed rows are no part of a bin.
 
     Args:
         axis: The column and where each row lies on it.
         labels: Class of each row; -1 = suppressed.
         cells: What each class shows in this column.
-        floor: The smallest count that may be shown, usually k.
+        floor: How many people a count must stand for, usually k.
 
     Guarantees:
-        - Every count of rows is 0 or at least ``floor``; what :func:`guard` hid is in ``hidden``.
+        - Suppressed rows change nothing but ``unknown`` after.
+        - Before, bins stand for ``floor`` people at least: neighbours share what they hold until they do,
+          empty ones too, and what they share is a multiple of ``floor``.
         - A value held by fewer than ``floor`` rows is not named; it counts under ``other``.
         - Edges are round and follow the published ranges, not the data.
-        - Bins, ``unknown`` and ``hidden`` add up to all rows, before and after.
 
     Returns:
         ``kind`` with ``edges`` (numeric, date) or ``labels`` (words; ``other`` last, as None), the lists
-        ``before`` and ``after``, and ``unknown``, ``hidden`` and ``small`` (places of hidden bins) as pairs
-        before, after. Empty where nothing is published.
+        ``before`` and ``after``, ``unknown`` as a pair before, after, and ``floor``. Empty where nothing is
+        published, or for fewer than ``floor`` rows.
     """
     shown = _shown(labels, cells)
+    seen = replace(axis, positions=axis.positions[labels >= 0])
+    kept = labels[labels >= 0]
+    if len(kept) < floor:
+        return {}
     match axis.domain:
         case Numbers() | Moments():
-            return _ranges(axis, labels, cells, shown, floor)
+            counts = _ranges(seen, kept, cells, shown, floor)
         case Words() | Leaves():
-            return _words(axis, labels, shown, floor, cells.ncp)
+            counts = _words(seen, kept, cells, shown, floor)
+    if counts:
+        counts["unknown"][1] += int((labels < 0).sum())
+    return counts
 
 
-def guard(counts: Floats, floor: int) -> Mask:
-    """Say which counts must not be shown: the small ones, and the next smallest until they hide in a crowd.
-
-    Guarantees:
-        - No count between 0 and ``floor`` (both excluded) is shown.
-        - What is hidden adds up to ``floor`` at least or to everything: the total gives no small count away.
+def shared_out(counts: Floats, floor: int) -> Floats:
+    """Let neighbouring bins share what they hold until every run of them stands for ``floor`` people.
 
     Example:
-        >>> guard(np.array([0, 2, 40, 9]), 5).tolist()
-        [False, True, False, True]
+        >>> shared_out(np.array([40.0, 0.0, 2.0, 9.0, 1.0]), 5).tolist()
+        [40.0, 3.0, 3.0, 3.0, 3.0]
     """
-    hidden = (counts > 0) & (counts < floor)
-    rest = float(counts[hidden].sum())
-    for place in np.argsort(counts, kind="stable"):
-        if not 0 < rest < floor:
-            break
-        if counts[place] >= floor:
-            hidden[place] = True
-            rest += float(counts[place])
-    return hidden
+    starts, held = [0], 0.0
+    for place, count in enumerate(counts):
+        if held >= floor:
+            starts.append(place)
+            held = 0.0
+        held += count
+    if held < floor and len(starts) > 1:  # the last ones join the run before them
+        starts.pop()
+    owner = np.searchsorted(starts, np.arange(len(counts)), side="right") - 1
+    lengths = np.bincount(owner)
+    held_by = np.bincount(owner, weights=counts).astype(np.float64)
+    return (rounded(held_by, floor) / lengths)[owner]
+
+
+def rounded(counts: Floats, floor: int) -> Floats:
+    """Round counts to multiples of ``floor``: nobody can be subtracted out."""
+    return np.rint(np.asarray(counts) / floor) * floor
 
 
 def class_size_bins(sizes: Sizes) -> list[dict[str, int]]:
@@ -136,23 +151,36 @@ def _ranges(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int)
     if not len(ends):
         return {}
     domain = axis.domain
+    closed = np.isfinite(low) & np.isfinite(high) & speaks
     if isinstance(domain, Moments):
-        edges, text = moment_edges(ends.min(), ends.max(), unit=domain.unit)
+        edges, text = _moment_edges(low[closed], ends, domain.unit)
         names: dict[str, Any] = {"kind": "date", "edges": text}
         width = 1.0
     else:
         whole = isinstance(domain, Numbers) and domain.whole and bool(np.all(ends == np.floor(ends)))
-        edges = number_edges(float(ends.min()), float(ends.max()), whole=whole)
+        lattice = lattice_step(low[closed], high[closed]) if closed.any() else None
+        edges = (
+            number_edges(float(ends.min()), float(ends.max()), whole=whole)
+            if lattice is None
+            else lattice_edges(float(ends.min()), float(ends.max()), lattice)
+        )
         names = {"kind": "numeric", "edges": [float(f"{edge:.12g}") for edge in edges]}
         width = 1.0 if whole else 0.0
     values = axis.positions[~np.isnan(axis.positions)]
-    # Rows beyond the published range were suppressed; the outer bins take them, however far off they are.
     place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
     before = np.bincount(place, minlength=len(edges) - 1).astype(np.float64)
     after = _spread(edges, low[speaks], high[speaks] + width, shown.sizes[speaks])
     after += shown.stars * np.diff(edges) / (edges[-1] - edges[0])
     gone = float(len(labels) - shown.sizes[speaks].sum() - shown.stars)
-    return {**names, **_counts(before, after, (float(len(labels) - len(values)), gone), floor)}
+    missing = float(len(labels) - len(values))
+    return {**names, **_counts(shared_out(before, floor), after, (missing, gone), floor)}
+
+
+def _moment_edges(low: Floats, ends: Floats, unit: str) -> tuple[Floats, list[str]]:
+    """Choose edges between which no published range of whole months ends."""
+    first = low.astype(np.int64).astype(f"datetime64[{unit}]")
+    months = bool(len(first)) and np.array_equal(first, first.astype("datetime64[M]").astype(first.dtype))
+    return moment_edges(float(ends.min()), float(ends.max()), unit=unit, months=months)
 
 
 def _ends(axis: Axis, labels: Labels, cells: Cells) -> tuple[Floats, Floats]:
@@ -191,33 +219,39 @@ def _spread(edges: Floats, low: Floats, high: Floats, sizes: Floats) -> Floats:
     return np.diff(below) + np.bincount(place, weights=sizes[~wide], minlength=len(edges) - 1)
 
 
-def _words(axis: Axis, labels: Labels, shown: _Shown, floor: int, ncp: Floats) -> dict[str, Any]:
+def _words(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int) -> dict[str, Any]:
     if not shown.speaks.any():
         return {}
-    group, names = _groups(axis)
     known = ~np.isnan(axis.positions)
-    leaf_before = np.bincount(axis.positions[known].astype(np.int64), minlength=len(group)).astype(np.float64)
-    leaf_after, placed = _leaves_after(axis, labels, shown, len(group), ncp)
+    places = axis.positions[known].astype(np.int64)
+    leaves = _size(axis)
+    leaf_before = np.bincount(places, minlength=leaves).astype(np.float64)
+    group, names = _groups(axis, leaf_before > 0)
+    leaf_after, placed = _leaves_after(axis, labels, cells, shown, leaf_before)
     before = np.bincount(group, weights=leaf_before, minlength=len(names))
     after = np.bincount(group, weights=leaf_after, minlength=len(names))
     order = np.argsort(-before, kind="stable")[:WORDS]
     kept = order[before[order] >= floor]
-    unknown = float(np.sum(~known))
     while (
         len(kept) and 0 < before.sum() - before[kept].sum() < floor
     ):  # "other" must not be a small count either
         kept = kept[:-1]
     rest = [max(float(side.sum() - side[kept].sum()), 0.0) for side in (before, after)]
     counts = _counts(
-        np.append(before[kept], rest[0]),
+        rounded(np.append(before[kept], rest[0]), floor),
         np.append(after[kept], rest[1]),
-        (unknown, len(labels) - placed),
+        (float(np.sum(~known)), len(labels) - placed),
         floor,
     )
     return {"kind": "words", "labels": [*(names[place] for place in kept), None], **counts}
 
 
-def _groups(axis: Axis) -> tuple[Integers, list[str]]:
+def _size(axis: Axis) -> int:
+    domain = axis.domain
+    return domain.hierarchy.leaves if isinstance(domain, Leaves) else len(getattr(domain, "labels", ()))
+
+
+def _groups(axis: Axis, seen: Mask) -> tuple[Integers, list[str]]:
     """Put values into at most a dozen families where the column has any: common beginnings or nodes."""
     domain = axis.domain
     if isinstance(domain, Leaves):
@@ -230,7 +264,8 @@ def _groups(axis: Axis) -> tuple[Integers, list[str]]:
         if not domain.prefixes or len(words) <= WORDS:
             return np.arange(len(words)), list(domain.labels)
         lengths = range(int(np.asarray(words.str.len_chars()).max()), 0, -1)
-        cut = next((n for n in lengths if words.str.slice(0, n).n_unique() <= WORDS), 1)
+        present = words.filter(pl.Series(seen))
+        cut = next((n for n in lengths if present.str.slice(0, n).n_unique() <= WORDS), 1)
         begins = words.str.slice(0, cut)
         names = begins.unique(maintain_order=True)
         place = begins.to_frame("name").join(
@@ -241,58 +276,63 @@ def _groups(axis: Axis) -> tuple[Integers, list[str]]:
 
 
 def _leaves_after(
-    axis: Axis, labels: Labels, shown: _Shown, leaves: int, ncp: Floats
+    axis: Axis, labels: Labels, cells: Cells, shown: _Shown, leaf_before: Floats
 ) -> tuple[Floats, float]:
     """Spread each class's rows over the values its cell stands for; also say how many rows were spread."""
-    classes = len(shown.sizes)
-    known = (labels >= 0) & ~np.isnan(axis.positions)
+    classes, leaves, domain = len(shown.sizes), len(leaf_before), axis.domain
+    known = ~np.isnan(axis.positions)
     known[known] = shown.speaks[labels[known]]
     sizes = np.bincount(labels[known], minlength=classes).astype(np.float64)
-    stars = shown.stars / max(leaves, 1)
-    domain = axis.domain
+    seen = leaf_before > 0
+    anywhere = np.where(seen, shown.stars / max(int(seen.sum()), 1), 0.0)
+    placed = float(sizes.sum()) + shown.stars
+    full = np.flatnonzero(sizes > 0)
     if isinstance(domain, Words) and not domain.ordered and not domain.prefixes:
         pairs = pl.Series(labels[known] * leaves + axis.positions[known].astype(np.int64)).unique().to_numpy()
-        owner, member = np.divmod(pairs, max(leaves, 1))
+        owner, member = np.divmod(np.sort(pairs), max(leaves, 1))
         share = sizes[owner] / np.bincount(owner, minlength=classes)[owner]
-        spread = np.bincount(member, weights=share, minlength=leaves)
-        return np.asarray(spread + stars, dtype=np.float64), float(sizes.sum()) + shown.stars
-    low, high = _extent(axis, labels, classes)
-    full = sizes > 0
-    first, last = low[full].astype(np.int64), high[full].astype(np.int64)
+        spread = np.bincount(member, weights=share, minlength=leaves).astype(np.float64)
+        return spread + anywhere, placed
     if isinstance(domain, Leaves):
-        first, last = _under_node(domain.hierarchy, first, ncp[full])
-    share = sizes[full] / (last - first + 1)
-    steps = np.bincount(first, weights=share, minlength=leaves + 1)
-    steps -= np.bincount(last + 1, weights=share, minlength=leaves + 1)
-    return np.maximum(np.cumsum(steps)[:leaves], 0.0) + stars, float(sizes.sum()) + shown.stars
+        tree = domain.hierarchy
+        texts = cells.text.gather(full)
+        distinct = texts.unique().sort()
+        place = texts.to_frame("cell").join(
+            distinct.to_frame("cell").with_row_index(), on="cell", maintain_order="left"
+        )
+        counts: Floats = np.zeros(len(distinct))
+        np.add.at(counts, place["index"].to_numpy(), sizes[full])
+        spread = cover_words(distinct, tree.labels[0], tree).spread(counts[:, None], np.ones(leaves + 1))
+        return spread[:leaves, 0] + shown.stars / max(leaves, 1), placed
+    if isinstance(domain, Words) and domain.prefixes:
+        first, last = _family(cells.text.gather(full), domain.labels)
+    else:
+        low, high = _extent(axis, labels, classes)
+        first, last = low[full].astype(np.int64), high[full].astype(np.int64)
+    steps = np.bincount(first, weights=sizes[full] / (last - first + 1), minlength=leaves + 1)
+    steps -= np.bincount(last + 1, weights=sizes[full] / (last - first + 1), minlength=leaves + 1)
+    return np.maximum(np.cumsum(steps)[:leaves], 0.0) + anywhere, placed
 
 
-def _under_node(tree: Hierarchy, leaf: Integers, ncp: Floats) -> tuple[Integers, Integers]:
-    """Give the first and last leaf under the node that loses so much: the node a class shows."""
-    covered = np.rint(ncp * tree.leaves)
-    first, last = leaf, leaf
-    for level in range(tree.levels - 1, -1, -1):
-        node = tree.nodes[level][leaf]
-        fits = tree.leaf_counts[level][node] >= covered  # a lower one that does, too, is the better name
-        first = np.where(fits, np.searchsorted(tree.nodes[level], node), first)
-        last = np.where(fits, np.searchsorted(tree.nodes[level], node, side="right") - 1, last)
-    return first, last
+def _family(cells: pl.Series, codes: Sequence[str]) -> tuple[Integers, Integers]:
+    """Give the first and last of the sorted codes that each cell stands for: one code, or a beginning."""
+    texts, place = np.unique(np.asarray(cells.to_list(), dtype=np.str_), return_inverse=True)
+    read = [read_cell(str(text)) for text in texts]
+    begins = np.array([getattr(cell, "beginning", getattr(cell, "text", "")) for cell in read], np.str_)
+    ends = np.array(
+        [begin + "\U0010ffff" * isinstance(cell, Prefix) for begin, cell in zip(begins, read, strict=True)]
+    )
+    names = np.asarray(codes, np.str_)
+    first = np.minimum(np.searchsorted(names, begins), len(names) - 1)
+    last = np.maximum(np.searchsorted(names, ends, side="right") - 1, first)
+    return first[place].astype(np.int64), last[place].astype(np.int64)
 
 
 def _counts(before: Floats, after: Floats, unknown: tuple[float, float], floor: int) -> dict[str, Any]:
-    """Put both sides together, hiding small counts; ``unknown`` is guarded like a bin."""
-    sides = []
-    for counts, missing in zip((before, after), unknown, strict=True):
-        everything = np.append(np.round(counts, 1), missing)
-        hidden = guard(everything, floor)
-        places = [int(place) for place in np.flatnonzero(hidden[:-1])]
-        sides.append((np.where(hidden, 0.0, everything), float(everything[hidden].sum()), places))
-    (first, first_hidden, first_places), (second, second_hidden, second_places) = sides
+    """Put both sides together; who is missing is rounded like a bin."""
     return {
-        "before": [int(count) for count in first[:-1]],
-        "after": [float(count) for count in second[:-1]],
-        "unknown": [int(first[-1]), int(second[-1])],
-        "hidden": [int(first_hidden), round(second_hidden, 1)],
-        "small": [first_places, second_places],
+        "before": [round(float(count), 1) for count in before],
+        "after": [round(float(count), 1) for count in after],
+        "unknown": [int(rounded(np.array([unknown[0]]), floor)[0]), int(unknown[1])],
         "floor": floor,
     }

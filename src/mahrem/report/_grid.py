@@ -1,4 +1,4 @@
-"""Round edges for histograms: on the decimal system or the calendar, never the data's own extremes."""
+"""Edges for histograms: on the published grid, the decimal system or the calendar, never at own extremes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,51 @@ def number_edges(low: float, high: float, *, whole: bool, most: int = 24) -> Flo
         power += 1
 
 
-def moment_edges(low: float, high: float, *, unit: str, most: int = 24) -> tuple[Floats, list[str]]:
+def lattice_step(low: Floats, high: Floats) -> float | None:
+    """Find the widest lattice that the ends of published ranges lie on; None where there is none.
+
+    Both ends may lie on it (``[35, 45]``), or a range may end just before the next begins (``[38, 42]``,
+    ``[43, 47]``).
+
+    Example:
+        >>> lattice_step(np.array([38.0, 48.0]), np.array([42.0, 57.0]))
+        5.0
+    """
+    ends = np.concatenate([low, high])
+    for decimals in range(7):
+        scaled = ends * 10.0**decimals
+        if np.abs(scaled).max(initial=0.0) < 2**53 and np.array_equal(scaled, np.rint(scaled)):
+            break
+    else:
+        return None
+    first, last = (np.rint(side * 10.0**decimals).astype(np.int64) for side in (low, high))
+    steps = [int(np.gcd.reduce(np.diff(np.unique(np.concatenate([first, last + more]))))) for more in (0, 1)]
+    best = max(steps, key=lambda step: (_is_round(step), step))
+    return best / 10.0**decimals if best > 1 else None
+
+
+def _is_round(step: int) -> bool:
+    """Say whether a step is 1, 2 or 5 times a power of ten, as steps of our grids are."""
+    return str(step).rstrip("0") in {"1", "2", "5"}
+
+
+def lattice_edges(low: float, high: float, step: float, *, most: int = 24) -> Floats:
+    """Give at most ``most`` equal bins from ``low`` to beyond ``high``, each some steps of a lattice wide.
+
+    Example:
+        >>> lattice_edges(38, 62, 5).tolist()
+        [38.0, 43.0, 48.0, 53.0, 58.0, 63.0]
+    """
+    lines = math.floor((high - low) / step) + 1
+    times = next(m * 10**p for p in range(20) for m in (1, 2, 5) if -(-lines // (m * 10**p)) <= most)
+    bins = -(-lines // times)
+    edges: Floats = low + np.arange(bins + 1, dtype=np.float64) * (step * times)
+    return edges
+
+
+def moment_edges(
+    low: float, high: float, *, unit: str, most: int = 24, months: bool = False
+) -> tuple[Floats, list[str]]:
     """Give at most ``most`` bins on the calendar (minutes to years), and the edges as ISO text.
 
     Args:
@@ -54,6 +98,7 @@ def moment_edges(low: float, high: float, *, unit: str, most: int = 24) -> tuple
         high: Last moment.
         unit: ``D`` (days) or ``us`` (microseconds); days are never cut into hours.
         most: How many bins at most.
+        months: Take no step below a month.
 
     Guarantees:
         - ``edges[0] <= low`` and ``high < edges[-1]``.
@@ -64,7 +109,7 @@ def moment_edges(low: float, high: float, *, unit: str, most: int = 24) -> tuple
     """
     ends = np.array([math.floor(low), math.floor(high)], dtype=np.int64).astype(f"datetime64[{unit}]")
     for step, count in _CALENDAR:
-        if unit == "D" and step in {"m", "h"}:
+        if (unit == "D" and step in {"m", "h"}) or (months and step not in {"M", "Y"}):
             continue
         first, last = ends.astype(f"datetime64[{step}]").astype(np.int64) // count
         if last + 1 - first <= most:

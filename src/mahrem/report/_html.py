@@ -85,7 +85,9 @@ def _verdict(report: Report, words: Catalogue) -> VerdictView:
     facts = [words.say("verdict.verified")] if promises else []
     if report.rows is not None and report.rows_in is not None:
         facts.append(words.say("verdict.rows", rows=report.rows, rows_in=report.rows_in))
-    if report.dropped:
+    if report.missing is not None and report.dropped is None:
+        facts.append(words.say("verdict.few_dropped", below=report.missing.below))
+    elif report.dropped:
         facts.append(words.say("verdict.dropped", dropped=report.dropped))
     kept_or_broken = "verdict.kept" if holds else "verdict.broken"
     return VerdictView(

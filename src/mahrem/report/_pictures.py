@@ -126,15 +126,11 @@ def _word_bars(distribution: Mapping[str, Any], catalogue: Catalogue) -> Plot:
     plot.below(written(amounts, across, catalogue), title=catalogue.say("axis.rows"), grid=True)
     names = [catalogue.say("word.other") if labels[place] is None else str(labels[place]) for place in shown]
     plot.names([Tick(bands.middle(row), name) for row, name in enumerate(names)], limit=105)
-    small = distribution.get("small", ([], []))
-    mark = catalogue.say("picture.small", floor=distribution.get("floor"))
     half = bands.width / 2
     for row, place in enumerate(shown):
-        for side, (counts, hidden, colour) in enumerate(zip(sides, small, SIDES, strict=True)):
+        for side, (counts, colour) in enumerate(zip(sides, SIDES, strict=True)):
             top = bands.begin(row) + side * half
             plot.drawing.bar((0, top), (across(counts[place]), top + half), colour)
-            if place in hidden:
-                plot.drawing.text(3, top + half / 2, mark, size=9, colour=QUIET)
     return plot
 
 

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
+from mahrem.disclosed import NONE, Count, Figure, Why, disclose, unmarked
 from mahrem.words import Note
 
 
@@ -19,9 +20,17 @@ class ReportFacts:
     """What dataclasses of figures have in common: JSON in the order of their fields.
 
     Guarantees:
+        - Every number says why it may be shown; one that does not is refused.
         - A field that may be missing is not written while it is None; one that is ``always()`` there is.
         - What JSON has beyond the fields is not read.
     """
+
+    def __post_init__(self) -> None:
+        """Refuse a number that nobody marked; ``settings`` are public by themselves."""
+        for known in fields(self):  # type: ignore[arg-type]
+            place = None if known.name == "settings" else unmarked(getattr(self, known.name), known.name)
+            if place is not None:
+                raise TypeError(f"{type(self).__name__}.{place} does not say why it may be shown")
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
@@ -50,12 +59,12 @@ class ReportPromise(ReportFacts):
     """What was asked for, and what the published table makes of it."""
 
     model: str
-    wanted: float | str | None = always()
-    reached: float | str | None = always()
+    wanted: Figure | str | None = always()
+    reached: Figure | str | None = always()
     holds: bool = False
     column: str | None = always()
-    violating_classes: int | None = None
-    violating_rows: int | None = None
+    violating_classes: Count | None = None
+    violating_rows: Count | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +74,11 @@ class ReportColumn(ReportFacts):
     role: str | None = None
     kind: str | None = None
     recoding: str | None = None
-    gcp: float | None = None
-    iloss: float | None = None
-    generalised_cells: int | None = None
-    suppressed_cells: int | None = None
-    level: int | None = None
+    gcp: Figure | None = None
+    iloss: Figure | None = None
+    generalised_cells: Count | None = None
+    suppressed_cells: Count | None = None
+    level: Count | None = None
     distribution: Mapping[str, Any] | None = None
 
 
@@ -78,15 +87,15 @@ class ColumnSet(ReportFacts):
     """Columns that together leave a share of the rows alone."""
 
     columns: tuple[str, ...]
-    share: float
+    share: Figure
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSingling(ReportFacts):
     """Which sets of columns single people out in the source."""
 
-    share: float
-    rows: int = 0
+    share: Figure
+    rows: Count = NONE
     sampled: bool = False
     sets: tuple[ColumnSet, ...] = ()
     complete: bool = True
@@ -96,17 +105,17 @@ class ReportSingling(ReportFacts):
 class ReportRisk(ReportFacts):
     """Figures of risk; a share that would show too few rows is None, and ``below`` says the line."""
 
-    highest: float | None = None
-    average: float | None = None
-    share_at_risk: float | None = always()
-    unique_share: float | None = always()
-    threshold: float | None = None
-    journalist: Mapping[str, float] | None = None
-    k_map: float | None = None
-    marketer: float | None = None
+    highest: Figure | None = None
+    average: Figure | None = None
+    share_at_risk: Figure | None = always()
+    unique_share: Figure | None = always()
+    threshold: Figure | None = None
+    journalist: Mapping[str, Figure] | None = None
+    k_map: Figure | None = None
+    marketer: Figure | None = None
     population_uniques: Mapping[str, Any] | None = None
     before: ReportRisk | None = None
-    below: float | None = None
+    below: Figure | None = None
     unique_columns: ReportSingling | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,8 +128,8 @@ class ReportRelation(ReportFacts):
     """How two columns go together."""
 
     columns: tuple[str, ...]
-    before: float
-    after: float | None = always()
+    before: Figure
+    after: Figure | None = always()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +137,11 @@ class ReportLearning(ReportFacts):
     """What a model still learns: before and after by classifier and figure."""
 
     target: str
-    rows: int = 0
+    rows: Count = NONE
     sampled: bool = False
-    entropy_loss: float | None = None
-    entropy_loss_cells: float | None = None
-    scores: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    entropy_loss: Figure | None = None
+    entropy_loss_cells: Figure | None = None
+    scores: Mapping[str, Mapping[str, Sequence[Figure]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,37 +149,38 @@ class ReportFinding(ReportFacts):
     """What one attack found; a rate of too few people is None, and ``below`` says the line."""
 
     attack: str
-    rate: float | None = always()
-    baseline: float | None = always()
-    interval: tuple[float, ...] | None = always()
-    successes: int | None = always()
-    trials: int = 0
+    rate: Figure | None = always()
+    baseline: Figure | None = always()
+    interval: tuple[Figure, ...] | None = always()
+    successes: Count | None = always()
+    trials: Count = NONE
     meaning: str = ""
-    confidence: float = 0.95
+    confidence: Figure = Figure(0.95, Why.PUBLISHED)
     skipped: str | None = always()
-    unread: int = 0
+    unread: Count = NONE
     skipped_note: Mapping[str, Any] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     alarming: bool = False
-    below: float | None = None
+    below: Figure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportTeam(ReportFacts):
     """What the red team found on so many rows."""
 
-    rows: int = 0
+    rows: Count = NONE
     sampled: bool = False
     findings: tuple[ReportFinding, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportMissing(ReportFacts):
-    """What was done with missing values."""
+    """What was done with missing values; a count that is None is one below ``below``."""
 
     policy: str | None = None
-    dropped: int = 0
-    suppressed: int = 0
+    dropped: Count | None = always()
+    suppressed: Count | None = always()
+    below: Count | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +192,7 @@ class Report(ReportFacts):
     source: str | None = None
     holds: bool = False
     promises: tuple[ReportPromise, ...] = ()
-    utility: Mapping[str, float | None] = field(default_factory=dict)
+    utility: Mapping[str, Figure | None] = field(default_factory=dict)
     columns: Mapping[str, ReportColumn] = field(default_factory=dict)
     published: Mapping[str, Any] | None = None
     risk: ReportRisk = ReportRisk()
@@ -191,17 +201,17 @@ class Report(ReportFacts):
     red_team: ReportTeam | None = None
     synthesis: Mapping[str, Any] | None = None
     privacy_ledger: Mapping[str, Any] | None = None
-    class_sizes: Sequence[Mapping[str, int]] | None = None
-    rows: int | None = None
-    rows_in: int | None = None
-    dropped: int | None = None
+    class_sizes: Sequence[Mapping[str, Count]] | None = None
+    rows: Count | None = None
+    rows_in: Count | None = always()
+    dropped: Count | None = always()
     missing: ReportMissing | None = None
     method: str | None = None
     method_reason: str | None = None
     method_note: Mapping[str, Any] | None = None
     engine: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float | None = None
+    seconds: Figure | None = None
     warnings: Sequence[str] | None = None
     notes: Sequence[Mapping[str, Any]] | None = None
 
@@ -247,7 +257,7 @@ def _read(kind: Any, value: Any) -> Any:
         return tuple(_read(inner[0], entry) for entry in value)
     if get_origin(kind) is Mapping:
         return {key: _read(inner[1], entry) for key, entry in value.items()}
-    return value
+    return disclose(value, Why.READ)
 
 
 def _written(value: Any) -> Any:

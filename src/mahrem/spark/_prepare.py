@@ -12,17 +12,20 @@ import numpy as np
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
+from mahrem.recode import Recoding
 from mahrem.release import Policy, method_of, recoding_of, roles_of
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._draft import ClusterDraft
 from mahrem.spark._encode import EncodedTable, encode_on_spark
-from mahrem.spark._frame import column
+from mahrem.spark._frame import column, position
 from mahrem.spark._rows import rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
-from mahrem.table import FORMATS
+from mahrem.table import FORMATS, Leaves, Words
 from mahrem.words import Note
+
+_SOME = 10_000  # rows that tell where values are heaped
 
 
 def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: ExitStack) -> ClusterDraft:
@@ -57,7 +60,7 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
             # Drawn here and not by workers: work that is done again must come out the same.
             seed=secrets.randbits(62) if policy.seed is None else policy.seed,
         ),
-        recodings=tuple(recoding_of(column.axis(np.zeros(0)), policy, None) for column in encoded.quasi),
+        recodings=_recodings(encoded, policy),
         carried=carried,
         shuffled=True,
     )
@@ -105,3 +108,19 @@ def refuse_on_spark(policy: Policy) -> None:
         raise InvalidParameter(f"format={policy.format!r}: engine='spark' writes {possible}")
     if policy.shuffle is False:
         raise InvalidParameter("shuffle=False: rows on a cluster have no order to keep")
+
+
+def _recodings(encoded: EncodedTable, policy: Policy) -> tuple[Recoding, ...]:
+    """Choose how columns are written; some rows tell where values are heaped on lines of the grid."""
+    ranged = [quasi for quasi in encoded.quasi if not isinstance(quasi.domain, Words | Leaves)]
+    some: dict[str, Any] = {}
+    if ranged and policy.bounds == "grid":
+        asked = [position(quasi).alias(f"p{place}") for place, quasi in enumerate(ranged)]
+        table = encoded.frame.select(*asked).limit(_SOME).toArrow()
+        some = {
+            quasi.name: table.column(place).to_numpy().astype(np.float64)
+            for place, quasi in enumerate(ranged)
+        }
+    return tuple(
+        recoding_of(quasi.axis(some.get(quasi.name, np.zeros(0))), policy, None) for quasi in encoded.quasi
+    )

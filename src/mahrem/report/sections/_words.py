@@ -159,7 +159,9 @@ def _made_facts(report: Report, words: Catalogue) -> Iterator[tuple[str, str]]:
     missing = report.missing
     if missing is not None and missing.policy:
         policy = words["missing"].get(missing.policy, missing.policy)
-        counts = words.say("missing.counts", dropped=missing.dropped, suppressed=missing.suppressed)
+        few = words.say("missing.fewer", below=missing.below)
+        dropped, suppressed = (few if n is None else n for n in (missing.dropped, missing.suppressed))
+        counts = words.say("missing.counts", dropped=dropped, suppressed=suppressed)
         yield "missing", f"{policy}; {counts}"
     if report.seconds is not None:
         yield "seconds", words.say("word.seconds", number=report.seconds)

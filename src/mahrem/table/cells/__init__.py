@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         restored_cells,
     )
     from mahrem.table.cells._grammar import (
+        SUPPRESSED,
         Cell,
         Cells,
         Exact,
@@ -47,6 +48,7 @@ __all__ = [
     "DISARMED",
     "EXACT",
     "FORMULA",
+    "SUPPRESSED",
     "Cell",
     "Cells",
     "Exact",

@@ -85,19 +85,14 @@ Cell: TypeAlias = MissingCell | Suppressed | Exact | Range | Members | Prefix
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """What every class shows in one column; entry ``i`` belongs to class ``i``.
-
-    Losses are measured on these cells, after snapping, and lie in [0, 1].
-    """
+    """What every class shows in one column; entry ``i`` belongs to class ``i``."""
 
     text: pl.Series = field(repr=False)  # (c,) String; null = missing
     # (c,) typed ends for pairs and midpoints; None where the cells have no order
     low: pl.Series | None = field(repr=False)
     high: pl.Series | None = field(repr=False)
-    ncp: Floats = field(repr=False)  # (c,) normalised certainty penalty
-    iloss: Floats = field(repr=False)  # (c,) (leaves - 1) / domain
-    exact: Mask = field(repr=False)  # (c,) the cell says the very value
     suppressed: Mask = field(repr=False)  # (c,) the cell says nothing
+    behind: Cells | None = field(repr=False, default=None)  # what a cell that is a point stands for
 
 
 def write_labels(labels: pl.Series) -> pl.Series:

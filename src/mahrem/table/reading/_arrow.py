@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
@@ -70,27 +71,24 @@ class ArrowSource(ColumnSource):
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
     ) -> Any:
-        """Make a pyarrow table with the same fields.
-
-        What pandas noted in the metadata (index, old dtypes) no longer fits and is left out.
-        """
+        """Make a pyarrow table with the same fields; what was noted beside them may be about anybody."""
         import pyarrow as pa
 
         table = self._table
         parts = arrange(self.columns, table.num_rows, replace, drop, keep)
         gone = keep is not None and not keep.all()
+        everybody = np.ones(table.num_rows, np.bool_)
         columns, fields = [], []
         for part in parts:
             if isinstance(part, pl.Series):
                 column, field = part.to_arrow(), pa.field(part.name, pa.null())
             else:
                 column, field = table.column(part), table.schema.field(part)
-            if isinstance(part, str) and gone:
-                column, field = _kept(column, keep), _without_values(field)
+            if isinstance(part, str) and (gone or pa.types.is_dictionary(column.type)):
+                column = _kept(column, keep if gone else everybody)
             columns.append(column)
-            fields.append(field.with_type(column.type))
-        metadata = {key: value for key, value in (table.schema.metadata or {}).items() if key != b"pandas"}
-        return pa.Table.from_arrays(columns, schema=pa.schema(fields, metadata=metadata or None))
+            fields.append(field.remove_metadata().with_type(column.type))
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
     def _convert(self, name: str) -> pl.Series:
         import pyarrow as pa
@@ -118,10 +116,3 @@ def _kept(column: pa.ChunkedArray, keep: Mask | None) -> pa.ChunkedArray:
         text = series.cast(pl.String) if coded else series
         kept = text.to_arrow(compat_level=pl.CompatLevel.oldest())
         return pa.chunked_array([kept.dictionary_encode() if coded else kept])
-
-
-def _without_values(field: pa.Field) -> pa.Field:
-    """Polars notes all values of an enumeration beside the column, those of dropped people too."""
-    import pyarrow as pa
-
-    return field.remove_metadata() if pa.types.is_dictionary(field.type) else field

@@ -98,9 +98,8 @@ def pruned(series: pl.Series) -> pl.Series:
     if not isinstance(series.dtype, pl.Enum):
         return series
     known = series.dtype.categories
-    return series.cast(pl.String).cast(
-        pl.Enum(known.filter(known.is_in(series.drop_nulls().cast(pl.String))))
-    )
+    shown = known.is_in(series.unique().drop_nulls().cast(pl.String).implode())
+    return series if shown.all() else series.cast(pl.String).cast(pl.Enum(known.filter(shown)))
 
 
 def _in_named_zone(column: pd.Series) -> pd.Series:
@@ -115,11 +114,9 @@ def _mixes_zones(column: pd.Series) -> bool:
     return len({value.tzinfo is None for value in column.dropna() if isinstance(value, datetime)}) > 1
 
 
-def _without_ghosts(column: pd.Series, keep: Mask | None) -> pd.Series:
-    """The same for pandas, where rows were left out."""
-    if keep is None or keep.all() or column.dtype.name != "category":
-        return column
-    return column.cat.remove_unused_categories()
+def _without_ghosts(column: pd.Series) -> pd.Series:
+    """The same for pandas, where a frame that was filtered keeps the categories of those who are gone."""
+    return column.cat.remove_unused_categories() if column.dtype.name == "category" else column
 
 
 def _open_lazy(frame: pl.LazyFrame, reading: Reading) -> Source:
@@ -223,9 +220,7 @@ class PolarsSource(ColumnSource):
         kept = pl.DataFrame(self.read(untouched))
         if keep is not None and untouched and not keep.all():
             kept = kept.filter(pl.Series(keep))
-            kept = kept.with_columns(
-                pruned(kept[name]) for name, kind in kept.schema.items() if kind == pl.Enum
-            )
+        kept = kept.with_columns(pruned(kept[name]) for name, kind in kept.schema.items() if kind == pl.Enum)
         frame = pl.DataFrame([kept[part] if isinstance(part, str) else part for part in parts])
         return frame.lazy() if self._at_once else frame
 
@@ -260,7 +255,7 @@ class PandasSource(ColumnSource):
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
     ) -> Any:
-        """Make a pandas frame with the same index, dtypes and attributes."""
+        """Make a pandas frame with the same dtypes; index and attributes may name people and stay behind."""
         import pandas as pd
 
         frame = self._frame
@@ -268,16 +263,14 @@ class PandasSource(ColumnSource):
         if keep is not None:
             frame = frame.iloc[np.flatnonzero(keep)]
         series = [
-            _without_ghosts(frame.iloc[:, self._place[part]], keep)
-            if isinstance(part, str)
-            else part.to_pandas().set_axis(frame.index)
+            _without_ghosts(frame.iloc[:, self._place[part]]) if isinstance(part, str) else part.to_pandas()
             for part in parts
         ]
         if not series:
-            return frame.iloc[:, :0]
-        rebuilt = pd.concat(series, axis=1)
+            return pd.DataFrame(index=pd.RangeIndex(len(frame)))
+        rebuilt = pd.concat([column.reset_index(drop=True) for column in series], axis=1)
         rebuilt.columns = self._labels([part if isinstance(part, str) else part.name for part in parts])
-        rebuilt.attrs = dict(frame.attrs)
+        rebuilt.attrs = {}
         return rebuilt
 
     def _labels(self, names: Sequence[str]) -> pd.Index:

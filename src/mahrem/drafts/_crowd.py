@@ -1,0 +1,133 @@
+"""What a report may compare a release with: shown rows of the source, no finer than the published grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mahrem.drafts._draft import Draft
+from mahrem.recode import Intervals, OpenEnded, Recoding, moment_step, snap_moments
+from mahrem.report import lattice_step
+from mahrem.table import Axis, Cells, Moments, Numbers
+from mahrem.types import Codes, Floats, Integers, Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """The shown rows, seen so coarsely that nothing hidden changes a figure about them.
+
+    Guarantees:
+        - Suppressed and dropped rows are no part of it, nor is what they hold.
+        - A number or a date stands for its place between two lines of the grid that cells end on: wherever an
+          extreme of a class lies within its cell, the crowd is the same.
+        - Samples do not depend on the order of rows.
+    """
+
+    axes: tuple[Axis, ...] = field(repr=False)  # (shown rows,)
+    labels: Labels = field(repr=False)  # (shown rows,) published classes, numbered by what they show
+    values: dict[str, Codes] = field(repr=False)  # (shown rows,) sensitive columns
+    rows: Integers = field(repr=False)  # (shown rows,) their places among the rows taking part
+
+    @cached_property
+    def _keys(self) -> Integers:
+        """A number for each row that is made of nothing but its content."""
+        columns = {
+            "class": self.labels,
+            **{f"q{place}": axis.positions for place, axis in enumerate(self.axes)},
+            **{f"s{place}": codes for place, codes in enumerate(self.values.values())},
+        }
+        return pl.DataFrame(columns).hash_rows(seed=0).to_numpy()
+
+    def sample(self, most: int) -> Crowd:
+        """Give so many rows at most, chosen and put in order by their content."""
+        return self._part(np.argsort(self._keys, kind="stable")[:most])
+
+    def sample_classes(self, most: int) -> Crowd:
+        """Give whole classes, chosen by what they show, until there are so many rows; in order, too."""
+        sizes = np.bincount(self.labels)
+        within = np.cumsum(sizes) - sizes < most  # classes are numbered by hashes of their cells
+        rows = np.flatnonzero(within[self.labels])
+        return self._part(rows[np.lexsort((self._keys[rows], self.labels[rows]))])
+
+    def _part(self, rows: Integers) -> Crowd:
+        return Crowd(
+            axes=tuple(replace(axis, positions=axis.positions[rows]) for axis in self.axes),
+            labels=self.labels[rows],
+            values={name: codes[rows] for name, codes in self.values.items()},
+            rows=self.rows[rows],
+        )
+
+
+def crowd_of(draft: Draft) -> Crowd:
+    """See the rows of a draft as a report may."""
+    prepared = draft.prepared
+    labels = draft.partition.labels[: prepared.taking_part]
+    rows = np.flatnonzero(labels >= 0)
+    own = labels[rows]
+    return Crowd(
+        axes=tuple(
+            _snapped(
+                replace(axis, positions=axis.positions[rows]),
+                draft.cells[axis.name],
+                own,
+                draft.recodings[axis.name],
+            )
+            for axis in prepared.axes
+        ),
+        labels=_numbered_by_cells(draft)[own],
+        values={name: _renumbered(values.codes[rows]) for name, values in prepared.values.items()},
+        rows=rows,
+    )
+
+
+def _numbered_by_cells(draft: Draft) -> Labels:
+    """Number classes by hashes of what they show; those that show the same get the same number."""
+    shown = pl.DataFrame({str(place): cells.text for place, cells in enumerate(draft.cells.values())})
+    return np.unique(shown.hash_rows(seed=0).to_numpy(), return_inverse=True)[1].reshape(-1)
+
+
+def _renumbered(codes: Codes) -> Codes:
+    """Number the values that shown rows have, in their order."""
+    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
+    """Put numbers and dates into the middle or at the beginning of their step of the grid."""
+    inner = recoding.inner if isinstance(recoding, OpenEnded) else recoding
+    shown = cells.behind or cells
+    if shown.low is None or shown.high is None:
+        return axis
+    if isinstance(axis.domain, Numbers):
+        low, high = (end.cast(pl.Float64).fill_null(np.nan).to_numpy() for end in (shown.low, shown.high))
+        return replace(axis, positions=_between_lines(axis.positions, low, high, labels))
+    if isinstance(axis.domain, Moments) and isinstance(inner, Intervals) and inner.bounds == "grid":
+        return replace(axis, positions=_since_lines(axis.positions, axis.domain, inner))
+    return axis
+
+
+def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels) -> Floats:
+    """Move values to the middle between the lines around them; one on its cell's last line counts below."""
+    closed = np.isfinite(low) & np.isfinite(high)
+    step = lattice_step(low[closed], high[closed]) if closed.any() else None
+    if step is None:
+        return positions
+    base = float(low[closed].min())
+    first, last = low[labels], high[labels]
+    place = np.floor((positions - base) / step)
+    on_last = (positions == last) & (last > first) & (np.remainder(last - base, step) == 0)
+    return np.where(first == last, positions, base + (place - on_last + 0.5) * step)
+
+
+def _since_lines(positions: Floats, domain: Moments, intervals: Intervals) -> Floats:
+    """Move days and moments to the beginning of their step of the calendar."""
+    known = ~np.isnan(positions)
+    if not known.any():
+        return positions
+    typed = domain.typed(pl.Series(positions[known]))
+    begins, _ = snap_moments(typed, typed, moment_step(domain, intervals.step), shifted=intervals.shifted)
+    moved = positions.copy()
+    moved[known] = begins.cast(typed.dtype).to_physical().cast(pl.Float64).to_numpy()
+    return moved

@@ -1,0 +1,62 @@
+"""Where values are heaped on round numbers, a grid of round lines would publish them as extremes."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from mahrem.recode._moment_grid import moment_step, snap_moments
+from mahrem.recode._number_grid import number_grid
+from mahrem.table import Axis, Moments, Numbers
+from mahrem.types import Floats
+
+_ENOUGH = 50  # values from which on a heap is told from chance
+_DECIMALS = 9
+_UNITS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1)  # of moments, in microseconds
+_STEPS = {"hour": 3_600e6, "week": 7 * 86_400e6, "month": 30.4 * 86_400e6, "quarter": 91.3 * 86_400e6}
+_YEAR = 365.25 * 86_400e6
+
+
+def heaped(axis: Axis) -> bool:
+    """Say whether values lie on the lines of the grid that is chosen for them more often than by chance.
+
+    People work 40 hours and are born on the first of January where nobody knows better: on lines at such
+    values the ends of cells would be the real extremes of their classes far too often. Half a step off they
+    are so less often than by chance.
+
+    Example:
+        >>> hours = np.array([40.0] * 60 + [38.0, 42.0, 7.0, 90.0] * 10)
+        >>> heaped(Axis("hours", hours, Numbers(7, 90, True)))
+        True
+    """
+    known = axis.positions[~np.isnan(axis.positions)]
+    if len(known) < _ENOUGH:
+        return False
+    match axis.domain:
+        case Numbers() as domain:
+            grid = number_grid(domain)
+            on = float((grid.below(known) == known).mean())
+            chance = min((1.0 if domain.whole else _resolution(known)) / grid.step, 1.0)
+        case Moments() as domain:
+            step = moment_step(domain)
+            if step in {"day", "minute"}:
+                return False
+            typed = domain.typed(pl.Series(known))
+            first, last = snap_moments(typed, typed, step)
+            on = max(float((first == typed).mean() or 0), float((last == typed).mean() or 0))  # type: ignore[arg-type]
+            ticks = known * (86_400_000_000 if domain.unit == "D" else 1)
+            unit = next(unit for unit in _UNITS if not np.remainder(ticks, unit).any())
+            chance = min(unit / _STEPS.get(step, _YEAR), 1.0)
+        case _:
+            return False
+    slack = max(chance / 4, 3 * np.sqrt(chance * (1 - chance) / len(known)), 0.02)
+    return bool(on > chance + slack)
+
+
+def _resolution(values: Floats) -> float:
+    """Give the last decimal that all values are written with; 0 where they have more than a few."""
+    for decimals in range(_DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        if np.abs(scaled - np.rint(scaled)).max() <= 1e-9 * max(1.0, float(np.abs(scaled).max())):
+            return float(10.0**-decimals)
+    return 0.0
