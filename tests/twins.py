@@ -135,7 +135,11 @@ def _beyond(random: Random, table: pl.DataFrame, settings: Mapping[str, Any]) ->
     """Move values beyond a declared end."""
     low, high = settings["bottom"]["age"], settings["top"]["age"]
     moved = [
-        random.randint(high, high + 60) if age >= high else random.randint(low - 60, low) if age <= low else age
+        random.randint(high, high + 60)
+        if age >= high
+        else random.randint(low - 60, low)
+        if age <= low
+        else age
         for age in table["age"]
     ]
     return table.with_columns(pl.Series("age", moved))

@@ -148,7 +148,8 @@ def test_each_missing_policy_does_what_it_says(frame: pl.DataFrame, missing: str
             assert (hidden.select(pl.all_horizontal(pl.col([*QUASI, "illness"]) == "*"))[:, 0]).all()
         case "drop":
             assert table.height == frame.height - gaps.sum()
-            assert report["dropped"] == gaps.sum()
+            crowds = int(gaps.sum()) // 3 * 3  # nobody can be subtracted out
+            assert report["dropped"] == (crowds or None)
         case "drop-any":
             assert table.height == frame.height - any_gaps.sum()
 

@@ -113,7 +113,7 @@ def test_a_nasty_name_is_escaped_and_stays_inside_every_picture(name: str) -> No
         before_and_after(name, words, EN),
         risk({name: (1.0, 0.2)}, EN),
         shares([(name, [(0.4, name), (1.0, "100 %")])], name, EN),
-        correlations([ReportRelation(columns=(name, name), before=-1, after=1)], name, EN),
+        correlations([ReportRelation.read({"columns": (name, name), "before": -1, "after": 1})], name, EN),
         frontier_svg(comparison(name, [0.1, 0.2, 0.3])),
         grouped_svg([row], title=name, amount=name),
         beside_print_svg([line]),
@@ -139,7 +139,7 @@ def test_a_figure_that_is_none_is_left_out(wrong: float) -> None:
         before_and_after("x", steps, EN),
         risk({"a": (wrong, 0.2)}, EN),
         shares([("a", [(wrong, "?")])], "t", EN),
-        correlations([ReportRelation(columns=("a", "b"), before=wrong, after=0.5)], "t", EN),
+        correlations([ReportRelation.read({"columns": ("a", "b"), "before": wrong, "after": 0.5})], "t", EN),
         frontier_svg([*comparison("m", [wrong, 0.1]), *comparison("n", [0.2, wrong])]),
         grouped_svg([bar, {**bar, "name": "o", "value": 1.0}], title="t", amount="a"),
         beside_print_svg([line, {**line, "published": 1.0, "ours": 2.0}]),
@@ -206,7 +206,7 @@ def test_numbers_are_written_in_the_language() -> None:
     large = counts("numeric", edges=[0, 0.5, 1], before=[9000, 20], after=[12000, 0])
     assert {"4,000", "0.4"} <= set(texts(inside(before_and_after("x", large, EN))))
     assert {"4.000", "0,4"} <= set(texts(inside(before_and_after("x", large, DE))))
-    pair = ReportRelation(columns=("a", "b"), before=-1, after=1)
+    pair = ReportRelation.read({"columns": ("a", "b"), "before": -1, "after": 1})
     assert "\N{MINUS SIGN}0,5" in texts(inside(correlations([pair], "t", DE)))
 
 

@@ -131,7 +131,7 @@ def test_an_attack_that_was_not_tried_says_why_in_the_language() -> None:
 
 def test_a_warning_is_told_by_its_code_and_one_without_a_known_code_stays_as_it_is() -> None:
     newer = {"code": "warning.of_a_newer_version", "values": {}}
-    notes = [Note("warning.no_k").as_dict(), Note("warning.unplaced", {"rows": 1200}).as_dict(), newer]
+    notes = [Note("warning.no_k").as_dict(), Note("choice.few", {"rows": 1200}).as_dict(), newer]
     page = text_of(draw(report(warnings=["one", "two", "something else"], notes=notes), "tr"))
     assert "k istenmedi" in page
     assert "1.200 sat" in page

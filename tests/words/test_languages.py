@@ -27,7 +27,7 @@ title = "Informe"
 [verdict]
 kept = "La promesa se cumple."
 [warning]
-unplaced = "{rows} filas no caben en ninguna clase."
+unplaced = "Algunas filas no caben en ninguna clase."
 """
 
 

@@ -117,7 +117,8 @@ def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels)
     base = float(low[closed].min())
     first, last = low[labels], high[labels]
     place = np.floor((positions - base) / step)
-    on_last = (positions == last) & (last > first) & (np.remainder(last - base, step) == 0)
+    line = np.remainder(np.where(np.isfinite(last), last, base) - base, step) == 0
+    on_last = (positions == last) & (last > first) & line
     return np.where(first == last, positions, base + (place - on_last + 0.5) * step)
 
 

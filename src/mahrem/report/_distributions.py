@@ -162,7 +162,9 @@ def _ranges(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int)
         edges = (
             number_edges(float(ends.min()), float(ends.max()), whole=whole)
             if lattice is None
-            else lattice_edges(float(ends.min()), float(ends.max()), lattice)
+            else lattice_edges(
+                float(ends.min()), float(ends.max()), lattice, beyond=bool((low == ends.max()).any())
+            )
         )
         names = {"kind": "numeric", "edges": [float(f"{edge:.12g}") for edge in edges]}
         width = 1.0 if whole else 0.0

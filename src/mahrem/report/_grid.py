@@ -65,7 +65,8 @@ def lattice_step(low: Floats, high: Floats) -> float | None:
         return None
     first, last = (np.rint(side * 10.0**decimals).astype(np.int64) for side in (low, high))
     steps = [int(np.gcd.reduce(np.diff(np.unique(np.concatenate([first, last + more]))))) for more in (0, 1)]
-    best = max(steps, key=lambda step: (_is_round(step), step))
+    plain, bands = steps
+    best = bands if _is_round(bands) and bands > plain and (plain == 1 or not _is_round(plain)) else plain
     return best / 10.0**decimals if best > 1 else None
 
 
@@ -74,14 +75,14 @@ def _is_round(step: int) -> bool:
     return str(step).rstrip("0") in {"1", "2", "5"}
 
 
-def lattice_edges(low: float, high: float, step: float, *, most: int = 24) -> Floats:
-    """Give at most ``most`` equal bins from ``low`` to beyond ``high``, each some steps of a lattice wide.
+def lattice_edges(low: float, high: float, step: float, *, most: int = 24, beyond: bool = False) -> Floats:
+    """Give at most ``most`` equal bins from ``low`` to ``high`` or beyond it, each some steps wide.
 
     Example:
         >>> lattice_edges(38, 62, 5).tolist()
         [38.0, 43.0, 48.0, 53.0, 58.0, 63.0]
     """
-    lines = math.floor((high - low) / step) + 1
+    lines = math.floor((high - low) / step) + 1 if beyond else max(math.ceil((high - low) / step), 1)
     times = next(m * 10**p for p in range(20) for m in (1, 2, 5) if -(-lines // (m * 10**p)) <= most)
     bins = -(-lines // times)
     edges: Floats = low + np.arange(bins + 1, dtype=np.float64) * (step * times)

@@ -1,0 +1,162 @@
+"""What a release hides changes nothing beside its table: twins that publish the same say the same."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+import mahrem as mh
+from mahrem.errors import PrivacyWarning
+from mahrem.table import Hierarchy
+from twins import HIDDEN, Twins, data_of, difference, draw_twins, released, report_of, told
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{PrivacyWarning.__module__}.{PrivacyWarning.__name__}")
+SLOW = settings(
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+@contextmanager
+def two_folders() -> Iterator[tuple[Path, Path]]:
+    place = Path(tempfile.mkdtemp())
+    try:
+        yield place / "first", place / "second"
+    finally:
+        shutil.rmtree(place)
+
+
+def compare_releases(twins: Twins, *, html: bool) -> str:
+    """Release both; says whether they were refused, published other tables, or the same."""
+    with two_folders() as (first, second):
+        refused = [
+            released(table, twins.settings, folder, html=html)
+            for table, folder in ((twins.first, first), (twins.second, second))
+        ]
+        if any(refused):
+            return "refused"
+        if data_of(first) != data_of(second):
+            return "other"
+        apart = difference(first, second)
+        note(f"{twins.how}: {apart}")
+        assert apart is None
+        return "same"
+
+
+@SLOW
+@given(random=st.randoms(use_true_random=False))
+def test_twins_that_publish_the_same_table_say_the_same_beside_it(random: Random) -> None:
+    compare_releases(draw_twins(random), html=False)
+
+
+@SLOW
+@given(random=st.randoms(use_true_random=False))
+def test_their_pages_and_pictures_are_the_same_too(random: Random) -> None:
+    compare_releases(draw_twins(random), html=True)
+
+
+def test_most_twins_of_every_kind_do_publish_the_same() -> None:
+    """A property of pairs that never happen would hold of anything."""
+    seen: dict[str, list[str]] = {how: [] for how in HIDDEN}
+    place = 0
+    while min(map(len, seen.values())) < 6:
+        twins = draw_twins(Random(place))
+        place += 1
+        if len(seen[twins.how]) < 6:
+            seen[twins.how].append(compare_releases(twins, html=False))
+    assert all(kinds.count("same") >= 2 for kinds in seen.values()), seen
+
+
+def people(rows: int = 60) -> pl.DataFrame:
+    random = Random(1)
+    return pl.DataFrame(
+        {
+            "name": [f"Person {place}" for place in range(rows)],
+            "age": [random.randint(1, 99) for _ in range(rows)],
+            "town": [random.choice("abc") for _ in range(rows)],
+            "illness": [random.choice(["flu", "gout", "none"]) for _ in range(rows)],
+        }
+    )
+
+
+ROLES = {"quasi": ["age", "town"], "sensitive": ["illness"], "identifier": ["name"], "k": 4, "seed": 0}
+
+
+@pytest.mark.parametrize("oldest", [105, 119])
+def test_no_figure_tells_who_is_beyond_a_top_code(tmp_path: Path, oldest: int) -> None:
+    table = people().with_columns(
+        age=pl.when(pl.col("age") == pl.col("age").max()).then(110).otherwise("age")
+    )
+    other = table.with_columns(age=pl.when(pl.col("age") == 110).then(oldest).otherwise("age"))
+    for name, source in (("a", table), ("b", other)):
+        mh.anonymize(source, output=tmp_path / name, top={"age": 70}, **ROLES)
+    assert data_of(tmp_path / "a") == data_of(tmp_path / "b")
+    assert told(tmp_path / "a") == told(tmp_path / "b")
+
+
+def test_the_loss_is_over_what_is_published_and_gives_no_range_away(tmp_path: Path) -> None:
+    income = [0.0, 10.0, 20.0, 500.0, 700.0]
+    for name, richest in (("a", 98765.43), ("b", 96234.56)):
+        table = pl.DataFrame({"income": [*income, richest]})
+        mh.anonymize(table, output=tmp_path / name, quasi=["income"], k=3, html=False)
+    assert data_of(tmp_path / "a") == data_of(tmp_path / "b")
+    assert told(tmp_path / "a") == told(tmp_path / "b")
+    low, high = 5000 / 100_000, 1.0  # [0, 5000] and [0, 100000], over what both span
+    assert report_of(tmp_path / "a")["columns"]["income"]["gcp"] == pytest.approx((low + high) / 2)
+
+
+@pytest.mark.parametrize("missing", ["drop", "suppress"])
+def test_a_recipe_knows_nothing_of_people_it_does_not_show(tmp_path: Path, missing: str) -> None:
+    table = pl.DataFrame({"a": [1] * 10 + [2] * 10 + [None], "s": ["flu", "cold"] * 10 + ["RAREDISEASE"]})
+    tree = Hierarchy.from_rows([["flu", "lung"], ["cold", "lung"], ["RAREDISEASE", "brain"]])
+    settings = {"quasi": ["a"], "sensitive": ["s"], "hierarchy": {"s": tree}, "k": 3, "l": 2}
+    mh.anonymize(table, output=tmp_path / "r", missing=missing, html=False, **settings)
+    for file in (tmp_path / "r").iterdir():
+        assert b"RAREDISEASE" not in file.read_bytes()
+        assert b"brain" not in file.read_bytes()
+
+
+def test_few_dropped_rows_are_not_counted(tmp_path: Path) -> None:
+    table = people().with_columns(age=pl.when(pl.int_range(pl.len()) < 1).then(None).otherwise("age"))
+    mh.anonymize(table, output=tmp_path / "r", missing="drop", **ROLES)
+    report = report_of(tmp_path / "r")
+    assert report["dropped"] is None
+    assert report["rows_in"] is None
+    assert report["missing"]["below"] == 4
+    assert "Fewer than 4 rows were left out" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_pandas_index_stays_behind() -> None:
+    frame = people().to_pandas().set_index("name")
+    frame.attrs["ward"] = "of Jane Roe"
+    release = mh.anonymize(frame, quasi=["age", "town"], sensitive=["illness"], k=4)
+    assert list(release.table.index) == list(range(60))
+    assert release.table.attrs == {}
+    assert "Person" not in release.table.to_string()
+
+
+@SLOW
+@given(random=st.randoms(use_true_random=False))
+def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
+    table = people(80)
+    with two_folders() as (first, second):
+        recipe = first.parent / "recipe"
+        mh.anonymize(table, output=recipe, html=False, **ROLES)
+        batch = people(40).with_columns(
+            age=pl.Series([random.choice([None, 3, 400, random.randint(1, 99)]) for _ in range(40)])
+        )
+        batch = batch.with_columns(age=pl.when(pl.int_range(40) >= 4).then(pl.lit(30)).otherwise("age"))
+        twin = batch.with_columns(age=pl.when(pl.col("age") > 300).then(999).otherwise("age"))[::-1]
+        folders = ((batch, first), (twin, second))
+        for source, folder in folders:
+            mh.apply(recipe, source, output=folder, html=random.random() < 0)
+        if data_of(first) == data_of(second):
+            assert difference(first, second) is None
