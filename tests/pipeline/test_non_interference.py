@@ -160,3 +160,35 @@ def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
             mh.apply(recipe, source, output=folder, html=random.random() < 0)
         if data_of(first) == data_of(second):
             assert difference(first, second) is None
+
+
+@pytest.mark.parametrize("how", ["beyond", "identified", "suppressed"])
+def test_a_comparison_of_methods_says_the_same_of_twins(how: str) -> None:
+    table = people().with_columns(age=pl.when(pl.int_range(60) < 1).then(None).otherwise("age"))
+    hidden = {
+        "beyond": pl.when(pl.col("age") > 80).then(pl.col("age") + 30).otherwise("age").alias("age"),
+        "identified": (pl.lit("Other ") + pl.col("name")).alias("name"),
+        "suppressed": pl.when(pl.col("age").is_null())
+        .then(pl.lit("RARE"))
+        .otherwise("illness")
+        .alias("illness"),
+    }
+    settings = {**ROLES, "missing": "suppress", "top": {"age": 80}}
+    settings.pop("k")
+    found = [
+        mh.compare(source, methods=["mondrian", "u-mondrian", "mosaic"], k=[3, 5], **settings).rows
+        for source in (table, table.with_columns(hidden[how]))
+    ]
+    first, second = ([{**row, "seconds": None} for row in rows] for rows in found)
+    assert first == second
+
+
+def test_a_figure_that_nobody_marked_does_not_reach_a_report() -> None:
+    from mahrem.disclosed import Count, Why
+    from mahrem.report import Report, ReportColumn
+
+    with pytest.raises(TypeError, match="does not say why"):
+        ReportColumn(gcp=0.5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"columns\.age\.mean does not say why"):
+        Report(columns={"age": {"mean": 41.3}})  # type: ignore[dict-item]
+    assert Report(rows=Count(3, Why.PUBLISHED)).as_dict()["rows"] == 3

@@ -224,11 +224,11 @@ def _within_limit(labels: Labels, policy: Policy) -> None:
         raise Infeasible(
             "no class of the recipe keeps the promise in this batch: every row would show nothing; "
             "anonymise it on its own, or wait for more rows",
-            reached=share,
+            reached=round(share, 2),
         )
     if limit is not None and share > limit:
         raise Infeasible(
-            f"suppression_limit={limit} is too small: {share:.4f} of the rows fit no class of the recipe "
+            f"suppression_limit={limit} is too small: {share:.2f} of the rows fit no class of the recipe "
             f"that keeps the promise; raise it, or anonymise the batch on its own",
-            reached=share,
+            reached=round(share, 2),
         )

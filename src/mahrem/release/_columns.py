@@ -143,8 +143,8 @@ def refuse_beyond_limit(share: float, policy: Policy) -> None:
     if policy.suppression_limit is not None and share > policy.suppression_limit:
         raise Infeasible(
             f"suppression_limit={policy.suppression_limit} is too small: missing values would suppress "
-            f"{share:.4f} of the rows; raise it or choose another {spelled('missing')}",
-            reached=share,
+            f"{share:.2f} of the rows; raise it or choose another {spelled('missing')}",
+            reached=round(share, 2),
         )
 
 

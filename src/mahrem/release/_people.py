@@ -101,9 +101,11 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
         if common >= least and common > most:
             most, when = common, str(earlier[0]["made"])
     if most:
-        what = "people" if prints.by_name else "different combinations of quasi-identifiers"
+        what = "the people" if prints.by_name else "the different combinations of quasi-identifiers"
+        share = round(most / prints.people, 1)  # no count: it would say whether one more is there
+        some = f"about {share:.0%} of" if share else "some of"
         warnings.warn(
-            f"{most} of {prints.people} {what} are also in an earlier release ({when}): laid side by side, "
+            f"{some} {what} are also in an earlier release ({when}): laid side by side, "
             f"the two can tell more than each promises (composition); replace the earlier one, or measure "
             f"it with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
             PrivacyWarning,
