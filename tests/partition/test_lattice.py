@@ -22,6 +22,7 @@ from mahrem.models import (
     EqualCloseness,
     KAnonymity,
     PrivacyModel,
+    ShownPresence,
     counts_of,
 )
 from mahrem.partition import (
@@ -457,7 +458,8 @@ def test_datafly_generalises_the_column_with_most_values() -> None:
         ((KAnonymity(2), DistinctDiversity(2)), (True, True)),
         ((KAnonymity(2), EntropyDiversity(2)), (True, False)),
         ((EqualCloseness(0.2),), (True, False)),
-        ((KAnonymity(2), DeltaPresence(0.1, 0.5)), (False, False)),
+        ((KAnonymity(2), DeltaPresence(0.1, 0.5)), (True, False)),
+        ((KAnonymity(2), ShownPresence(0.1, 0.5)), (False, False)),
     ],
 )
 def test_the_judge_declares_its_algebra(said: tuple[PrivacyModel, ...], algebra: tuple[bool, bool]) -> None:

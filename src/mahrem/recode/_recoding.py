@@ -70,6 +70,36 @@ def leaf_cells(text: pl.Series, leaves: Integers, everything: int, *, empty: Mas
     )
 
 
+def first_cells(cells: Cells, classes: int) -> Cells:
+    """Give the cells of the first classes alone."""
+    return Cells(
+        text=cells.text.head(classes),
+        low=None if cells.low is None else cells.low.head(classes),
+        high=None if cells.high is None else cells.high.head(classes),
+        ncp=cells.ncp[:classes],
+        iloss=cells.iloss[:classes],
+        exact=cells.exact[:classes],
+        suppressed=cells.suppressed[:classes],
+    )
+
+
+def with_more(cells: Cells, more: Cells) -> Cells:
+    """Put the cells of further classes, which have no ends, after those of a column."""
+
+    def ends(typed: pl.Series | None) -> pl.Series | None:
+        return None if typed is None else typed.extend_constant(None, len(more.text))
+
+    return Cells(
+        text=pl.concat([cells.text, more.text]),
+        low=ends(cells.low),
+        high=ends(cells.high),
+        ncp=np.concatenate([cells.ncp, more.ncp]),
+        iloss=np.concatenate([cells.iloss, more.iloss]),
+        exact=np.concatenate([cells.exact, more.exact]),
+        suppressed=np.concatenate([cells.suppressed, more.suppressed]),
+    )
+
+
 def whole_numbers(floats: Floats) -> Integers:
     """Give positions as whole numbers, 0 where there is none."""
     return np.where(np.isnan(floats), 0, floats).astype(np.int64)
