@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -133,14 +133,38 @@ class Admission:
         return admitted
 
     def _judge(self, rows: Rows, offsets: Offsets) -> Mask:
+        return self._decide(self._tally(rows, offsets), len(offsets) - 1)
+
+    def _tally(self, rows: Rows, offsets: Offsets) -> dict[int, Counts]:
+        """Count the column of every promise in candidates; several promises about one count it once."""
         sizes = self._sizes(rows, offsets)
-        admitted: Mask = np.ones(len(sizes), np.bool_)
-        seen: dict[int, Counts] = {}  # several promises about one column count it once
+        columns = {id(values): values for _, values in self.promises}
+        return {key: self._counts(values, sizes, rows, offsets) for key, values in columns.items()}
+
+    def _decide(self, tally: Mapping[int, Counts], candidates: int) -> Mask:
+        admitted: Mask = np.ones(candidates, np.bool_)
         for model, values in self.promises:
-            if id(values) not in seen:
-                seen[id(values)] = self._counts(values, sizes, rows, offsets)
-            admitted &= model.holds(seen[id(values)])
+            admitted &= model.holds(tally[id(values)])
         return admitted
+
+    def judges_again(self, rows: Rows, offsets: Offsets) -> Callable[[Mask], Mask]:
+        """Count candidates once, to judge them in several tables: give the rows that are shown.
+
+        The answer is that of :meth:`among`. Only if a value no longer occurs are candidates counted anew.
+        """
+        tally = self._tally(rows, offsets)
+
+        def judge(shown: Mask) -> Mask:
+            among = self.among(shown)
+            if not isinstance(among, Admission):
+                return among(rows, offsets)
+            moved = {
+                key: replace(counts, table=among._tables.get(key, counts.table))  # noqa: SLF001 - one of us
+                for key, counts in tally.items()
+            }
+            return among._decide(moved, len(offsets) - 1)  # noqa: SLF001
+
+        return judge
 
     def _counts(self, values: Values | None, sizes: Sizes, rows: Rows, offsets: Offsets) -> Counts:
         if values is None:

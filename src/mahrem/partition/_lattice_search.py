@@ -149,7 +149,7 @@ class Search:
             left = with_the_rest(labels, sizes, shown, self._of_suppressed, self.budget)
             if left is None:
                 return Judged(shown, stands=False)
-            shown = classes_left(labels, left, self.admits) if self._relative else left  # type: ignore[arg-type]
+            shown = classes_left(labels, sizes, left, self.admits) if self._relative else left  # type: ignore[arg-type]
             if shown.sum() == left.sum():
                 break
         return Judged(shown, stands=True)

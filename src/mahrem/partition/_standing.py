@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from mahrem import arrays
@@ -35,7 +38,58 @@ def rows_shown(labels: Labels, shown: Mask) -> Mask:
     return np.append(shown, np.False_)[labels]  # the last place is label -1
 
 
-def classes_left(labels: Labels, wanted: Mask, admits: Admission) -> Mask:
+@dataclass(frozen=True)
+class _Classes:
+    """Classes that may be shown, counted once and judged in the tables that some of them make."""
+
+    labels: Labels
+    sizes: Sizes  # (c,) rows of each class that count
+    wanted: Mask
+    judge: Callable[[Mask], Mask]
+
+    @classmethod
+    def of(cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) -> _Classes:
+        numbers = np.append(np.where(wanted, np.cumsum(wanted) - 1, -1), -1)  # the last place is label -1
+        grouped = arrays.rows_by_label(numbers[labels], int(wanted.sum()))
+        return cls(labels, sizes, wanted, admits.judges_again(*grouped))
+
+    def admitted_among(self, left: Mask) -> Mask:
+        """Say which classes are admitted in the table that some of them make."""
+        admitted: Mask = np.zeros(len(left), np.bool_)
+        admitted[self.wanted] = self.judge(rows_shown(self.labels, left))
+        return admitted
+
+    def rows(self, left: Mask) -> int:
+        return int(self.sizes[left].sum())
+
+    def thinned(self, left: Mask, *, by_halves: bool = False) -> Mask:
+        """Take refused classes away until all that are left stand; by halves, the smallest first."""
+        left = left.copy()
+        while left.any():
+            refused = np.flatnonzero(left & ~self.admitted_among(left))
+            if not len(refused):
+                break
+            if by_halves:
+                refused = refused[np.argsort(self.sizes[refused], kind="stable")]
+                refused = refused[: -(-len(refused) // 2)]
+            left[refused] = False
+        return left
+
+    def grown(self, left: Mask) -> Mask | None:
+        """Let in refused classes that the smaller table admits, as many as show more rows in the end."""
+        back = np.flatnonzero(self.admitted_among(left) & ~left)
+        back = back[np.argsort(-self.sizes[back], kind="stable")]
+        while len(back):
+            tried = left.copy()
+            tried[back] = True
+            grown = self.thinned(tried)
+            if self.rows(grown) > self.rows(left):
+                return grown
+            back = back[: len(back) // 2]
+        return None
+
+
+def classes_left(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) -> Mask:
     """Suppress classes until all that are left keep the promise in the table that they make.
 
     What is suppressed is not published, so that the table the rest is compared with changes. Each round takes
@@ -45,22 +99,17 @@ def classes_left(labels: Labels, wanted: Mask, admits: Admission) -> Mask:
         - Every class that is left is admitted among the rows of those that are left.
         - Nothing is left that was not wanted.
     """
-    left = wanted
-    while left.any():
-        again = admitted_classes(labels, left, admits.among(rows_shown(labels, left)))
-        if again.sum() == left.sum():
-            break
-        left = again
-    return left
+    return _Classes.of(labels, sizes, wanted, admits).thinned(wanted)
 
 
 def standing_classes(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) -> Mask:
     """Give classes that keep the promise in the table that they make, and reconsider those refused.
 
-    First all that are wanted are thinned out until the rest stands (:func:`classes_left`). In the smaller
-    table a class that was refused may be admitted: all of these are let in and the whole is thinned out
-    again. If that shows no more rows than before, only the larger half of them is let in, and so on. Each
-    gain shows more rows than before, of which there are finitely many, so it ends.
+    First all that are wanted are thinned out until the rest stands, once taking away all that is refused in
+    each round and once only the smaller half of it; what shows more rows counts. In the smaller table a class
+    that was refused may be admitted: all of these are let in and the whole is thinned out again. If that
+    shows no more rows than before, only the larger half of them is let in, and so on. Each gain shows more
+    rows than before, of which there are finitely many, so it ends.
 
     Args:
         labels: ``(n,)`` class of each row, -1 = none.
@@ -72,28 +121,14 @@ def standing_classes(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admissi
         - Every class that is left is admitted among the rows of those that are left.
         - No fewer rows are shown than without reconsidering.
     """
-    left = classes_left(labels, wanted, admits)
-    while left.any():
-        back = admitted_classes(labels, wanted & ~left, admits.among(rows_shown(labels, left)))
-        grown = _let_in(labels, left, back, admits, sizes)
-        if grown is None:
-            break
+    classes = _Classes.of(labels, sizes, wanted, admits)
+    left = classes.thinned(wanted)
+    if left.sum() == wanted.sum():
+        return left
+    left = max(left, classes.thinned(wanted, by_halves=True), key=classes.rows)
+    while (grown := classes.grown(left)) is not None:
         left = grown
     return left
-
-
-def _let_in(labels: Labels, left: Mask, back: Mask, admits: Admission, sizes: Sizes) -> Mask | None:
-    """Let classes in, as many as show more rows in the end; None when none do."""
-    coming = np.flatnonzero(back)
-    coming = coming[np.argsort(-sizes[coming], kind="stable")]
-    while len(coming):
-        tried = left.copy()
-        tried[coming] = True
-        grown = classes_left(labels, tried, admits)
-        if sizes[grown].sum() > sizes[left].sum():
-            return grown
-        coming = coming[: len(coming) // 2]
-    return None
 
 
 def with_the_rest(labels: Labels, sizes: Sizes, shown: Mask, admits: Admits, most: int) -> Mask | None:
