@@ -18,7 +18,7 @@ from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, Whole, first_cells, render, with_more
 from mahrem.release import Policy, in_parallel, recoding_of
-from mahrem.table import FORMATS, Axis, Cells, as_polars
+from mahrem.table import FORMATS, Axis, Cells, Leaves, as_polars
 from mahrem.table.reading import pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
@@ -83,7 +83,16 @@ class Draft:
             promises=self.prepared.promises,
             sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
             decimal=self.policy.decimal,
+            trees={
+                axis.name: axis.domain.hierarchy
+                for axis in self.prepared.axes
+                if isinstance(axis.domain, Leaves) and self._labelled(axis.name)
+            },
         )
+
+    def _labelled(self, name: str) -> bool:
+        """Say whether cells show labels of a tree that was given or learnt; other trees are made of ranges."""
+        return self.prepared.columns[name].hierarchy is not None or self.prepared.automatic is not None
 
     @property
     def _form(self) -> Form:

@@ -125,6 +125,7 @@ def audit(
         promises=policy.promises() or (Promise(KAnonymity(1), None),),
         sensitive=_sensitive(policy, table, passes),
         decimal=policy.decimal,
+        trees=hierarchies_of(policy, quasi),
     )
     verdict = verify(
         table,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, Outcome, Promise
-from mahrem.table import Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.verify._verify import Claims
 
 _TOLERANCE = 1e-9
 _BLOCK = 1 << 24  # pairs of class and person compared at a time: bounds memory, not the result
@@ -33,7 +37,7 @@ def presence(
     labels: Integers,
     sizes: Sizes,
     population: pl.DataFrame,
-    quasi: Sequence[str],
+    claims: Claims,
     suppressed: int,
 ) -> Presence:
     """Say for each person of a public table how likely they are among the rows of a published one.
@@ -48,6 +52,7 @@ def presence(
 
     Compares every class with every person, so the cost is their product: overlapping cells cannot be sorted.
     """
+    quasi = claims.quasi
     first = np.zeros(len(sizes), np.int64)
     first[labels] = np.arange(len(labels))
     shown = part.select(quasi)[first]
@@ -57,7 +62,10 @@ def presence(
     starred = stars.to_series().to_numpy()
     hidden = suppressed + int(sizes[starred].sum())
     shown, sizes = shown.filter(pl.Series(~starred)), sizes[~starred]
-    inside = [_inside(shown[name].cast(pl.String), population[name].cast(pl.String)) for name in quasi]
+    inside = [
+        _inside(shown[name].cast(pl.String), population[name].cast(pl.String), claims.trees.get(name))
+        for name in quasi
+    ]
     chance, fitted = np.zeros(population.height), np.zeros(population.height, np.bool_)
     step = max(1, _BLOCK // max(population.height, 1))
     for start in range(0, len(sizes), step):
@@ -96,17 +104,22 @@ def judge_presence(promise: Promise, found: Presence) -> Outcome:
     )
 
 
-def _inside(cells: pl.Series, values: pl.Series) -> Inside:
+def _inside(cells: pl.Series, values: pl.Series, tree: Hierarchy | None) -> Inside:
     low, high = read_ranges(cells)
     at, _ = read_ranges(values)
     ranged = np.isfinite(low) | np.isfinite(high)
+    if tree is not None:  # its labels may look like numbers
+        labels = pl.concat([tree.cells(level) for level in range(tree.levels)])
+        ranged &= ~cells.is_in(labels.implode()).fill_null(value=False).to_numpy()
     distinct = values.unique(maintain_order=True)
     value_at = _codes(values, distinct)
     words = cells.filter(pl.Series(~ranged)).unique(maintain_order=True)
     word_at = _codes(cells, words)
-    covers = np.array([_covers(read_cell(word), distinct) for word in words]).reshape(
-        len(words), len(distinct)
-    )
+    covers = np.zeros((len(words), len(distinct)), np.bool_)
+    for number, word in enumerate(words):
+        covers[number] = _covers(read_cell(word), distinct)
+    if tree is not None:
+        covers |= _below(tree, words, distinct)
 
     def block(part: slice) -> Mask:
         fits = (low[part, None] <= at) & (at <= high[part, None])
@@ -115,6 +128,20 @@ def _inside(cells: pl.Series, values: pl.Series) -> Inside:
         return fits
 
     return block
+
+
+def _below(tree: Hierarchy, words: pl.Series, values: pl.Series) -> Mask:
+    """Say which values lie below the node that a cell names, at whatever level there is one."""
+    text = values.str.strip_chars()
+    known = tree.find(text.drop_nulls().unique())
+    leaf = text.replace_strict(known["leaf"], known["code"], default=None, return_dtype=pl.Int64)
+    place = np.flatnonzero(leaf.is_not_null().to_numpy())
+    below: Mask = np.zeros((len(words), len(values)), np.bool_)
+    for level in range(tree.levels):
+        shown = tree.cells(level).gather(tree.nodes[level][leaf.drop_nulls().to_numpy()])
+        at = _codes(shown, words)
+        below[at[at >= 0], place[at >= 0]] = True
+    return below
 
 
 def _codes(series: pl.Series, distinct: pl.Series) -> Integers:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
-from mahrem.table import Column, encode_sensitive
+from mahrem.table import Column, Hierarchy, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
 
@@ -30,12 +30,14 @@ class Claims:
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
         decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
+        trees: Hierarchies of quasi-identifiers whose labels stand in cells: whom such a cell fits.
     """
 
     quasi: Sequence[str]
     promises: Sequence[Promise]
     sensitive: Mapping[str, Column] = field(default_factory=dict)
     decimal: str | None = None
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +151,7 @@ def verify(
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
-            present.append(presence(part.rows, part.labels, part.sizes, population, quasi, left_out))
+            present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
         del part, counts, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
