@@ -2,9 +2,9 @@
 
     python scripts/campaign.py --tables 100000 --seed 1 --seconds 3600
 
-The table of number i is made from the seed alone (``--seed`` + i), so that a run can be divided among machines
-and any table be made again. It prints how many tables of each method and model were released, could not be, or
-were refused. What is wrong is made smaller and printed; the exit code is then 1.
+The table of number i is made from the seed alone (``--seed`` + i), so that a run can be divided among
+machines and any table be made again. It prints how many tables of each method and model were released, could
+not be, or were refused. What is wrong is made smaller and printed; the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def tabulate(campaign: Campaign) -> None:
 
 def main() -> int:
     """Run it from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
@@ -104,7 +106,8 @@ def main() -> int:
     tabulate(campaign)
     took = time.monotonic() - began
     counted = ", ".join(f"{times:,} {outcome}" for outcome, times in campaign.totals().most_common())
-    print(f"seed {asked.seed}: {campaign.tables:,} tables in {took:.0f} s: {counted}; {len(campaign.wrong)} wrong")
+    print(f"seed {asked.seed}: {campaign.tables:,} tables in {took:.0f} s: {counted}")
+    print(f"{len(campaign.wrong)} wrong")
     return int(bool(campaign.wrong))
 
 

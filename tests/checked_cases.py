@@ -29,15 +29,7 @@ def check_case(case: Case, folder: Path) -> tuple[str, list[str]]:
     """Give what came of a case (``released``, ``infeasible``, ``refused``) and what is wrong with it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    said = dict(case.settings)
-    if case.trees:
-        said["hierarchy"] = {name: Hierarchy.from_rows(rows) for name, rows in case.trees.items()}
-    if case.population is not None:
-        said["population"] = case.everyone
-    if case.format is not None:
-        said |= {"format": case.format, "output": folder / "release"}
-    if case.database:
-        said["to"] = (str(folder / "published.duckdb"), "shown")
+    said = _said(case, folder)
     try:
         release = mh.anonymize(_given(case, folder), **said)
     except Infeasible:
@@ -48,16 +40,25 @@ def check_case(case: Case, folder: Path) -> tuple[str, list[str]]:
         return "refused", []
     except Exception as error:  # noqa: BLE001 - any other is a fault
         return "broken", [f"crash: {type(error).__name__}: {error}"]
-    wrong = []
-    for published in _published(case, release, folder):
-        wrong += list(_faults(case, published))
-    if case.format is not None and "subject" not in said and not mh.audit(folder / "release", **_again(said)).holds:
-        wrong.append("its own audit says that it does not hold")
+    wrong = [fault for published in _published(case, release, folder) for fault in _faults(case, published)]
+    if case.format is not None and "subject" not in said:
+        again = {name: said[name] for name in ("hierarchy", "population") if name in said}
+        if not mh.audit(folder / "release", **again).holds:
+            wrong.append("its own audit says that it does not hold")
     return "released", wrong
 
 
-def _again(said: dict[str, Any]) -> dict[str, Any]:
-    return {name: said[name] for name in ("hierarchy", "population") if name in said}
+def _said(case: Case, folder: Path) -> dict[str, Any]:
+    said = dict(case.settings)
+    if case.trees:
+        said["hierarchy"] = {name: Hierarchy.from_rows(rows) for name, rows in case.trees.items()}
+    if case.population is not None:
+        said["population"] = case.everyone
+    if case.format is not None:
+        said |= {"format": case.format, "output": folder / "release"}
+    if case.database:
+        said["to"] = (str(folder / "published.duckdb"), "shown")
+    return said
 
 
 def _given(case: Case, folder: Path) -> Any:
@@ -91,7 +92,8 @@ def _published(case: Case, release: Any, folder: Path) -> Iterator[Rows]:
             read = database.execute("SELECT * FROM shown")
             names = [column[0] for column in read.description or ()]
             yield [
-                {name: _text(value) for name, value in zip(names, row, strict=True)} for row in read.fetchall()
+                {name: _text(value) for name, value in zip(names, row, strict=True)}
+                for row in read.fetchall()
             ]
 
 
@@ -144,11 +146,15 @@ def _faults(case: Case, published: Rows) -> Iterator[str]:
     originals = [by_tag[tag] for tag in tags]
     yield from _suppression(case, expected, shown, originals, len(hidden))
     yield from _cells(case, shown, originals)
-    joined = [{**original, **{name: row[name] for name in _quasi(case, names)}} for row, original in zip(shown, originals, strict=True)]
+    joined = [
+        {**original, **{name: row[name] for name in _quasi(case, names)}}
+        for row, original in zip(shown, originals, strict=True)
+    ]
     found = oracle.classes(joined, _quasi(case, names))
     yield from _promises(case, found)
     if case.population is not None:
         yield from _presence(case, found, len(hidden))
+
 
 def _tag(row: dict[str, Any]) -> str:
     return str(int(float(row["tag"])))
@@ -166,12 +172,16 @@ def _expected(case: Case) -> Rows:
 
 def _columns(case: Case, names: Sequence[str]) -> list[str]:
     plain = [name for name in case.types if name != "person"]
-    return [shown for name in plain for shown in ([name] if name in names else [f"{name}_min", f"{name}_max"])]
+    return [
+        shown for name in plain for shown in ([name] if name in names else [f"{name}_min", f"{name}_max"])
+    ]
 
 
 def _quasi(case: Case, names: Sequence[str]) -> list[str]:
     quasi = case.settings["quasi"]
-    return [shown for name in quasi for shown in ([name] if name in names else [f"{name}_min", f"{name}_max"])]
+    return [
+        shown for name in quasi for shown in ([name] if name in names else [f"{name}_min", f"{name}_max"])
+    ]
 
 
 def _suppression(case: Case, expected: Rows, shown: Rows, originals: Rows, hidden: int) -> Iterator[str]:
@@ -208,7 +218,11 @@ def _cells(case: Case, shown: Rows, originals: Rows) -> Iterator[str]:
             elif f"{name}_min" in row:
                 low, high = row[f"{name}_min"], row[f"{name}_max"]
                 ends = f"[{low}, {high}]"
-                if low is not None and original[name] is not None and not oracle.holds_value(ends, original[name]):
+                if (
+                    low is not None
+                    and original[name] is not None
+                    and not oracle.holds_value(ends, original[name])
+                ):
                     yield f"{name}: {ends} does not hold {original[name]!r}"
         for name in (*case.settings.get("sensitive", ()), *case.settings["insensitive"]):
             if not _unchanged(row[name], original[name]):
@@ -272,7 +286,10 @@ def _presence(case: Case, found: list[list[oracle.Row]], hidden: int) -> Iterato
     said = case.settings
     low, high = said["delta_presence"]
     assert case.population is not None
-    people = [{name: _word(person[name]) if name in case.trees else person[name] for name in said["quasi"]} for person in case.population]
+    people = [
+        {name: _word(person[name]) if name in case.trees else person[name] for name in said["quasi"]}
+        for person in case.population
+    ]
     chance, fits = oracle.chances(found, hidden, people, said["quasi"], case.trees)
     loose = said.get("known_absence") == "allowed"
     for likely, fitting in zip(chance, fits, strict=True):
@@ -290,7 +307,16 @@ def shrunk(case: Case, folder: Path) -> Case:
 
     for tried in (replace(case, format=None), replace(case, source="polars"), replace(case, database=False)):
         case = tried if tried != case and wrong(tried) else case
-    for name in ("jitter", "suppress", "seed", "cells", "strategy", "bounds", "suppression_limit", "suppressed"):
+    for name in (
+        "jitter",
+        "suppress",
+        "seed",
+        "cells",
+        "strategy",
+        "bounds",
+        "suppression_limit",
+        "suppressed",
+    ):
         fewer = {key: value for key, value in case.settings.items() if key != name}
         tried = replace(case, settings=fewer)
         case = tried if name in case.settings and wrong(tried) else case

@@ -72,7 +72,7 @@ def same(text: str, value: object) -> bool:
     return isinstance(value, str) and text.strip() == value.strip()  # blanks around a word do not count
 
 
-def holds_value(cell: str | None, value: object, ancestors: Sequence[str] = ()) -> bool:  # noqa: C901, PLR0912
+def holds_value(cell: str | None, value: object, ancestors: Sequence[str] = ()) -> bool:
     """Say whether a published cell allows a value."""
     if cell == "*":
         return True
@@ -214,7 +214,9 @@ def likeness(beta: float, *, enhanced: bool) -> Judge:
 def disclosure(delta: float) -> Judge:
     def judge(inside: list[Any], table: list[Any]) -> bool:
         p = shares(inside)
-        return all(value in p and abs(math.log(p[value] / q)) < delta + _CLOSE for value, q in shares(table).items())
+        return all(
+            value in p and abs(math.log(p[value] / q)) < delta + _CLOSE for value, q in shares(table).items()
+        )
 
     return judge
 

@@ -11,7 +11,21 @@ import polars as pl
 
 from mahrem.partition import METHODS
 
-WORDS = ["flu", "gout", "a, b", "{x}", '"quoted"', "*", "[1, 2]", " blank ", "ünal", "=1+1", "-x", "061**", "none"]
+WORDS = [
+    "flu",
+    "gout",
+    "a, b",
+    "{x}",
+    '"quoted"',
+    "*",
+    "[1, 2]",
+    " blank ",
+    "ünal",
+    "=1+1",
+    "-x",
+    "061**",
+    "none",
+]
 TREE_WORDS = ["cold", "flu", "gout", "arthritis", "hiv", "a, b", "*x", "{y}"]
 ILLNESSES = ["flu", "gout", "hiv", "cancer", "ms"]
 STAGES = ["low", "middle", "high", "worst"]
@@ -51,7 +65,9 @@ class Case:
             return replace(self, rows=rows)
         quasi = self.settings["quasi"]
         others = self.population[len(self.rows) :]
-        return replace(self, rows=rows, population=[*({name: row[name] for name in quasi} for row in rows), *others])
+        return replace(
+            self, rows=rows, population=[*({name: row[name] for name in quasi} for row in rows), *others]
+        )
 
     @property
     def model(self) -> str:
@@ -67,7 +83,7 @@ class Case:
 
 def random_case(seed: int) -> Case:
     """Make the case of a seed."""
-    rng = random.Random(seed)  # noqa: S311 - tables, no secrets
+    rng = random.Random(seed)
     count = rng.choice([1, 2, 3, 5, 8, 13, 20, 30, 45])
     method = rng.choice(list(METHODS))
     present = rng.random() < 0.12 and (method in FULL_DOMAIN or rng.random() < 0.5)
@@ -78,9 +94,7 @@ def random_case(seed: int) -> Case:
     columns = [*quasi, *sensitive, _Column("note", pl.String, lambda: rng.choice(WORDS), gaps=0.1)]
     people = max(1, count // rng.choice([1, 1, 2, 3]))
     columns.append(_Column("person", pl.String, lambda: f"P{rng.randrange(people)}"))
-    rows = [
-        {column.name: column.draw(rng) for column in columns} | {"tag": place} for place in range(count)
-    ]
+    rows = [{column.name: column.draw(rng) for column in columns} | {"tag": place} for place in range(count)]
     types = {column.name: column.type for column in columns} | {"tag": pl.Int64}
     settings = _settings(rng, method, [column.name for column in quasi], sensitive, present=present)
     trees = {column.name: column.tree for column in [*quasi, *sensitive] if column.tree}
@@ -90,7 +104,9 @@ def random_case(seed: int) -> Case:
     population = None
     if present:
         names = settings["quasi"]
-        others = [{column.name: column.draw(rng) for column in quasi} for _ in range(rng.randrange(2 * count + 1))]
+        others = [
+            {column.name: column.draw(rng) for column in quasi} for _ in range(rng.randrange(2 * count + 1))
+        ]
         population = [*({name: row[name] for name in names} for row in rows), *others]
     return Case(
         seed,
@@ -121,7 +137,9 @@ class _Column:
 
 def _quasi(rng: random.Random, name: str) -> _Column:
     gaps = rng.choice([0.0, 0.0, 0.1, 0.4])
-    kind = rng.choice(["whole", "float", "day", "moment", "word", "code", "ordinal", "tree", "numbers", "same"])
+    kind = rng.choice(
+        ["whole", "float", "day", "moment", "word", "code", "ordinal", "tree", "numbers", "same"]
+    )
     few = rng.choice([2, 4, 12, 60])
     if kind == "whole":
         low = rng.choice([0, -20, 10**9, 18])
@@ -149,7 +167,10 @@ def _quasi(rng: random.Random, name: str) -> _Column:
         tree = _tree(rng, TREE_WORDS)
         return _Column(name, pl.String, lambda: rng.choice(tree)[0], gaps, tree=tree)
     if kind == "numbers":
-        tree = [[str(age), f"{age // 5 * 5} to {age // 5 * 5 + 4}", "all" if age < 15 else "old"] for age in range(30)]
+        tree = [
+            [str(age), f"{age // 5 * 5} to {age // 5 * 5 + 4}", "all" if age < 15 else "old"]
+            for age in range(30)
+        ]
         return _Column(name, pl.Int64, lambda: rng.randrange(30), gaps, tree=tree)
     return _Column(name, pl.Int64, lambda: 7, gaps)
 
@@ -197,14 +218,17 @@ def _settings(
             said["suppressed"] = "keep-sensitive"
     elif method == "kanonymeans*":
         said["options"] = {"evaluations": 2}
-    if present:
-        low, high = sorted(rng.choice([0.0, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) for _ in range(2))
-        said |= {"delta_presence": (low, high), "bounds": "exact"}
-        said["missing"] = rng.choice(["category", "drop"])
-        if rng.random() < 0.3:
-            said["known_absence"] = rng.choice(["allowed", "refused"])
-        return said
-    said["bounds"] = rng.choice(["grid", "grid", "exact"])
+    return said | (_presence(rng) if present else _cells(rng, method, quasi))
+
+
+def _presence(rng: random.Random) -> dict[str, Any]:
+    low, high = sorted(rng.choice([0.0, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) for _ in range(2))
+    said = {"delta_presence": (low, high), "bounds": "exact", "missing": rng.choice(["category", "drop"])}
+    return said | ({"known_absence": rng.choice(["allowed", "refused"])} if rng.random() < 0.3 else {})
+
+
+def _cells(rng: random.Random, method: str, quasi: list[str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"bounds": rng.choice(["grid", "grid", "exact"]), "seed": rng.randrange(100)}
     if method not in FULL_DOMAIN:
         said["strategy"] = rng.choice(["strict", "strict", "relaxed"])
         said["cells"] = rng.choice(["text"] * 6 + ["pairs", "midpoint"])
@@ -212,7 +236,6 @@ def _settings(
             said["jitter"] = 0.2
     if rng.random() < 0.1:
         said["suppress"] = [rng.choice(quasi)]
-    said["seed"] = rng.randrange(100)
     return said
 
 

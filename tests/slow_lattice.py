@@ -213,7 +213,9 @@ class SlowSearch:
         """Let small classes join the rest until it may be left out."""
         joining = sorted(kept, key=lambda rows: (self.size(rows), -len(rows)))
         steps = {0, *(1 << step for step in range(len(joining).bit_length()))}
-        most = max((j for j in range(len(joining)) if self._refused(kept, joining[:j]) <= self.budget), default=-1)
+        most = max(
+            (j for j in range(len(joining)) if self._refused(kept, joining[:j]) <= self.budget), default=-1
+        )
         for step in sorted({*(j for j in steps if j <= most), most} - {-1}):
             shown_now = [rows for rows in kept if rows not in joining[:step]]
             rest = [row for rows in classes if rows not in shown_now for row in rows]

@@ -132,7 +132,9 @@ def test_the_population_is_in_no_loss(name: str) -> None:
     members = np.arange(len(leaves)) < 4
     table = Table((FOUR, FOUR), leaves, np.zeros(len(leaves), np.int64), members)
     said = (KAnonymity(2), DeltaPresence(0, 1))
-    found = build_method(name, hierarchies=table.trees, options={"loss": "dm"})(table.points, table.admits(*said))
+    found = build_method(name, hierarchies=table.trees, options={"loss": "dm"})(
+        table.points, table.admits(*said)
+    )
     assert isinstance(found.how, Levels)
     assert found.how.loss == sum((found.labels[:4] == label).sum() ** 2 for label in range(found.classes))
     assert found.classes == len(set(found.labels[:4].tolist()))
@@ -141,10 +143,14 @@ def test_the_population_is_in_no_loss(name: str) -> None:
 def test_people_nobody_may_know_to_be_absent_refuse_a_node() -> None:
     leaves = np.array([[0], [0], [0], [0], [2], [2]])
     table = Table((FOUR,), leaves, np.zeros(6, np.int64), np.array([True, True, False, False, False, False]))
-    strict = build_method("flash", hierarchies=table.trees)(table.points, table.admits(DeltaPresence(0.3, 0.6)))
+    strict = build_method("flash", hierarchies=table.trees)(
+        table.points, table.admits(DeltaPresence(0.3, 0.6))
+    )
     assert strict.how is not None
     assert strict.how.levels == (2,)
-    loose = build_method("flash", hierarchies=table.trees)(table.points, table.admits(ShownPresence(0.3, 0.6)))
+    loose = build_method("flash", hierarchies=table.trees)(
+        table.points, table.admits(ShownPresence(0.3, 0.6))
+    )
     assert loose.how is not None
     assert loose.how.levels == (0,)
     assert loose.labels.tolist() == [0, 0, 0, 0, -1, -1]

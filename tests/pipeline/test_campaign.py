@@ -68,7 +68,9 @@ PUBLISHED = [{"q0": "[0, 5]", "s0": "flu", "note": "x", "tag": str(number)} for 
         ({"l": 2}, {}, "l-distinct"),
     ],
 )
-def test_the_oracle_sees_what_is_wrong(settings: dict[str, Any], changed: dict[str, Any], said: str | None) -> None:
+def test_the_oracle_sees_what_is_wrong(
+    settings: dict[str, Any], changed: dict[str, Any], said: str | None
+) -> None:
     case = Case(0, CASE.rows, dict.fromkeys(["q0", "s0", "note", "tag"], str), {**CASE.settings, **settings})
     published = [{**PUBLISHED[0], **changed}, *PUBLISHED[1:]]
     found = list(_faults(case, published))
@@ -81,8 +83,8 @@ def test_the_oracle_sees_what_is_wrong(settings: dict[str, Any], changed: dict[s
         ("[1, 3]", 2, True),
         ("[1, 3]", 4, False),
         ("[-inf, 3]", -9.5, True),
-        ("{flu, \"a, b\", }", "a, b", True),
-        ("{flu, \"a, b\", }", None, True),
+        ('{flu, "a, b", }', "a, b", True),
+        ('{flu, "a, b", }', None, True),
         ("{flu, gout}", None, False),
         ("{flu, gout}", "hiv", False),
         ("061**", "06100", True),
@@ -95,6 +97,6 @@ def test_the_oracle_sees_what_is_wrong(settings: dict[str, Any], changed: dict[s
         ("lung", "flu", False),
     ],
 )
-def test_the_oracle_reads_cells(cell: str | None, value: object, holds: bool) -> None:
+def test_the_oracle_reads_cells(cell: str | None, value: object, *, holds: bool) -> None:
     assert oracle.holds_value(cell, value) is holds
     assert oracle.holds_value("lung", "flu", ["flu", "lung"])

@@ -127,7 +127,9 @@ def test_cells_of_a_given_hierarchy_fit_whoever_is_below_them(tmp_path: Path) ->
 
 def test_without_people_around_them_suppressed_rows_are_refused() -> None:
     table, everyone = crowd()
-    published = table.with_columns(town=pl.when(pl.col("town") == "manisa").then(pl.lit("*")).otherwise("town"))
+    published = table.with_columns(
+        town=pl.when(pl.col("town") == "manisa").then(pl.lit("*")).otherwise("town")
+    )
     said = {"quasi": "town", "bounds": "exact", "delta_presence": (0.0, 0.4), "population": everyone}
     assert not mh.audit(published, **said).holds
     assert mh.audit(published, **{**said, "delta_presence": (0.0, 1.0)}).holds
@@ -171,7 +173,10 @@ def patients() -> pl.DataFrame:
     return pl.DataFrame(
         {
             "town": ["ankara"] * 20 + ["konya"] * 8 + ["izmir"] * 3 + ["manisa"],
-            "illness": ["flu", "gout"] * 10 + ["flu", "flu", "flu", "gout"] * 2 + ["flu", "flu", "gout"] + ["flu"],
+            "illness": ["flu", "gout"] * 10
+            + ["flu", "flu", "flu", "gout"] * 2
+            + ["flu", "flu", "gout"]
+            + ["flu"],
             "ward": [f"w{number}" for number in range(32)],
         }
     )
@@ -232,6 +237,8 @@ def test_a_recipe_does_not_know_the_suppressed(tmp_path: Path) -> None:
         ({"method": "auto"}, "flash"),
     ],
 )
-def test_keeping_sensitive_values_is_refused_where_it_means_nothing(wrong: dict[str, Any], match: str) -> None:
+def test_keeping_sensitive_values_is_refused_where_it_means_nothing(
+    wrong: dict[str, Any], match: str
+) -> None:
     with pytest.raises(InvalidParameter, match=match):
         mh.anonymize(patients(), **{**SICK, "suppressed": KEPT, **wrong})

@@ -91,7 +91,7 @@ class Draft:
         )
 
     def _labelled(self, name: str) -> bool:
-        """Say whether cells show labels of a tree that was given or learnt; other trees are made of ranges."""
+        """Say whether cells show labels of a tree that was given or learnt; other trees are of ranges."""
         return self.prepared.columns[name].hierarchy is not None or self.prepared.automatic is not None
 
     @property

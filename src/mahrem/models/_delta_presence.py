@@ -121,4 +121,5 @@ class ShownPresence(DeltaPresence):
 
     def holds(self, counts: Counts) -> Mask:
         """Compare shares with both ends where there are members."""
-        return (self.level(counts) == 0.0) | super().holds(counts)
+        admitted: Mask = (self.level(counts) == 0.0) | super().holds(counts)
+        return admitted

@@ -81,8 +81,8 @@ __all__ = [
     "merge_patterns",
     "merge_refused",
     "place_leftovers",
-    "suits_size",
     "rows_shown",
     "standing_classes",
+    "suits_size",
     "within_patterns",
 ]

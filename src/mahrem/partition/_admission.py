@@ -87,7 +87,7 @@ class Admission:
 
     @property
     def of_suppressed(self) -> Admission | None:
-        """The judge of all suppressed rows as a class, with the people around them; None: they show nothing."""
+        """The judge of all suppressed rows as a class, with people around them; None: they show nothing."""
         if not self.keeps_sensitive:
             return self.of_absent
         asked = tuple(

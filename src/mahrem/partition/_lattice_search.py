@@ -56,9 +56,9 @@ class Search:
 
     A node holds when the rows of its refused classes are at most ``budget``, some class may stand, and what
     is not shown keeps the promises as well. Only rows of the table count, never people of a population.
-    ``prunes`` says that whatever lies above a node that holds, holds: so it is when unions of admitted classes
-    are admitted and no row may be suppressed, or when every superset of an admitted class is and nothing is
-    asked of what is suppressed.
+    ``prunes`` says that whatever lies above a node that holds, holds: so it is when unions of admitted
+    classes are admitted and no row may be suppressed, or when every superset of an admitted class is and
+    nothing is asked of what is suppressed.
     """
 
     def __init__(
