@@ -278,7 +278,7 @@ def _order(case: Case, column: str, found: list[list[oracle.Row]]) -> list[Any] 
         return list(case.settings["order"][column])
     if column in case.trees:  # the leaves that are shown, in the order of the tree
         present = {row[column] for rows in found for row in rows}
-        return [path[0] for path in case.trees[column] if path[0] in present]
+        return [leaf for leaf in oracle.in_tree_order(case.trees[column]) if leaf in present]
     return None
 
 

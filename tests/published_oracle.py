@@ -177,6 +177,20 @@ def ordered_closeness(t: float, order: Sequence[Any] | None) -> Judge:
     return judge
 
 
+def in_tree_order(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The leaves of a tree, those under one node side by side, nodes in the order in which they come."""
+    first = [
+        {tuple(row[level:]): place for place, row in reversed(list(enumerate(rows)))}
+        for level in range(len(rows[0]))
+    ]
+    return [
+        row[0]
+        for row in sorted(
+            rows, key=lambda row: [first[level][tuple(row[level:])] for level in range(len(row) - 1, -1, -1)]
+        )
+    ]
+
+
 def hierarchical_closeness(t: float, rows: Sequence[Sequence[str]]) -> Judge:
     """At each level below the root, half of what the nodes differ by; the mean over the levels.
 
