@@ -33,8 +33,9 @@ TIGHTEST_FIRST = {
     "EnhancedLikeness": [models.EnhancedLikeness(b) for b in (0.1, 0.5, 1, 4)],
     "DeltaDisclosure": [models.DeltaDisclosure(d) for d in (0.1, 0.5, 1, 3)],
     "DeltaPresence": [models.DeltaPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
+    "ShownPresence": [models.ShownPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
 }
-ORDER_MATTERS = {"OrderedCloseness", "DeltaPresence"}
+ORDER_MATTERS = {"OrderedCloseness", "DeltaPresence", "ShownPresence"}
 TREE = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]])
 EVERY = [name for name in models.__all__ if PrivacyModel in getattr(getattr(models, name), "__mro__", ())[1:]]
 
@@ -52,7 +53,7 @@ class Table:
 
 @st.composite
 def tables(draw: st.DrawFn, name: str) -> Table:
-    size = 2 if name == "DeltaPresence" else draw(st.integers(1, 5))
+    size = 2 if name in {"DeltaPresence", "ShownPresence"} else draw(st.integers(1, 5))
     classes = draw(st.integers(1, 4))
     rows = draw(st.integers(1, 30))
     cells = st.tuples(st.integers(0, classes - 1), st.integers(0, size - 1))
@@ -150,7 +151,7 @@ def test_a_tighter_bound_never_admits_more(name: str, data: st.DataObject) -> No
 def test_a_union_of_admissible_classes_is_admissible(name: str, data: st.DataObject) -> None:
     table = data.draw(tables(name))
     for model in TIGHTEST_FIRST[name]:
-        if not (model.monotone or model == models.DeltaPresence(0, 1)):
+        if not (model.monotone or model == models.ShownPresence(0, 1)):
             continue
         holds = model.holds(table.counts())
         for second in range(1, table.classes):
@@ -206,7 +207,9 @@ def test_holds_compares_the_level_with_what_is_wanted(name: str, data: st.DataOb
         if isinstance(model, models.AlphaK):
             expected = (level <= wanted) & (counts.sizes >= model.k)
         if isinstance(model, models.DeltaPresence):
-            expected = (level == 0) | ((level <= wanted) & (level >= model.low))
+            expected = (counts.totals == 0) | ((level <= wanted) & (level >= model.low))
+        if isinstance(model, models.ShownPresence):
+            expected |= level == 0
         np.testing.assert_array_equal(model.holds(counts), expected)
 
 

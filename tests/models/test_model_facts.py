@@ -130,9 +130,11 @@ def test_three_of_four_is_a_presence_of_75_percent() -> None:
     assert models.DeltaPresence(0.2, 0.8).wanted_range == (0.2, 0.8)
 
 
-def test_a_class_without_members_publishes_nothing() -> None:
+def test_a_class_without_members_is_refused_unless_absence_may_be_known() -> None:
     counts = counts_of(np.array([0, 0, 1]), np.array([0, 0, 1]), 2, 2)
-    assert models.DeltaPresence(0.5, 1).holds(counts).tolist() == [True, True]
+    assert models.DeltaPresence(0.5, 1).holds(counts).tolist() == [False, True]
+    assert models.DeltaPresence(0, 1).holds(counts).tolist() == [True, True]
+    assert models.ShownPresence(0.5, 1).holds(counts).tolist() == [True, True]
 
 
 def test_divergence_of_a_class_from_the_table() -> None:

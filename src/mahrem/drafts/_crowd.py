@@ -63,6 +63,7 @@ class Crowd:
 
 def crowd_of(draft: Draft) -> Crowd:
     """See the rows of a draft as a report may."""
+    draft = draft.without_starred()  # what suppressed rows hold is hidden, though they form a class
     prepared = draft.prepared
     labels = draft.partition.labels[: prepared.taking_part]
     rows = np.flatnonzero(labels >= 0)

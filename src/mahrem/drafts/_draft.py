@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels
+from mahrem.disclosed import published
+from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels, refuse_without_levels
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter, PrivacyWarning
 from mahrem.partition import METHODS, Levels, Partition
-from mahrem.recode import Form, Recoding, render
+from mahrem.recode import Form, Recoding, Whole, first_cells, render, with_more
 from mahrem.release import Policy, in_parallel, recoding_of
-from mahrem.table import FORMATS, Cells, Hierarchy, as_polars
+from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, as_polars
 from mahrem.table.reading import pruned
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
@@ -40,6 +41,7 @@ class Draft:
     beside: Mapping[str, pl.Series] = field(repr=False)  # columns rewritten by row: pseudonyms, hidden values
     trees: Mapping[str, Hierarchy] = field(repr=False)  # given for quasi-identifiers: where losses count
     notes: tuple[Note, ...] = ()  # what the report must say about how it was made
+    starred: bool = False  # the last class is that of rows which a method suppressed and which keep values
 
     @property
     def sizes(self) -> Sizes:
@@ -50,6 +52,20 @@ class Draft:
     def hidden(self) -> Mask:
         """Rows that show nothing: they miss values, or the method suppressed them."""
         return self.labels < 0
+
+    def without_starred(self) -> Draft:
+        """Give the draft as if suppressed rows were in no class."""
+        if not self.starred:
+            return self
+        last = self.partition.classes - 1
+        labels, of_all = (np.where(each == last, -1, each) for each in (self.labels, self.partition.labels))
+        return replace(
+            self,
+            labels=labels,
+            partition=Partition(labels=of_all, classes=last, how=self.partition.how),
+            cells={name: first_cells(cells, last) for name, cells in self.cells.items()},
+            starred=False,
+        )
 
     @property
     def subjects(self) -> Codes | None:
@@ -69,7 +85,16 @@ class Draft:
             promises=self.prepared.promises,
             sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
             decimal=self.policy.decimal,
+            trees={
+                axis.name: axis.domain.hierarchy
+                for axis in self.prepared.axes
+                if isinstance(axis.domain, Leaves) and self._labelled(axis.name)
+            },
         )
+
+    def _labelled(self, name: str) -> bool:
+        """Say whether cells show labels of a tree that was given or learnt; other trees are of ranges."""
+        return self.prepared.columns[name].hierarchy is not None or self.prepared.automatic is not None
 
     @property
     def _form(self) -> Form:
@@ -172,6 +197,8 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         from mahrem.table.columns import with_default_hierarchy
 
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
+    else:
+        refuse_without_levels(policy, name)
     partition = partition_rows(prepared, policy, name, options)
     if prepared.automatic is not None and not full_domain:
         from mahrem.release import best_groups
@@ -189,6 +216,11 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
     )
+    left_out = int((partition.labels[: prepared.taking_part] < 0).sum())
+    starred = left_out > 0 and policy.suppressed == "keep-sensitive"
+    if starred:
+        partition, cells = _with_starred_class(partition, cells, prepared.axes)
+        labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
     new = Draft(
         prepared=prepared,
         policy=policy,
@@ -200,6 +232,8 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
         beside=beside(prepared, policy, labels < 0),
         trees=given_trees(prepared, policy),
+        notes=(Note("warning.starred", {"rows": published(left_out)}),) if starred else (),
+        starred=starred,
     )
     double = [name for name, times in Counter(new.columns).items() if times > 1]
     if double:
@@ -215,6 +249,22 @@ def given_trees(prepared: Prepared, policy: Policy) -> dict[str, Hierarchy]:
     """Give the trees that were declared for quasi-identifiers; those that were made of the data are not."""
     trees = {name: prepared.columns[name].hierarchy for name in policy.quasi}
     return {name: tree for name, tree in trees.items() if tree is not None}
+
+
+def _with_starred_class(
+    partition: Partition, cells: Sequence[Cells], axes: Sequence[Axis]
+) -> tuple[Partition, list[Cells]]:
+    """Make rows that a method suppressed, and people around them, a class whose cells all say nothing.
+
+    They keep their other columns, so they are published like any class, and every promise is about them.
+    """
+    starred = Partition(
+        labels=np.where(partition.labels < 0, partition.classes, partition.labels),
+        classes=partition.classes + 1,
+        how=partition.how,
+    )
+    nothing = [Whole()(axis, starred.labels, 1) for axis in axes]
+    return starred, [with_more(shown, more) for shown, more in zip(cells, nothing, strict=True)]
 
 
 def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:

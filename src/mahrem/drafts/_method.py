@@ -6,18 +6,22 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mahrem import check
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
-from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel
 from mahrem.partition import (
     METHODS,
     Admission,
+    Levels,
     Partition,
     within_patterns,
 )
 from mahrem.release import Policy, method_of, unordered
 from mahrem.table import Leaves, Values
+from mahrem.types import Mask
 from mahrem.words import Note
 
 _ROUNDING = 1e-9
@@ -52,6 +56,15 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
             )
 
 
+def refuse_without_levels(policy: Policy, method: str) -> None:
+    """Refuse what only a method that lifts whole columns can do."""
+    if policy.suppressed != "hidden":
+        raise InvalidParameter(
+            f"suppressed={policy.suppressed!r} is for methods that suppress rows; method={method!r} cuts and "
+            f"suppresses none: choose one that lifts whole columns, such as 'flash'"
+        )
+
+
 def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
     """Sort rows into classes by a method, under what the policy promises."""
     domains = [axis.domain for axis in prepared.axes]
@@ -62,19 +75,36 @@ def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mappi
 
         trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared))
+    admits = admission(prepared, keeps_sensitive=policy.suppressed == "keep-sensitive")
+    partition = within_patterns(method, prepared.points(), prepared.absent(), admits)
+    return partition if prepared.members is None else _of_the_table(partition, prepared.members)
 
 
-def admission(prepared: Prepared) -> Admission:
+def _of_the_table(partition: Partition, members: Mask) -> Partition:
+    """Leave out classes in which nobody of the table is: they are not published."""
+    labels = partition.labels[members]
+    some = np.bincount(labels[labels >= 0], minlength=partition.classes) > 0
+    if some.all():
+        return partition
+    numbers = np.append(np.where(some, np.cumsum(some) - 1, -1), -1)  # the last place is label -1
+    how = partition.how if isinstance(partition.how, Levels) else None  # cuts count all classes
+    return Partition(labels=numbers[partition.labels], classes=int(some.sum()), how=how)
+
+
+def admission(prepared: Prepared, *, keeps_sensitive: bool = False) -> Admission:
     """Give the judge of candidate classes for what is promised."""
     promises: list[tuple[PrivacyModel, Values | None]] = []
     for promise in prepared.promises:
-        if promise.model.name == "delta-presence":
+        if isinstance(promise.model, DeltaPresence):
             promises.append((promise.model, prepared.membership()))
         else:
             promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
     return Admission(
-        tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
+        tuple(promises),
+        len(prepared.axes[0].positions),
+        subjects=prepared.subjects,
+        members=prepared.members,
+        keeps_sensitive=keeps_sensitive,
     )
 
 

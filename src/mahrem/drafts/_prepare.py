@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
 from mahrem.release import (
     Policy,
     column_of,
@@ -246,7 +246,7 @@ def _figure(level: float | None) -> str:
 
 
 def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
-    if promise.model.name == "delta-presence":
+    if isinstance(promise.model, DeltaPresence):
         values = prepared.membership()
     elif promise.column is not None:
         values = prepared.values[promise.column]

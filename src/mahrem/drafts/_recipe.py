@@ -14,7 +14,7 @@ from mahrem.table import Axis, Hierarchy, Leaves
 from mahrem.types import Integers, Mask
 
 SMALLEST_NAMED = 3  # a value of a hierarchy is never named for fewer people, whatever k is
-_LEARNT = ("automatic", "rho", "smoothing", "minimum_count")
+_LEFT_BEHIND = ("automatic", "rho", "smoothing", "minimum_count", "suppressed")  # a recipe does without
 
 
 def recipe_of(draft: Draft) -> Recipe | None:
@@ -25,6 +25,7 @@ def recipe_of(draft: Draft) -> Recipe | None:
         - A value of a quasi-identifier's hierarchy is named only if at least k people who are shown have it
           (and never fewer than three); of a sensitive one's, only if the release shows it.
     """
+    draft = draft.without_starred()  # their values were suppressed
     policy, prepared = draft.policy, draft.prepared
     if (
         policy.cells not in {"text", "pairs"}
@@ -46,7 +47,7 @@ def recipe_of(draft: Draft) -> Recipe | None:
             present = values.cast(pl.String).unique().drop_nulls().to_list()
             hierarchies[name] = _only(tree, np.isin(np.array(tree.labels[0], object), present))
     return Recipe(
-        policy={key: value for key, value in policy.public().items() if key not in _LEARNT},
+        policy={key: value for key, value in policy.public().items() if key not in _LEFT_BEHIND},
         kinds={name: column.kind for name, column in prepared.columns.items()},
         cells=cells,
         classes=None if levels else codes,

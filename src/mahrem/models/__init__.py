@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
     from mahrem.models._counts import Counts, PrivacyModel, counts_of
     from mahrem.models._delta_disclosure import DeltaDisclosure
-    from mahrem.models._delta_presence import DeltaPresence
+    from mahrem.models._delta_presence import DeltaPresence, ShownPresence
     from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
     from mahrem.models._k_anonymity import KAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
@@ -53,6 +53,7 @@ __all__ = [
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
+    "ShownPresence",
     "counts_of",
     "judge",
     "model_setting",

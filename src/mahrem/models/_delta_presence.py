@@ -23,15 +23,13 @@ class DeltaPresence(PrivacyModel):
     The counts are those of a membership column of the population: value 1 is a person in the release, value 0
     one who is in the population only.
 
-    A class without members holds: nothing of it is published. People of the population who fall in no
-    published class can thus be known to be absent, whatever ``low`` is. Read literally, the paper asks the
-    lower bound for them too; with ``low = 0`` the two readings agree.
+    A class without members is refused where ``low`` is above 0, as in the paper and in ARX: whoever is in it
+    would be known to be absent. :class:`ShownPresence` is the other reading.
 
     Guarantees:
-        - The level of a class is the share of members; it holds when there are none or when the share lies in
-          ``[low, high]``.
-        - With ``low = 0``, a union of admissible classes is admissible. Not so above: a class without members
-          thins out the one it joins, so ``monotone`` is not claimed.
+        - The level of a class is the share of members; it holds when the share lies in ``[low, high]``, or
+          when nobody of the population is in it.
+        - A union of admissible classes is admissible: its share lies between theirs.
 
     References:
         Nergiz, Atzori, Clifton: Hiding the presence of individuals from shared databases, 2007.
@@ -47,7 +45,7 @@ class DeltaPresence(PrivacyModel):
     low: float
     high: float
     name: ClassVar[str] = "delta-presence"
-    monotone: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
     rising: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -68,8 +66,13 @@ class DeltaPresence(PrivacyModel):
 
     @property
     def least_rows(self) -> int:
-        """A class without members, even an empty one, holds."""
+        """A class may hold no member where ``low`` is 0, and an empty one hides nobody."""
         return 0
+
+    @property
+    def unshown(self) -> DeltaPresence:
+        """What is asked for people who fit no published class: the same."""
+        return self
 
     def level(self, counts: Counts) -> Levels:
         """Give the share of members in every class, 0 where there are none."""
@@ -83,5 +86,40 @@ class DeltaPresence(PrivacyModel):
     def holds(self, counts: Counts) -> Mask:
         """Compare shares with both ends."""
         share = self.level(counts)
-        admitted: Mask = (share == 0.0) | ((share >= self.low) & (share <= self.high))
+        admitted: Mask = (counts.totals == 0) | ((share >= self.low) & (share <= self.high))
+        return admitted
+
+
+@dataclass(frozen=True)
+class ShownPresence(DeltaPresence):
+    """delta-presence of whoever fits a published class; all others may be known to be absent.
+
+    Guarantees:
+        - A class holds when it has no members or when their share lies in ``[low, high]``.
+        - What :class:`DeltaPresence` admits, this admits; with ``low = 0`` the two agree.
+        - With ``low`` above 0 a class without members thins out the one it joins, so ``monotone`` is not
+          claimed.
+
+    References:
+        Nergiz, Atzori, Clifton: Hiding the presence of individuals from shared databases, 2007.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> counts = counts_of(np.array([0, 0, 1]), np.array([1, 0, 0]), classes=2, size=2)
+        >>> DeltaPresence(0.1, 0.8).holds(counts), ShownPresence(0.1, 0.8).holds(counts)
+        (array([ True, False]), array([ True,  True]))
+    """
+
+    name: ClassVar[str] = "delta-presence-shown"
+    monotone: ClassVar[bool] = False
+
+    @property
+    def unshown(self) -> DeltaPresence:
+        """What is asked for people who fit no published class: the upper end alone."""
+        return DeltaPresence(0.0, self.high)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare shares with both ends where there are members."""
+        admitted: Mask = (self.level(counts) == 0.0) | super().holds(counts)
         return admitted

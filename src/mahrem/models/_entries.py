@@ -143,6 +143,12 @@ MODELS: Entries[ModelEntry] = Entries(
                 figure=DELTA_PRESENCE,
                 of_column=False,
             ),
+            ModelEntry(
+                name="delta-presence-shown",
+                home="_delta_presence:ShownPresence",
+                figure=DELTA_PRESENCE,
+                of_column=False,
+            ),
         )
     ),
 )

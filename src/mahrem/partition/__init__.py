@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mahrem.partition._ola import Ola
     from mahrem.partition._ona import OnaStar
     from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
+    from mahrem.partition._standing import rows_shown, standing_classes
     from mahrem.partition._strata import merge_patterns, within_patterns
     from mahrem.partition._top_down import TopDown
     from mahrem.partition._utility_aware import ManagedRounds, UtilityAware, managed_round
@@ -80,6 +81,8 @@ __all__ = [
     "merge_patterns",
     "merge_refused",
     "place_leftovers",
+    "rows_shown",
+    "standing_classes",
     "suits_size",
     "within_patterns",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem import arrays
-from mahrem.models import Counts, DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import Counts, DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
@@ -46,6 +46,7 @@ class Admission:
     )  # (n,) the person a row is about; -1 = nobody known
     members: Mask | None = field(default=None, repr=False)  # (n,) rows that will be published
     compared: Mask | None = field(default=None, repr=False)  # (n,) rows that make up the table; None = all
+    keeps_sensitive: bool = False  # suppressed rows show their sensitive values, and are a class by that
 
     @property
     def minimum(self) -> int:
@@ -55,7 +56,7 @@ class Admission:
     @property
     def plain(self) -> bool:
         """True when k-anonymity in rows is all that is promised."""
-        counted = self.subjects is None and self.members is None
+        counted = self.subjects is None and self.members is None and not self.keeps_sensitive
         return counted and all(isinstance(model, KAnonymity) for model, _ in self.promises)
 
     @property
@@ -70,8 +71,30 @@ class Admission:
 
     @property
     def relative(self) -> bool:
-        """True when a promise may compare a class with the whole table: then it matters who is in it."""
-        return not self.growing
+        """True when a promise may compare a class with the whole table: then it matters who is in it.
+
+        Where suppressed rows keep their sensitive values, they stay in it.
+        """
+        return not self.growing and not self.keeps_sensitive
+
+    @property
+    def of_absent(self) -> Admission | None:
+        """The judge of people who fit no published class, where a promise speaks of them."""
+        asked = tuple(
+            (model.unshown, values) for model, values in self.promises if isinstance(model, DeltaPresence)
+        )
+        return replace(self, promises=asked) if asked else None
+
+    @property
+    def of_suppressed(self) -> Admission | None:
+        """The judge of all suppressed rows as a class, with people around them; None: they show nothing."""
+        if not self.keeps_sensitive:
+            return self.of_absent
+        asked = tuple(
+            (model.unshown if isinstance(model, DeltaPresence) else model, values)
+            for model, values in self.promises
+        )
+        return replace(self, promises=asked)
 
     def among(self, shown: Mask) -> Admits:
         """Give the judge for a table of which only some rows are published.
@@ -110,14 +133,38 @@ class Admission:
         return admitted
 
     def _judge(self, rows: Rows, offsets: Offsets) -> Mask:
+        return self._decide(self._tally(rows, offsets), len(offsets) - 1)
+
+    def _tally(self, rows: Rows, offsets: Offsets) -> dict[int, Counts]:
+        """Count the column of every promise in candidates; several promises about one count it once."""
         sizes = self._sizes(rows, offsets)
-        admitted: Mask = np.ones(len(sizes), np.bool_)
-        seen: dict[int, Counts] = {}  # several promises about one column count it once
+        columns = {id(values): values for _, values in self.promises}
+        return {key: self._counts(values, sizes, rows, offsets) for key, values in columns.items()}
+
+    def _decide(self, tally: Mapping[int, Counts], candidates: int) -> Mask:
+        admitted: Mask = np.ones(candidates, np.bool_)
         for model, values in self.promises:
-            if id(values) not in seen:
-                seen[id(values)] = self._counts(values, sizes, rows, offsets)
-            admitted &= model.holds(seen[id(values)])
+            admitted &= model.holds(tally[id(values)])
         return admitted
+
+    def judges_again(self, rows: Rows, offsets: Offsets) -> Callable[[Mask], Mask]:
+        """Count candidates once, to judge them in several tables: give the rows that are shown.
+
+        The answer is that of :meth:`among`. Only if a value no longer occurs are candidates counted anew.
+        """
+        tally = self._tally(rows, offsets)
+
+        def judge(shown: Mask) -> Mask:
+            among = self.among(shown)
+            if not isinstance(among, Admission):
+                return among(rows, offsets)
+            moved = {
+                key: replace(counts, table=among._tables.get(key, counts.table))  # noqa: SLF001 - one of us
+                for key, counts in tally.items()
+            }
+            return among._decide(moved, len(offsets) - 1)  # noqa: SLF001
+
+        return judge
 
     def _counts(self, values: Values | None, sizes: Sizes, rows: Rows, offsets: Offsets) -> Counts:
         if values is None:

@@ -37,8 +37,8 @@ class Datafly(FullDomain):
 
     def search(self, search: Search) -> None:
         """Look at nodes in the order of the method."""
-        trees = search.lattice.trees
-        values = [_values(tree.nodes, tree.leaf) for tree in trees]
+        trees, members = search.lattice.trees, search.lattice.members
+        values = [_values(tree.nodes, tree.leaf if members is None else tree.leaf[members]) for tree in trees]
         node: Node = (0,) * len(trees)
         while not search.check(node).holds and node != search.lattice.top:
             shown = [

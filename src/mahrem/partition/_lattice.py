@@ -17,7 +17,7 @@ from mahrem import arrays
 from mahrem.errors import InvalidParameter
 from mahrem.partition._forest import leaves_of
 from mahrem.table import Hierarchy
-from mahrem.types import Floats, Integers, Labels, Points, Sizes
+from mahrem.types import Floats, Integers, Labels, Mask, Points, Sizes
 
 Numbers = NDArray[np.uint64]
 
@@ -47,7 +47,7 @@ class Grouped:
 
     levels: tuple[int, ...]
     keys: arrays.Keys = field(repr=False)  # (c, words)
-    sizes: Sizes = field(repr=False)  # (c,) rows
+    sizes: Sizes = field(repr=False)  # (c,) rows that count; 0 for people of a population alone
     of_base: NDArray[np.int32] | None = field(repr=False)  # (g,) class of every distinct row
 
 
@@ -67,6 +67,7 @@ class Lattice:
     base_of_row: NDArray[np.int32] = field(repr=False)  # (n,) distinct row of each row
     base: Grouped
     with_rows: bool  # rows of classes are wanted, not only how many
+    members: Mask | None = field(repr=False)  # (n,) rows that will be published and count; None = all
     _store: _Store = field(repr=False)
 
     @property
@@ -81,8 +82,8 @@ class Lattice:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
-        return len(self.base_of_row)
+        """How many rows count: those of the table, not the people beside it."""
+        return int(self.base.sizes.sum())
 
     def classes(self, levels: tuple[int, ...]) -> Grouped:
         """Group the rows at a node."""
@@ -155,7 +156,11 @@ def _weight(grouped: Grouped) -> int:
 
 
 def lattice_of(
-    points: Points, hierarchies: Sequence[Hierarchy | None] = (), *, with_rows: bool = False
+    points: Points,
+    hierarchies: Sequence[Hierarchy | None] = (),
+    *,
+    with_rows: bool = False,
+    members: Mask | None = None,
 ) -> Lattice:
     """Put equal rows together and prepare all levels of all columns.
 
@@ -163,6 +168,8 @@ def lattice_of(
         points: ``(n, d)`` quasi-identifiers; -1 is a missing value.
         hierarchies: One for each column; a column without one gets a grid over its scaled axis.
         with_rows: Keep for every node which distinct rows its classes hold.
+        members: ``(n,)`` rows of the table; the others are people of a population, who have classes too but
+            count in no size and in no loss. None: all are of the table.
 
     Example:
         >>> points = np.array([[0.0, 1.0], [0.5, 1.0], [1.0, 0.0], [0.0, 1.0]])
@@ -186,11 +193,13 @@ def lattice_of(
     for column, tree in enumerate(trees):
         keys[:, word[column]] |= (tree.leaf + 1).astype(np.uint64) << shift[column]
     nothing = arrays.Lift(word[:0], shift[:0], mask[:0], shift[:0], delta)
-    ones = np.ones(len(points), np.int64)
-    keys, sizes, base_of_row = arrays.regroup(keys, ones, nothing)
+    counted = np.ones(len(points), np.int64) if members is None else members.astype(np.int64)
+    keys, sizes, base_of_row = arrays.regroup(keys, counted, nothing)
     of_base = np.arange(len(sizes), dtype=np.int32) if with_rows else None
     base = Grouped((0,) * len(trees), keys, sizes, of_base)
-    return Lattice(trees, word, shift, mask, delta, delta_first, base_of_row, base, with_rows, _Store(base))
+    return Lattice(
+        trees, word, shift, mask, delta, delta_first, base_of_row, base, with_rows, members, _Store(base)
+    )
 
 
 def _tree(points: Points, column: int, hierarchy: Hierarchy) -> Tree:

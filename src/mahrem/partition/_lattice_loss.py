@@ -24,7 +24,7 @@ class NodeFigures(NamedTuple):
     rows: int
     columns: int
     minimum: int  # rows a class must have
-    classes: int  # refused ones too
+    classes: int  # that have rows, refused ones too
     squares: float  # of the sizes of all classes, added up
     kept_classes: int  # that may stand
     kept_squares: float
@@ -45,17 +45,22 @@ def node_figures(
 ) -> NodeFigures:
     """Take the figures of a node from the sizes of its classes and which of them may stand.
 
+    A class without rows (people of a population alone) is not published and counts nowhere.
+
     Example:
         >>> node = node_figures(np.array([3, 1]), np.array([True, False]), columns=2, minimum=2)
         >>> node.refused, node.squares, node.kept_squares
         (1, 10.0, 9.0)
     """
-    rows, squares, kept_classes, kept_squares, kept_rows, smallest = arrays.class_figures(sizes, admitted)
+    some: Mask = sizes > 0
+    rows, squares, kept_classes, kept_squares, kept_rows, smallest = arrays.class_figures(
+        sizes, admitted & some
+    )
     return NodeFigures(
         rows=rows,
         columns=columns,
         minimum=minimum,
-        classes=len(sizes),
+        classes=int(np.count_nonzero(some)),
         squares=squares,
         kept_classes=kept_classes,
         kept_squares=kept_squares,
@@ -159,7 +164,8 @@ def penalties_of(lattice: Lattice, *, by_level: bool) -> Penalties:
     """
     totals, blocks, first, length = [], [], {}, 0
     for column, tree in enumerate(lattice.trees):
-        times = np.bincount(tree.leaf + 1, minlength=tree.nodes.shape[1] + 1)
+        leaf = tree.leaf if lattice.members is None else tree.leaf[lattice.members]
+        times = np.bincount(leaf + 1, minlength=tree.nodes.shape[1] + 1)
         added = np.empty(tree.levels)
         for level in range(tree.levels):
             held = codes_at(tree, level)

@@ -10,13 +10,20 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from mahrem import arrays, check
+from mahrem import check
 from mahrem.errors import Infeasible
 from mahrem.partition._lattice import Grouped, Lattice, lattice_of
 from mahrem.partition._lattice_loss import LOSSES, NodeFigures, node_figures, penalties_of
 from mahrem.partition._partition import Admits, Levels, Partition, least_rows
+from mahrem.partition._standing import (
+    admits_together,
+    admitted_classes,
+    classes_left,
+    standing_classes,
+    with_the_rest,
+)
 from mahrem.table import Hierarchy
-from mahrem.types import Labels, Mask, Points
+from mahrem.types import Labels, Mask, Points, Sizes
 
 Node = tuple[int, ...]  # a level for every column
 
@@ -37,12 +44,21 @@ class Checked(NamedTuple):
     smallest: int  # rows of the smallest class that may stand; 0 without one
 
 
+class Judged(NamedTuple):
+    """Which classes of a node are shown, and whether what is not shown may be left out."""
+
+    shown: Mask
+    stands: bool
+
+
 class Search:
     """Checks nodes for a method and remembers the best.
 
-    A node holds when the rows of its refused classes are at most ``budget`` and some class may stand.
-    ``prunes`` says that whatever lies above a node that holds, holds: so it is when every superset of an
-    admitted class is admitted, or when unions of admitted classes are and no row may be suppressed.
+    A node holds when the rows of its refused classes are at most ``budget``, some class may stand, and what
+    is not shown keeps the promises as well. Only rows of the table count, never people of a population.
+    ``prunes`` says that whatever lies above a node that holds, holds: so it is when unions of admitted
+    classes are admitted and no row may be suppressed, or when every superset of an admitted class is and
+    nothing is asked of what is suppressed.
     """
 
     def __init__(
@@ -51,13 +67,12 @@ class Search:
         self.lattice = lattice
         self.admits = admits
         self.minimum = max(1, admits.minimum)
-        members: Mask | None = getattr(admits, "members", None)
-        self._outsiders = None if members is None else ~members
-        # People of a population who would be suppressed could be known to be absent: none may be.
-        self.budget = 0 if members is not None else math.floor(limit * lattice.rows + _ROUNDING)
+        self.budget = math.floor(limit * lattice.rows + _ROUNDING)
+        self._of_absent: Admits | None = getattr(admits, "of_absent", None)
+        self._of_suppressed: Admits | None = getattr(admits, "of_suppressed", None)
         union = admits.plain or bool(getattr(admits, "monotone", False))
         superset = admits.plain or bool(getattr(admits, "growing", False))
-        self.prunes = superset or (union and self.budget == 0)
+        self.prunes = union if self.budget == 0 else superset and self._of_suppressed is None
         self._relative = self.budget > 0 and bool(getattr(admits, "relative", False))
         self._loss = LOSSES[loss]
         self.penalties = (
@@ -77,9 +92,9 @@ class Search:
         if self._stop is not None and self.known and time.perf_counter() > self._stop:
             raise TimeIsUp
         grouped = self.lattice.classes(node)
-        admitted = self.admitted(grouped)
+        admitted, stands = self.judged(grouped)
         figures = self._figures(grouped, admitted)
-        holds = figures.refused <= self.budget and figures.kept_classes > 0
+        holds = stands and figures.refused <= self.budget and figures.kept_classes > 0
         if holds and figures.refused and self.penalties is not None:
             lost = self.penalties.of_classes(self.lattice, grouped, ~admitted)
             figures = figures._replace(refused_penalty=lost)
@@ -113,40 +128,31 @@ class Search:
             penalty=0.0 if self.penalties is None else self.penalties.of_node(grouped.levels),
         )
 
-    def admitted(self, grouped: Grouped) -> Mask:
-        """Say which classes of a node may stand."""
-        large: Mask = grouped.sizes >= self.minimum
-        if self.admits.plain or self._hopeless(grouped, large):
-            return large
+    def judged(self, grouped: Grouped) -> Judged:
+        """Say which classes of a node may stand, and whether what is not shown may."""
+        sizes = grouped.sizes
+        large: Mask = sizes >= self.minimum
+        if self.admits.plain or int(sizes[~large].sum()) > self.budget:  # hopeless, whatever else is promised
+            return Judged(large, stands=True)
         labels = self.lattice.labels(grouped)
-        admitted = self._ask(labels, large, self.admits)
-        while self._relative:
-            # What is suppressed is not published, so that the table the rest is compared with changes.
-            shown = admitted[labels]
-            again = self._ask(labels, admitted, self.admits.among(shown))  # type: ignore[attr-defined]
-            if again.sum() == admitted.sum():
+        if self._of_absent is not None and not admits_together(labels, sizes == 0, self._of_absent):
+            return Judged(large, stands=False)
+        if self._relative:
+            shown = standing_classes(labels, sizes, large, self.admits)  # type: ignore[arg-type]
+        else:
+            shown = admitted_classes(labels, large, self.admits)
+        return self._with_the_rest(labels, sizes, shown)
+
+    def _with_the_rest(self, labels: Labels, sizes: Sizes, shown: Mask) -> Judged:
+        """Make what is not shown a class that may stand; every round shows less, so it ends."""
+        while self._of_suppressed is not None and sizes[~shown].any():
+            left = with_the_rest(labels, sizes, shown, self._of_suppressed, self.budget)
+            if left is None:
+                return Judged(shown, stands=False)
+            shown = classes_left(labels, sizes, left, self.admits) if self._relative else left  # type: ignore[arg-type]
+            if shown.sum() == left.sum():
                 break
-            admitted = again
-        return admitted
-
-    def _hopeless(self, grouped: Grouped, large: Mask) -> bool:
-        """Too many rows lie in classes that are too small, whatever else is promised."""
-        return self._outsiders is None and int(grouped.sizes[~large].sum()) > self.budget
-
-    def _ask(self, labels: Labels, wanted: Mask, admits: Admits) -> Mask:
-        numbers = np.where(wanted, np.cumsum(wanted) - 1, -1)
-        admitted: Mask = np.zeros(len(wanted), np.bool_)
-        admitted[wanted] = admits(*arrays.rows_by_label(numbers[labels], int(wanted.sum())))
-        if self._outsiders is not None:  # a class without anyone of the table is not published at all
-            admitted |= self.nobody(labels, len(wanted))
-        return admitted
-
-    def nobody(self, labels: Labels, classes: int) -> Mask:
-        """Say which classes hold no row that will be published."""
-        if self._outsiders is None:
-            return np.zeros(classes, np.bool_)
-        empty: Mask = np.bincount(labels[~self._outsiders], minlength=classes) == 0
-        return empty
+        return Judged(shown, stands=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +177,8 @@ class FullDomain(ABC):
     Guarantees:
         - Labels are ``0 .. c-1`` and none is empty; suppressed rows, at most the share allowed, have -1.
         - ``admits`` accepts every class.
+        - With ``members``, only their rows count in a loss and against the limit; other rows lie in the class
+          of their cells, or have -1 where none of the table does or it is suppressed.
         - Two rows that are not suppressed share a class exactly when all their cells are the same node.
     """
 
@@ -194,7 +202,8 @@ class FullDomain(ABC):
         """Sort rows by the best node that was found."""
         if len(points) < max(1, admits.minimum):
             least_rows(len(points), admits)
-        lattice = lattice_of(points, self.hierarchies, with_rows=not admits.plain)
+        members: Mask | None = getattr(admits, "members", None)
+        lattice = lattice_of(points, self.hierarchies, with_rows=not admits.plain, members=members)
         search = Search(lattice, admits, loss=self.loss, limit=self.suppression_limit, seconds=self.seconds)
         if not search.check(lattice.top).holds and search.prunes:
             least_rows(len(points), admits)
@@ -221,7 +230,7 @@ def _partition(search: Search, node: Node) -> Partition:
     lattice = search.lattice
     grouped = lattice.classes(node)
     labels = lattice.labels(grouped)
-    shown = search.admitted(grouped) & ~search.nobody(labels, len(grouped.sizes))
+    shown, _ = search.judged(grouped)
     numbers = np.where(shown, np.cumsum(shown) - 1, -1)
     how = Levels(
         levels=node,

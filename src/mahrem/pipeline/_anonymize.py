@@ -80,6 +80,8 @@ def anonymize(
         delta_disclosure: Bound on |ln(share in class / in table)|.
         delta_presence: Chance of being in, given the population.
         population: Table with everyone: for delta-presence, and for audits.
+        known_absence: Whether people of the population may be known to be absent, under delta-presence:
+            refused, allowed; usual refused.
         fraction: Share of the population in the table, for the risk figures.
         method: mondrian, optimised-mondrian, canon, u-mondrian, u-canon, mosaic, mdav, mdav+, v-mdav, mdav*,
             ona*, kanonymeans, kanonymeans*, datafly, bottom-up, top-down, incognito, ola, flash, mingen,
@@ -94,6 +96,8 @@ def anonymize(
         jitter: Random first cuts, so far from the median: 0.1.
         suppress: Quasi-identifiers to hide altogether.
         suppression_limit: Largest share of rows to suppress.
+        suppressed: What suppressed rows show: hidden (nothing) or keep-sensitive (their sensitive values);
+            default hidden.
         weights: How much a column's loss counts.
         seed: Seed of methods that draw; it stays out of the release.
         engine: Where it runs: local, spark; default local.

@@ -14,7 +14,7 @@ from mahrem import check
 from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.matching import assign, recipe_cells
-from mahrem.partition import Partition
+from mahrem.partition import Partition, rows_shown, standing_classes
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
 from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of
@@ -195,19 +195,11 @@ def _second_choice(
 
 
 def _standing(prepared: Prepared, labels: Labels) -> Labels:
-    """Suppress classes until all that are left keep the promise among themselves."""
-    labels = labels.copy()
-    admits = admission(prepared)
-    while (labels >= 0).any():
-        rows = np.flatnonzero(labels >= 0)
-        rows = rows[np.argsort(labels[rows], kind="stable")]
-        _, first = np.unique(labels[rows], return_index=True)
-        offsets = np.append(first, len(rows)).astype(np.int64)
-        stands = admits.among(labels >= 0)(np.asarray(rows, np.int32), offsets)
-        if stands.all():
-            break
-        labels[rows[~np.repeat(stands, np.diff(offsets))]] = -1
-    return labels
+    """Suppress classes that do not keep the promise among those that are left."""
+    numbers, classes = _renumbered(labels)
+    sizes = np.bincount(numbers[numbers >= 0], minlength=len(classes))
+    stands = standing_classes(numbers, sizes, sizes > 0, admission(prepared))
+    return np.where(rows_shown(numbers, stands), labels, -1)
 
 
 def _renumbered(labels: Labels) -> tuple[Labels, Labels]:

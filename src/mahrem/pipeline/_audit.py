@@ -125,6 +125,7 @@ def audit(
         promises=policy.promises() or (Promise(KAnonymity(1), None),),
         sensitive=_sensitive(policy, table, passes),
         decimal=policy.decimal,
+        trees=hierarchies_of(policy, quasi),
     )
     verdict = verify(
         table,
@@ -185,7 +186,17 @@ def _folder(source: object) -> Path | None:
 def _own_policy(folder: Path) -> dict[str, Any]:
     """Give what a release promises of its own published columns; how its input was read is past."""
     own = read_policy(folder / "policy.toml")
-    rules = ("k", "delta_presence", "strategy", "bounds", "cells", "order", "subject", "decimal")
+    rules = (
+        "k",
+        "delta_presence",
+        "known_absence",
+        "strategy",
+        "bounds",
+        "cells",
+        "order",
+        "subject",
+        "decimal",
+    )
     promised = {key: own[key] for key in (*model_settings(), *rules) if key in own}
     shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
     renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
@@ -211,6 +222,9 @@ def _suppresses(source: object) -> bool:
     own = read_policy(written) if written is not None and written.is_file() else {}
     method = METHODS.get(own.get("method", ""))
     by_method = method is not None and method.full_domain and own.get("suppression_limit", 0) > 0
+    by_method &= (
+        own.get("suppressed", "hidden") == "hidden"
+    )  # else such rows are a class that shows something
     by_method |= own.get("method") == BY_RECIPE
     return bool(own.get("missing") == "suppress" or by_method)
 

@@ -100,7 +100,7 @@ def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
         ),
         method=facts.method,
         method_reason=None if reason is None else str(reason),
-        method_note=None if reason is None else reason.as_dict(),
+        method_note=None if reason is None else published(reason.as_dict()),
         engine=None if facts.engine is None else published(facts.engine),
         settings=policy.public(),
         seconds=published(round(seconds, 3)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mahrem.recode._nodes import Nodes
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
-    from mahrem.recode._recoding import Recoding
+    from mahrem.recode._recoding import Recoding, first_cells, with_more
     from mahrem.recode._render import Form, render
     from mahrem.recode._sets import Sets
     from mahrem.recode._whole import Whole
@@ -37,8 +37,10 @@ __all__ = [
     "Sets",
     "Whole",
     "default_recoding",
+    "first_cells",
     "heaped",
     "moment_step",
     "render",
     "snap_moments",
+    "with_more",
 ]

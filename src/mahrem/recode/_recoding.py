@@ -46,6 +46,32 @@ def word_cells(text: pl.Series, *, empty: Mask, suppressed: Mask) -> Cells:
     return Cells(text=shown.alias("text"), low=None, high=None, suppressed=suppressed)
 
 
+def first_cells(cells: Cells, classes: int) -> Cells:
+    """Give the cells of the first classes alone."""
+    return Cells(
+        text=cells.text.head(classes),
+        low=None if cells.low is None else cells.low.head(classes),
+        high=None if cells.high is None else cells.high.head(classes),
+        suppressed=cells.suppressed[:classes],
+        behind=None if cells.behind is None else first_cells(cells.behind, classes),
+    )
+
+
+def with_more(cells: Cells, more: Cells) -> Cells:
+    """Put the cells of further classes, which have no ends, after those of a column."""
+
+    def ends(typed: pl.Series | None) -> pl.Series | None:
+        return None if typed is None else typed.extend_constant(None, len(more.text))
+
+    return Cells(
+        text=pl.concat([cells.text, more.text]),
+        low=ends(cells.low),
+        high=ends(cells.high),
+        suppressed=np.concatenate([cells.suppressed, more.suppressed]),
+        behind=None if cells.behind is None else with_more(cells.behind, more),
+    )
+
+
 def whole_numbers(floats: Floats) -> Integers:
     """Give positions as whole numbers, 0 where there is none."""
     return np.where(np.isnan(floats), 0, floats).astype(np.int64)

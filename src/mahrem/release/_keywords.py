@@ -39,6 +39,7 @@ class ReleaseKeywords(TypedDict, total=False):
     delta_disclosure: float | None
     delta_presence: Sequence[float] | str | None
     population: Any
+    known_absence: str | None
     fraction: float | None
     method: str
     options: Mapping[Any, Any]
@@ -51,6 +52,7 @@ class ReleaseKeywords(TypedDict, total=False):
     jitter: float | None
     suppress: Hashable | Sequence[Hashable]
     suppression_limit: float | None
+    suppressed: str
     weights: Mapping[Any, float]
     seed: int | None
     engine: str

@@ -19,5 +19,9 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[R
         >>> in_parallel(len, ["age", "zip", "sex"])
         [3, 3, 3]
     """
-    with ThreadPoolExecutor(available_threads()) as pool:
-        return list(pool.map(work, items))
+    todo = list(items)
+    threads = min(available_threads(), len(todo))
+    if threads < 2:  # a pool costs more than a small table
+        return [work(item) for item in todo]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, todo))

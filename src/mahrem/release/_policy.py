@@ -25,7 +25,7 @@ from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
-    from mahrem.models import Promise
+    from mahrem.models import PrivacyModel, Promise
 
 AUTOMATIC = "auto"  # a method is chosen by evidence
 
@@ -109,6 +109,9 @@ class Policy:
         on_page=False,
         example="everybody.csv",
     )
+    known_absence: Literal["refused", "allowed"] | None = _promise(
+        read=text, choices=lambda: ("refused", "allowed"), metavar="KIND", on_page=False, example="allowed"
+    )  # of people who fit no published class, under delta_presence; not said: refused
     fraction: float | None = _promise(
         read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
     )  # share of the population that is in the table, where known
@@ -137,6 +140,13 @@ class Policy:
     suppression_limit: float | None = _cells(
         read=number.within(0, 1), metavar="0..1", example=0.05
     )  # not said: all that miss values, none that a method refuses
+    suppressed: Literal["hidden", "keep-sensitive"] = _cells(
+        "hidden",
+        read=text,
+        choices=lambda: ("hidden", "keep-sensitive"),
+        metavar="KIND",
+        on_spark=False,
+    )  # what rows show that a method suppresses
     weights: Mapping[str, float] = _cells(
         dict, read=_numbers_by_column, spelling="--weight", metavar="COL=X", example={"age": 2.0}
     )
@@ -185,6 +195,12 @@ class Policy:
             )
         if self.delta_presence is not None:
             self._check_presence()
+        elif self.known_absence is not None:
+            raise InvalidParameter(
+                f"known_absence={self.known_absence!r} is about delta_presence; say delta_presence too"
+            )
+        if self.suppressed != "hidden":
+            self._check_suppressed()
         self._check_automatic()
         if self.subject is not None and self.subject in self.pseudonym:
             raise InvalidParameter(
@@ -224,6 +240,24 @@ class Policy:
         for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
             check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(self, name)})
 
+        if self.missing is Missing.SUPPRESS:
+            raise InvalidParameter(
+                "missing='suppress' hides rows whose people could be anywhere in the population, and "
+                "delta_presence could not be judged; drop them, or let a missing value be a category"
+            )
+
+    def _check_suppressed(self) -> None:
+        if not self.sensitive:
+            raise InvalidParameter(
+                f"suppressed={self.suppressed!r} is about sensitive columns; "
+                f"name one with {spelled('sensitive')}"
+            )
+        if not self.suppression_limit:
+            raise InvalidParameter(
+                f"suppressed={self.suppressed!r} is about rows that a method suppresses; "
+                f"allow some with {spelled('suppression_limit', 0.05)}"
+            )
+
     def for_columns(self, columns: Sequence[str]) -> Policy:
         """Decide about columns that were only described; what was said by name wins."""
         if not self.look_for:
@@ -239,8 +273,12 @@ class Policy:
             models = models_from_settings({**self.models, **figures}, where=f"sensitive.{name}", k=self.k)
             promises.extend(Promise(model, name) for model in models)
         if self.delta_presence is not None:
-            promises.append(Promise(MODELS["delta-presence"].load()(*self.delta_presence), None))
+            promises.append(Promise(self._presence(), None))
         return tuple(promises)
+
+    def _presence(self) -> PrivacyModel:
+        name = "delta-presence-shown" if self.known_absence == "allowed" else "delta-presence"
+        return MODELS[name].load()(*(self.delta_presence or ()))
 
     def public(self) -> dict[str, Any]:
         """Give what may lie in a release: no seed, no file names, no credentials, no defaults."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, Outcome, Promise
-from mahrem.table import Exact, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
+from mahrem.table import Exact, Hierarchy, Members, MissingCell, Prefix, Suppressed, read_cell, read_ranges
 from mahrem.table.cells import Cell
 from mahrem.types import Floats, Integers, Mask, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.verify._verify import Claims
 
 _TOLERANCE = 1e-9
 _BLOCK = 1 << 24  # pairs of class and person compared at a time: bounds memory, not the result
@@ -19,22 +24,49 @@ _BLOCK = 1 << 24  # pairs of class and person compared at a time: bounds memory,
 Inside = Callable[[slice], Mask]  # classes of the block x people: does the cell hold the person's value
 
 
+@dataclass(frozen=True)
+class Presence:
+    """How likely each person of a public table is in a published one."""
+
+    chance: Floats = field(repr=False)  # (people,)
+    fits: Mask = field(repr=False)  # (people,) some class shows a cell other than * and fits
+
+
 def presence(
-    part: pl.DataFrame, labels: Integers, sizes: Sizes, population: pl.DataFrame, quasi: Sequence[str]
-) -> Floats:
-    """Say for each person of a public table how likely they are among the rows of these classes.
+    part: pl.DataFrame,
+    labels: Integers,
+    sizes: Sizes,
+    population: pl.DataFrame,
+    claims: Claims,
+    suppressed: int,
+) -> Presence:
+    """Say for each person of a public table how likely they are among the rows of a published one.
 
     A class of m rows whose cells fit f people holds each of them with chance m / f; where the cells of
     several classes fit one person, the chances add up, so that overlapping cells cannot make presence look
     smaller than it is.
 
+    Rows that show ``*`` in every quasi-identifier, ``suppressed`` ones that show nothing at all among them,
+    are of the people who fit no other class: whoever fits one would be in it. Each of these has the same
+    chance. Only if there are more such rows than people are the others of everybody else.
+
     Compares every class with every person, so the cost is their product: overlapping cells cannot be sorted.
     """
+    quasi = claims.quasi
     first = np.zeros(len(sizes), np.int64)
     first[labels] = np.arange(len(labels))
     shown = part.select(quasi)[first]
-    inside = [_inside(shown[name].cast(pl.String), population[name].cast(pl.String)) for name in quasi]
-    chance = np.zeros(population.height)
+    stars = shown.select(
+        pl.all_horizontal((pl.col(name).cast(pl.String) == "*").fill_null(value=False) for name in quasi)
+    )
+    starred = stars.to_series().to_numpy()
+    hidden = suppressed + int(sizes[starred].sum())
+    shown, sizes = shown.filter(pl.Series(~starred)), sizes[~starred]
+    inside = [
+        _inside(shown[name].cast(pl.String), population[name].cast(pl.String), claims.trees.get(name))
+        for name in quasi
+    ]
+    chance, fitted = np.zeros(population.height), np.zeros(population.height, np.bool_)
     step = max(1, _BLOCK // max(population.height, 1))
     for start in range(0, len(sizes), step):
         block = slice(start, min(start + step, len(sizes)))
@@ -43,15 +75,24 @@ def presence(
             fits &= column(block)
         matching = np.maximum(fits.sum(axis=1), 1)
         chance += (sizes[block] / matching) @ fits
-    return chance
+        fitted |= fits.any(axis=0)
+    rest = int(np.count_nonzero(~fitted))
+    chance[~fitted] += min(hidden, rest) / max(rest, 1)
+    chance[fitted] += max(0, hidden - rest) / max(population.height - rest, 1)
+    return Presence(chance, fitted)
 
 
-def judge_presence(promise: Promise, chance: Floats) -> Outcome:
-    """Judge delta-presence on everyone in the population; what is counted as violating is people."""
+def judge_presence(promise: Promise, found: Presence) -> Outcome:
+    """Judge delta-presence on everyone in the population; what is counted as violating is people.
+
+    The model says what is asked for whoever fits no class that is shown.
+    """
     model = promise.model
     if not isinstance(model, DeltaPresence):
         raise InvalidParameter(f"model={model.name!r} is not delta-presence")
-    outside = (chance < model.low - _TOLERANCE) | (chance > model.high + _TOLERANCE)
+    chance = found.chance
+    low = np.where(found.fits, model.low, model.unshown.low)
+    outside = (chance < low - _TOLERANCE) | (chance > model.high + _TOLERANCE)
     return Outcome(
         model=model.name,
         column=None,
@@ -63,17 +104,22 @@ def judge_presence(promise: Promise, chance: Floats) -> Outcome:
     )
 
 
-def _inside(cells: pl.Series, values: pl.Series) -> Inside:
+def _inside(cells: pl.Series, values: pl.Series, tree: Hierarchy | None) -> Inside:
     low, high = read_ranges(cells)
     at, _ = read_ranges(values)
     ranged = np.isfinite(low) | np.isfinite(high)
+    if tree is not None:  # its labels may look like numbers
+        labels = pl.concat([tree.cells(level) for level in range(tree.levels)])
+        ranged &= ~cells.is_in(labels.implode()).fill_null(value=False).to_numpy()
     distinct = values.unique(maintain_order=True)
     value_at = _codes(values, distinct)
     words = cells.filter(pl.Series(~ranged)).unique(maintain_order=True)
     word_at = _codes(cells, words)
-    covers = np.array([_covers(read_cell(word), distinct) for word in words]).reshape(
-        len(words), len(distinct)
-    )
+    covers = np.zeros((len(words), len(distinct)), np.bool_)
+    for number, word in enumerate(words):
+        covers[number] = _covers(read_cell(word), distinct)
+    if tree is not None:
+        covers |= _below(tree, words, distinct)
 
     def block(part: slice) -> Mask:
         fits = (low[part, None] <= at) & (at <= high[part, None])
@@ -82,6 +128,20 @@ def _inside(cells: pl.Series, values: pl.Series) -> Inside:
         return fits
 
     return block
+
+
+def _below(tree: Hierarchy, words: pl.Series, values: pl.Series) -> Mask:
+    """Say which values lie below the node that a cell names, at whatever level there is one."""
+    text = values.str.strip_chars()
+    known = tree.find(text.drop_nulls().unique())
+    leaf = text.replace_strict(known["leaf"], known["code"], default=None, return_dtype=pl.Int64)
+    place = np.flatnonzero(leaf.is_not_null().to_numpy())
+    below: Mask = np.zeros((len(words), len(values)), np.bool_)
+    for level in range(tree.levels):
+        shown = tree.cells(level).gather(tree.nodes[level][leaf.drop_nulls().to_numpy()])
+        at = _codes(shown, words)
+        below[at[at >= 0], place[at >= 0]] = True
+    return below
 
 
 def _codes(series: pl.Series, distinct: pl.Series) -> Integers:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, Outcome, Promise, counts_of, judge
-from mahrem.table import Column, encode_sensitive
+from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
+from mahrem.table import Column, Hierarchy, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
+
+if TYPE_CHECKING:
+    from mahrem.verify._presence import Presence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,12 +30,14 @@ class Claims:
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
         decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
+        trees: Hierarchies of quasi-identifiers whose labels stand in cells: whom such a cell fits.
     """
 
     quasi: Sequence[str]
     promises: Sequence[Promise]
     sensitive: Mapping[str, Column] = field(default_factory=dict)
     decimal: str | None = None
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +105,7 @@ def verify(
         - Only rows that show nothing are ever left out of the classes, and they are counted.
     """
     quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
-    by_person = [promise for promise in promises if promise.model.name == "delta-presence"]
+    by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")
     if passes and (subjects is not None or by_person):
@@ -126,7 +132,7 @@ def verify(
     }
 
     by_class = [promise for promise in promises if promise not in by_person]
-    chance = np.zeros(0 if population is None else population.height)
+    present: list[Presence] = []  # one part: delta-presence is not checked in passes
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
@@ -145,14 +151,14 @@ def verify(
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
-            chance += presence(part.rows, part.labels, part.sizes, population, quasi)
+            present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
         del part, counts, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
     if by_person:
         from mahrem.verify._presence import judge_presence
 
-        merged += [judge_presence(promise, chance) for promise in by_person]
+        merged += [judge_presence(promise, found) for promise in by_person for found in present]
     return Verdict(
         rows=rows,
         suppressed=left_out,

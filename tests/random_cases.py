@@ -1,0 +1,260 @@
+"""Awkward tables and settings from a seed: every method, every model, files and databases."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from mahrem.partition import METHODS
+
+WORDS = [
+    "flu",
+    "gout",
+    "a, b",
+    "{x}",
+    '"quoted"',
+    "*",
+    "[1, 2]",
+    " blank ",
+    "ünal",
+    "=1+1",
+    "-x",
+    "061**",
+    "none",
+]
+TREE_WORDS = ["cold", "flu", "gout", "arthritis", "hiv", "a, b", "*x", "{y}"]
+ILLNESSES = ["flu", "gout", "hiv", "cancer", "ms"]
+STAGES = ["low", "middle", "high", "worst"]
+ZIPS = ["06100", "06101", "06200", "34000", "34710", "0", "99999"]
+FULL_DOMAIN = tuple(name for name, method in METHODS.items() if method.full_domain)
+SOURCES = ("polars",) * 25 + ("pandas", "arrow", "csv", "parquet", "duckdb")
+FORMATS = ("csv", "tsv", "parquet", "arrow", "xlsx")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, how it is given and written, and what is asked of it."""
+
+    seed: int
+    rows: list[dict[str, Any]] = field(repr=False)
+    types: dict[str, pl.DataType | type[pl.DataType]]
+    settings: dict[str, Any]
+    trees: dict[str, list[list[str]]] = field(default_factory=dict)
+    population: list[dict[str, Any]] | None = None
+    source: str = "polars"
+    format: str | None = None  # a folder is written, with a data file of this kind
+    database: bool = False  # the published table goes into a database as well
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return pl.DataFrame(self.rows, schema=self.types, strict=False)
+
+    @property
+    def everyone(self) -> pl.DataFrame:
+        quasi = {name: self.types[name] for name in self.settings["quasi"]}
+        return pl.DataFrame(self.population, schema=quasi, strict=False)
+
+    def with_rows(self, kept: list[int]) -> Case:
+        """The same case on some of its rows; the others leave the population too."""
+        rows = [self.rows[place] for place in kept]
+        if self.population is None:
+            return replace(self, rows=rows)
+        quasi = self.settings["quasi"]
+        others = self.population[len(self.rows) :]
+        return replace(
+            self, rows=rows, population=[*({name: row[name] for name in quasi} for row in rows), *others]
+        )
+
+    @property
+    def model(self) -> str:
+        """What is promised beyond k, in a word."""
+        said = self.settings
+        if "delta_presence" in said:
+            return "presence" if said.get("known_absence") != "allowed" else "presence-shown"
+        for figure in ("l", "t", "beta"):
+            if figure in said:
+                return f"{figure}-{said.get(f'{figure}_kind', 'usual')}"
+        return next((name for name in ("alpha", "delta_disclosure") if name in said), "k")
+
+
+def random_case(seed: int) -> Case:
+    """Make the case of a seed."""
+    rng = random.Random(seed)
+    count = rng.choice([1, 2, 3, 5, 8, 13, 20, 30, 45])
+    method = rng.choice(list(METHODS))
+    present = rng.random() < 0.12 and (method in FULL_DOMAIN or rng.random() < 0.5)
+    if present and method not in FULL_DOMAIN:
+        method = "mondrian"
+    quasi: list[_Column] = [_quasi(rng, f"q{place}") for place in range(rng.choice([1, 1, 2, 2, 3, 4]))]
+    sensitive = [_sensitive(rng, f"s{place}") for place in range(rng.choice([0, 1, 1, 1, 2]))]
+    columns = [*quasi, *sensitive, _Column("note", pl.String, lambda: rng.choice(WORDS), gaps=0.1)]
+    people = max(1, count // rng.choice([1, 1, 2, 3]))
+    columns.append(_Column("person", pl.String, lambda: f"P{rng.randrange(people)}"))
+    rows = [{column.name: column.draw(rng) for column in columns} | {"tag": place} for place in range(count)]
+    types = {column.name: column.type for column in columns} | {"tag": pl.Int64}
+    settings = _settings(rng, method, [column.name for column in quasi], sensitive, present=present)
+    trees = {column.name: column.tree for column in [*quasi, *sensitive] if column.tree}
+    settings |= {"order": orders} if (orders := {c.name: c.order for c in columns if c.order}) else {}
+    kinds = {column.name: column.kind for column in columns if column.kind}
+    settings |= {"kind": kinds} if kinds else {}
+    population = None
+    if present:
+        names = settings["quasi"]
+        others = [
+            {column.name: column.draw(rng) for column in quasi} for _ in range(rng.randrange(2 * count + 1))
+        ]
+        population = [*({name: row[name] for name in names} for row in rows), *others]
+    return Case(
+        seed,
+        rows,
+        types,
+        settings,
+        trees,
+        population,
+        source=rng.choice(SOURCES) if population is None else "polars",
+        format=rng.choice(FORMATS) if rng.random() < 0.06 else None,
+        database=rng.random() < 0.01,
+    )
+
+
+@dataclass
+class _Column:
+    name: str
+    type: Any
+    value: Any  # draws one
+    gaps: float = 0.0
+    tree: list[list[str]] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
+    kind: str = ""
+
+    def draw(self, rng: random.Random) -> Any:
+        return None if rng.random() < self.gaps else self.value()
+
+
+def _quasi(rng: random.Random, name: str) -> _Column:
+    gaps = rng.choice([0.0, 0.0, 0.1, 0.4])
+    kind = rng.choice(
+        ["whole", "float", "day", "moment", "word", "code", "ordinal", "tree", "numbers", "same"]
+    )
+    few = rng.choice([2, 4, 12, 60])
+    if kind == "whole":
+        low = rng.choice([0, -20, 10**9, 18])
+        return _Column(name, pl.Int64, lambda: low + rng.randrange(few), gaps)
+    if kind == "float":
+        scale = rng.choice([0.1, 0.25, 1e6, 1e-4])
+        return _Column(name, pl.Float64, lambda: round(rng.randrange(-few, few) * scale, 6), gaps)
+    if kind == "day":
+        first = date(rng.choice([1890, 1969, 2020]), 12, 28)
+        return _Column(name, pl.Date, lambda: first + timedelta(days=rng.randrange(few * 7)), gaps)
+    if kind == "moment":
+        start = datetime(2024, 2, 28, 23, 0, 1)  # noqa: DTZ001 - without a zone
+        minutes = rng.choice([1, 60, 1440])
+        return _Column(
+            name, pl.Datetime("us"), lambda: start + timedelta(minutes=minutes * rng.randrange(few)), gaps
+        )
+    if kind == "word":
+        words = rng.sample(WORDS, min(len(WORDS), few))
+        return _Column(name, pl.String, lambda: rng.choice(words), gaps, kind="categorical")
+    if kind == "code":
+        return _Column(name, pl.String, lambda: rng.choice(ZIPS), gaps, kind="code")
+    if kind == "ordinal":
+        return _Column(name, pl.String, lambda: rng.choice(STAGES), gaps, order=STAGES)
+    if kind == "tree":
+        tree = _tree(rng, TREE_WORDS)
+        return _Column(name, pl.String, lambda: rng.choice(tree)[0], gaps, tree=tree)
+    if kind == "numbers":
+        tree = [
+            [str(age), f"{age // 5 * 5} to {age // 5 * 5 + 4}", "all" if age < 15 else "old"]
+            for age in range(30)
+        ]
+        return _Column(name, pl.Int64, lambda: rng.randrange(30), gaps, tree=tree)
+    return _Column(name, pl.Int64, lambda: 7, gaps)
+
+
+def _tree(rng: random.Random, words: list[str]) -> list[list[str]]:
+    """A tree of one to three levels below the root."""
+    leaves = rng.sample(words, rng.randrange(2, len(words) + 1))
+    rows, groups = [[leaf] for leaf in leaves], len(leaves)
+    for level in range(rng.randrange(3)):
+        groups = max(1, groups // 2)
+        parents: dict[str, str] = {}
+        for row in rows:
+            row.append(parents.setdefault(row[-1], f"{'abc'[level]} group {rng.randrange(groups)}"))
+    return rows
+
+
+def _sensitive(rng: random.Random, name: str) -> _Column:
+    gaps = rng.choice([0.0, 0.0, 0.0, 0.15])
+    kind = rng.choice(["word", "word", "number", "ordinal", "tree"])
+    if kind == "number":
+        return _Column(name, pl.Int64, lambda: rng.randrange(6), gaps)
+    if kind == "ordinal":
+        return _Column(name, pl.String, lambda: rng.choice(STAGES), gaps, order=STAGES)
+    if kind == "tree":
+        tree = _tree(rng, ILLNESSES)
+        return _Column(name, pl.String, lambda: rng.choice(tree)[0], gaps, tree=tree)
+    return _Column(name, pl.String, lambda: rng.choice(ILLNESSES), gaps)
+
+
+def _settings(
+    rng: random.Random, method: str, quasi: list[str], sensitive: list[_Column], *, present: bool
+) -> dict[str, Any]:
+    said: dict[str, Any] = {"quasi": quasi, "insensitive": ["note", "tag"], "method": method, "html": False}
+    said["k"] = rng.choice([1, 2, 2, 3, 3, 5])
+    said["identifier" if rng.random() < 0.8 else "subject"] = "person"
+    said["missing"] = rng.choice(["category", "category", "suppress", "drop", "drop-any"])
+    if sensitive:
+        said["sensitive"] = [column.name for column in sensitive]
+        said |= _model(rng, sensitive)
+    if rng.random() < 0.5:
+        said["suppression_limit"] = rng.choice([0.0, 0.05, 0.2, 0.5, 1.0])
+    if method in FULL_DOMAIN:
+        said["options"] = {"loss": rng.choice(["ncp", "dm", "precision", "classes"])}
+        if sensitive and said.get("suppression_limit") and rng.random() < 0.5:
+            said["suppressed"] = "keep-sensitive"
+    elif method == "kanonymeans*":
+        said["options"] = {"evaluations": 2}
+    return said | (_presence(rng) if present else _cells(rng, method, quasi))
+
+
+def _presence(rng: random.Random) -> dict[str, Any]:
+    low, high = sorted(rng.choice([0.0, 0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]) for _ in range(2))
+    said = {"delta_presence": (low, high), "bounds": "exact", "missing": rng.choice(["category", "drop"])}
+    return said | ({"known_absence": rng.choice(["allowed", "refused"])} if rng.random() < 0.3 else {})
+
+
+def _cells(rng: random.Random, method: str, quasi: list[str]) -> dict[str, Any]:
+    said: dict[str, Any] = {"bounds": rng.choice(["grid", "grid", "exact"]), "seed": rng.randrange(100)}
+    if method not in FULL_DOMAIN:
+        said["strategy"] = rng.choice(["strict", "strict", "relaxed"])
+        said["cells"] = rng.choice(["text"] * 6 + ["pairs", "midpoint"])
+        if rng.random() < 0.1:
+            said["jitter"] = 0.2
+    if rng.random() < 0.1:
+        said["suppress"] = [rng.choice(quasi)]
+    return said
+
+
+def _model(rng: random.Random, sensitive: list[_Column]) -> dict[str, Any]:
+    """A promise about all sensitive columns, of a kind that suits them or does not."""
+    treed = all(column.tree for column in sensitive)
+    return rng.choice(
+        [
+            {},
+            {"l": rng.choice([1, 2, 3])},
+            {"l": rng.choice([1.5, 2, 2.4]), "l_kind": "entropy"},
+            {"l": rng.choice([2, 3]), "l_kind": "recursive", "c": rng.choice([1.5, 3.0, 8.0])},
+            {"t": rng.choice([0.1, 0.3, 0.5])},
+            {"t": rng.choice([0.1, 0.3, 0.5]), "t_kind": "ordered"},
+            {"t": rng.choice([0.1, 0.3, 0.5]), "t_kind": "hierarchical" if treed else "kl"},
+            {"t": rng.choice([0.1, 0.5, 1.0]), "t_kind": "kl"},
+            {"alpha": rng.choice([0.4, 0.6, 0.9])},
+            {"beta": rng.choice([0.5, 1.0, 3.0])},
+            {"beta": rng.choice([1.0, 3.0]), "beta_kind": "enhanced"},
+            {"delta_disclosure": rng.choice([0.8, 1.5, 3.0])},
+        ]
+    )
