@@ -14,14 +14,16 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-    from mahrem.models._counts import Counts, PrivacyModel, counts_of
+    from mahrem.models._counts import Counts, PrivacyModel, counts_of, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence
     from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
     from mahrem.models._k_anonymity import KAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from mahrem.models._parse import models_from_settings, parse_sensitive
+    from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
+    from mahrem.models._shares import Spans, spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
         HierarchicalCloseness,
@@ -44,19 +46,25 @@ __all__ = [
     "EntropyDiversity",
     "EqualCloseness",
     "HierarchicalCloseness",
+    "Holdings",
     "K",
     "KAnonymity",
     "KLCloseness",
     "ModelEntry",
     "OrderedCloseness",
     "Outcome",
+    "PeopleHoldings",
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
+    "Spans",
     "counts_of",
+    "holdings_of",
     "judge",
     "model_setting",
     "model_settings",
     "models_from_settings",
     "parse_sensitive",
+    "people_counts",
+    "spans_of",
 ]
