@@ -82,7 +82,7 @@ def chosen(rows: list[Row], which: int) -> Iterator[Counts]:
             )
 
 
-@pytest.mark.parametrize("model", EVERY, ids=lambda model: repr(model))
+@pytest.mark.parametrize("model", EVERY, ids=repr)
 @given(rows=rows_of_people)
 def test_no_choice_of_values_is_worse_than_the_level(model: PrivacyModel, rows: list[Row]) -> None:
     levels, holds = model.level(counted(rows)), model.holds(counted(rows))
@@ -97,7 +97,7 @@ def test_no_choice_of_values_is_worse_than_the_level(model: PrivacyModel, rows: 
             assert levels[which] == pytest.approx(worst)
 
 
-@pytest.mark.parametrize("model", EVERY, ids=lambda model: repr(model))
+@pytest.mark.parametrize("model", EVERY, ids=repr)
 @given(rows=rows_of_people)
 def test_one_row_for_each_person_counts_as_rows_do(model: PrivacyModel, rows: list[Row]) -> None:
     alone = [(group, number, value) for number, (group, _, value) in enumerate(rows)]
@@ -107,7 +107,7 @@ def test_one_row_for_each_person_counts_as_rows_do(model: PrivacyModel, rows: li
     assert model.holds(counted(alone)).tolist() == model.holds(plain).tolist()
 
 
-@pytest.mark.parametrize("model", EVERY, ids=lambda model: repr(model))
+@pytest.mark.parametrize("model", EVERY, ids=repr)
 @given(rows=rows_of_people, which=st.integers(0, 6), value=st.integers(0, VALUES - 1))
 def test_a_row_more_of_a_person_in_their_class_never_helps(
     model: PrivacyModel, rows: list[Row], which: int, value: int

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels
+from mahrem.drafts._method import chosen_method, refuse_for_levels
 from mahrem.drafts._prepare import Prepared
-from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.drafts._steps import Choice
+from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, render
 from mahrem.release import Policy, in_parallel, recoding_of
@@ -67,17 +68,23 @@ class Draft:
             quasi=self.quasi,
             promises=self.prepared.promises,
             sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
+            linked=tuple(self.policy.pseudonym),
             decimal=self.policy.decimal,
         )
 
     @property
-    def _form(self) -> Form:
+    def judged_columns(self) -> list[str]:
+        """Published columns that the promises speak of."""
+        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym]
+
+    @property
+    def form(self) -> Form:
         """How cells are rendered; a centroid is a point already."""
         return "midpoint" if self.policy.cells == "centroid" else self.policy.cells
 
     def shown_as(self, name: str) -> list[str]:
         """Give the published columns that stand in a quasi-identifier's place."""
-        return [series.name for series in render(self.cells[name], self.labels[:0], self._form, name)]
+        return [series.name for series in render(self.cells[name], self.labels[:0], self.form, name)]
 
     @property
     def quasi(self) -> list[str]:
@@ -128,8 +135,9 @@ class Draft:
         )
 
     def judged(self) -> pl.DataFrame:
-        """Put together only what promises speak of: quasi-identifiers as published, sensitive columns."""
+        """Put together only what promises speak of: cells as published, sensitive columns, pseudonyms."""
         shown = [series for rendered in self._rendered(None).values() for series in rendered]
+        shown += [self.beside[name] for name in self.policy.pseudonym]
         if not self.prepared.values:  # a table without columns would have no rows to keep
             return pl.DataFrame(shown)
         sensitive = self.prepared.source.take(list(self.prepared.values)).filter(
@@ -140,7 +148,7 @@ class Draft:
     def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
         labels = self.labels if order is None else self.labels[order]
         names = list(self.cells)
-        shown = in_parallel(lambda name: render(self.cells[name], labels, self._form, name), names)
+        shown = in_parallel(lambda name: render(self.cells[name], labels, self.form, name), names)
         return dict(zip(names, shown, strict=True))
 
 
@@ -154,8 +162,20 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         from mahrem.table.columns import with_default_hierarchy
 
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
-    partition = partition_rows(prepared, policy, name, options)
-    if prepared.automatic is not None and not full_domain:
+    ready = prepared
+    choice = Choice(ready, policy, name, options, lambda found: _drawn(ready, policy, name, reason, found))
+    new = choice.draft()
+    double = [name for name, times in Counter(new.columns).items() if times > 1]
+    if double:
+        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
+    return replace(new, beside=beside(prepared, policy, new.labels < 0))
+
+
+def _drawn(
+    prepared: Prepared, policy: Policy, method: str, reason: Note | None, partition: Partition
+) -> Draft:
+    """Recode the classes of a partition."""
+    if prepared.automatic is not None and not METHODS[method].full_domain:
         from mahrem.release import best_groups
 
         axes = best_groups(
@@ -171,21 +191,17 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     cells = in_parallel(
         lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
     )
-    new = Draft(
+    return Draft(
         prepared=prepared,
         policy=policy,
-        method=name,
+        method=method,
         method_reason=reason,
         labels=labels,
         partition=partition,
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
-        beside=beside(prepared, policy, labels < 0),
+        beside={},
     )
-    double = [name for name, times in Counter(new.columns).items() if times > 1]
-    if double:
-        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
-    return new
 
 
 def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl.Series]:
@@ -213,7 +229,10 @@ def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     for name, given in policy.pseudonym.items():
         key = given if isinstance(given, bytes) else read_key(Path(given))
         named[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
-        if named[name].drop_nulls().is_duplicated().any():
-            message = f"pseudonym.{name}: it ties the rows of one person together; k is about single rows"
+        if policy.trajectory_k is None and named[name].drop_nulls().is_duplicated().any():
+            message = (
+                f"pseudonym.{name}: it ties the rows of one person together; k is about single rows, and "
+                f"{spelled('trajectory_k')} about all of a person's"
+            )
             warnings.warn(message, PrivacyWarning, stacklevel=2)
     return named

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mahrem import check
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
-from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import DistinctDiversity, KAnonymity, PrivacyModel, Promise
 from mahrem.partition import (
     METHODS,
     Admission,
@@ -52,8 +52,10 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
             )
 
 
-def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
-    """Sort rows into classes by a method, under what the policy promises."""
+def partition_rows(
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], promises: Sequence[Promise]
+) -> Partition:
+    """Sort rows into classes by a method, under some promises."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit)
@@ -62,19 +64,19 @@ def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mappi
 
         trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared))
+    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared, promises))
 
 
-def admission(prepared: Prepared) -> Admission:
-    """Give the judge of candidate classes for what is promised."""
-    promises: list[tuple[PrivacyModel, Values | None]] = []
-    for promise in prepared.promises:
+def admission(prepared: Prepared, promises: Sequence[Promise] | None = None) -> Admission:
+    """Give the judge of candidate classes for what is promised, or for some other promises."""
+    judged: list[tuple[PrivacyModel, Values | None]] = []
+    for promise in prepared.promises if promises is None else promises:
         if promise.model.name == "delta-presence":
-            promises.append((promise.model, prepared.membership()))
-        else:
-            promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
+            judged.append((promise.model, prepared.membership()))
+        elif promise.model.name != "trajectory-k-anonymity":  # no class shows whether it holds
+            judged.append((promise.model, prepared.values[promise.column] if promise.column else None))
     return Admission(
-        tuple(promises), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
+        tuple(judged), len(prepared.axes[0].positions), subjects=prepared.subjects, members=prepared.members
     )
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
-from mahrem.models import Counts, Promise, counts_of, judge
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
+from mahrem.models import Counts, PeopleHoldings, Promise, counts_of, holdings_of, judge, people_counts
 from mahrem.release import (
     Policy,
     column_of,
@@ -37,7 +37,7 @@ from mahrem.table import (
 )
 from mahrem.table.cells import as_text
 from mahrem.table.columns import apply_missing
-from mahrem.types import Codes, Mask, Points
+from mahrem.types import Codes, Mask, Points, Sizes
 
 if TYPE_CHECKING:
     from mahrem.release import Automatic
@@ -119,6 +119,11 @@ def prepare(given: object, policy: Policy) -> Prepared:
 
     if policy.population is not None and policy.delta_presence is None:
         raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+    if policy.trajectory_k is not None and not policy.pseudonym:
+        raise InvalidParameter(
+            f"trajectory_k={policy.trajectory_k} speaks of rows that are tied together; name what ties them: "
+            f"{spelled('pseudonym', {'COL': 'KEYFILE'})}"
+        )
     population = beside = None
     if policy.population is not None:
         from mahrem.release import others_of, population_of
@@ -247,12 +252,17 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
     elif promise.column is not None:
         values = prepared.values[promise.column]
     else:
-        people = (
-            prepared.taking_part
-            if prepared.subjects is None
-            else len(np.unique(prepared.subjects[prepared.subjects >= 0]))
-        )
         nobody = np.empty(0, np.int64)
-        return Counts(np.array([people]), nobody, nobody, nobody, np.empty(0))
+        return Counts(_people(prepared), nobody, nobody, nobody, np.empty(0))
     labels = np.zeros(len(values.codes), np.int64)
+    if prepared.subjects is not None and promise.column is not None:
+        held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
+        return people_counts(PeopleHoldings(held, held), _people(prepared), values.ancestors)
     return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+
+
+def _people(prepared: Prepared) -> Sizes:
+    """Count everybody, or all rows where nobody says who is who."""
+    if prepared.subjects is None:
+        return np.array([prepared.taking_part])
+    return np.array([len(np.unique(prepared.subjects[prepared.subjects >= 0]))])

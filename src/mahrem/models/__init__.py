@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from mahrem.models._counts import Counts, PrivacyModel, counts_of, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence
-    from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
-    from mahrem.models._k_anonymity import KAnonymity
+    from mahrem.models._entries import (
+        DELTA_PRESENCE,
+        MODELS,
+        TRAJECTORY_K,
+        K,
+        ModelEntry,
+        model_setting,
+        model_settings,
+    )
+    from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from mahrem.models._parse import models_from_settings, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
@@ -36,6 +44,7 @@ else:
 __all__ = [
     "DELTA_PRESENCE",
     "MODELS",
+    "TRAJECTORY_K",
     "AlphaK",
     "BasicLikeness",
     "Counts",
@@ -58,6 +67,7 @@ __all__ = [
     "Promise",
     "RecursiveDiversity",
     "Spans",
+    "TrajectoryAnonymity",
     "counts_of",
     "holdings_of",
     "judge",

@@ -40,7 +40,9 @@ def ordered_distance(counts: Counts) -> Levels:
         in_class.sizes, in_class.group, in_class.value, in_class.count, shown / max(shown.sum(), 1.0)
     )
     between = _mean_range(held.classes) + _mean_range(held.table)[0]
-    return np.minimum(_ordered(middles) + between / (2 * steps), np.where(held.classes.people > 0, 1.0, np.inf))
+    return np.minimum(
+        _ordered(middles) + between / (2 * steps), np.where(held.classes.people > 0, 1.0, np.inf)
+    )
 
 
 def _middles(held: Holdings) -> Counts:

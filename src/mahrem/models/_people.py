@@ -87,7 +87,7 @@ class Holdings:
 
     @cached_property
     def table(self) -> tuple[Floats, Floats]:
-        """Give the least and the largest share of each value among all people, of one class; ``(values,)``."""
+        """Give the least and the largest share of each value among all people of one class, ``(values,)``."""
         _, value, most = self.triplets
         shares = np.zeros((2, self.size))
         shares[:, value] = np.stack([self.least, most]) / max(len(self.begins), 1)

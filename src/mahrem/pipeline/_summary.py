@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.drafts import Draft, guarded_risk, risk_of, singling_columns
-from mahrem.metrics import measure
+from mahrem.metrics import highest_risk, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.recode import Nodes
@@ -159,7 +159,7 @@ def summarise(
         suppressed=int(prepared.suppress.sum()),
         method=draft.method,
         reason=draft.method_reason,
-        caveats=list(_caveats(draft)),
+        caveats=list(_caveats(draft, verdict)),
     )
     if target is not None:
         from mahrem.drafts import measure_learning
@@ -190,11 +190,13 @@ def _risk(draft: Draft, verdict: Verdict, floor: int, *, before: bool) -> Report
     prepared = draft.prepared
     everybody = None if prepared.population is None else prepared.population.height
     if everybody is None:
-        risk = risk_of(verdict.people, fraction=draft.policy.fraction)
+        risk = risk_of(verdict.least_hidden, fraction=draft.policy.fraction)
     else:
         labels = draft.partition.labels
         fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
         risk = risk_of(draft.sizes, population=fitting, everybody=everybody)
+        if verdict.trajectories is not None:
+            risk = replace(risk, highest=highest_risk(verdict.trajectories))
     if not before:
         return risk
     sizes = _sizes_before(draft)
@@ -216,9 +218,12 @@ def _sizes_before(draft: Draft) -> Sizes:
     return people_per_class(labels, draft.prepared.subjects[:rows], len(sizes))
 
 
-def _caveats(draft: Draft) -> Iterator[Note]:
+def _caveats(draft: Draft, verdict: Verdict) -> Iterator[Note]:
     policy, how = draft.policy, draft.partition.how
     yield from draft.notes
+    tied = verdict.trajectories
+    if tied is not None and len(tied) and tied.min() < (policy.k or 2):
+        yield Note("warning.trajectories", {"people": int(tied.min())})
     if policy.subject is not None:
         yield Note("warning.people")
     if isinstance(how, Levels) and not how.finished:

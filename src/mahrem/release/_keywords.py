@@ -38,6 +38,7 @@ class ReleaseKeywords(TypedDict, total=False):
     beta_kind: str | None
     delta_disclosure: float | None
     delta_presence: Sequence[float] | str | None
+    trajectory_k: int | None
     population: Any
     fraction: float | None
     method: str
@@ -52,6 +53,7 @@ class ReleaseKeywords(TypedDict, total=False):
     suppress: Hashable | Sequence[Hashable]
     suppression_limit: float | None
     weights: Mapping[Any, float]
+    minimality_safe: bool | None
     seed: int | None
     engine: str
     master: str | None

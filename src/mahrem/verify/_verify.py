@@ -11,10 +11,28 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, Outcome, Promise, counts_of, judge
+from mahrem.models import (
+    Counts,
+    Outcome,
+    PeopleHoldings,
+    Promise,
+    counts_of,
+    holdings_of,
+    judge,
+    people_counts,
+)
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
-from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
+from mahrem.verify._classes import (
+    SUPPRESSED,
+    fresh_names,
+    people_per_class,
+    published_classes,
+    suppressed_rows,
+)
+from mahrem.verify._trajectories import trajectory_sizes
+
+_BEYOND_CLASSES = ("delta-presence", "trajectory-k-anonymity")  # what no class shows by itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,12 +43,14 @@ class Claims:
         quasi: Columns that make a class: rows showing the same in all of them.
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
+        linked: Columns that tie the rows of one person together, such as pseudonyms.
         decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
     """
 
     quasi: Sequence[str]
     promises: Sequence[Promise]
     sensitive: Mapping[str, Column] = field(default_factory=dict)
+    linked: Sequence[str] = ()
     decimal: str | None = None
 
 
@@ -43,6 +63,12 @@ class Verdict:
     sizes: Sizes = field(repr=False)  # rows in each published class
     people: Sizes = field(repr=False)  # people in each published class; rows, where nobody says who is who
     outcomes: tuple[Outcome, ...]
+    trajectories: Sizes | None = field(repr=False, default=None)  # people behind each, where rows are tied
+
+    @property
+    def least_hidden(self) -> Sizes:
+        """People among whom each is hidden: those of a trajectory where rows are tied, else of a class."""
+        return self.people if self.trajectories is None else self.trajectories
 
     @property
     def holds(self) -> bool:
@@ -88,7 +114,7 @@ def verify(
     Args:
         table: The published table; only the columns of the claims are read.
         claims: What to check.
-        subjects: Person behind each row; k then counts people. Needs ``passes=0``.
+        subjects: Person behind each row; every promise then counts people. Needs ``passes=0``.
         suppressed: Rows meant to be suppressed; else those that show ``*`` in every column of the claims.
         population: Public table for delta-presence, raw values in the quasi-identifiers; needs
             ``passes=0``.
@@ -100,11 +126,13 @@ def verify(
     """
     quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
     by_person = [promise for promise in promises if promise.model.name == "delta-presence"]
+    tied = [promise for promise in promises if promise.model.name == "trajectory-k-anonymity"]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")
-    if passes and (subjects is not None or by_person):
+    _refuse_untied(tied, claims.linked)
+    if passes and (subjects is not None or by_person or claims.linked):
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to check delta-presence")
-    names = [*quasi, *sensitive]
+    names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
     hidden = suppressed_rows(
         quasi, list(sensitive), table.select(names).collect_schema(), meant=suppressed is not None
@@ -125,27 +153,28 @@ def verify(
         for name, code in zip(sensitive, codes, strict=True)
     }
 
-    by_class = [promise for promise in promises if promise not in by_person]
+    by_class = [promise for promise in promises if promise.model.name not in _BEYOND_CLASSES]
+    trajectories: Sizes | None = None
     chance = np.zeros(0 if population is None else population.height)
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
     for part in _parts(shown, quasi, coded, passes):
         sizes.append(part.sizes)
-        people = (
-            part.sizes
-            if subjects is None
-            else people_per_class(part.labels, part.rows[person].to_numpy(), len(part.sizes))
-        )
+        behind = None if subjects is None else part.rows[person].to_numpy()
+        people = part.sizes if behind is None else people_per_class(part.labels, behind, len(part.sizes))
         persons.append(people)
         counts = {
-            name: _counts(name, part, coded, people) for name in {promise.column for promise in by_class}
+            name: _counts(name, part, coded, people, behind)
+            for name in {promise.column for promise in by_class}
         }
         outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
+        if claims.linked:
+            trajectories = _trajectories(part, claims.linked, behind)
         del part, counts, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
     merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
@@ -153,13 +182,20 @@ def verify(
         from mahrem.verify._presence import judge_presence
 
         merged += [judge_presence(promise, chance) for promise in by_person]
+    merged += [judge(promise, _sizes_alone(trajectories)) for promise in tied if trajectories is not None]
     return Verdict(
         rows=rows,
         suppressed=left_out,
         sizes=np.concatenate(sizes),
         people=np.concatenate(persons),
         outcomes=tuple(merged),
+        trajectories=trajectories,
     )
+
+
+def _refuse_untied(tied: Sequence[Promise], linked: Sequence[str]) -> None:
+    if tied and not linked:
+        raise InvalidParameter("linked=() must name what ties rows together to check trajectory-k-anonymity")
 
 
 def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, passes: int) -> _Coded:
@@ -209,14 +245,38 @@ def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     return joined[known.code]
 
 
-def _counts(column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
+def _counts(
+    column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes, behind: Codes | None
+) -> Counts:
     if column is None:
-        nobody = np.empty(0, np.int64)
-        return Counts(people, nobody, nobody, nobody, np.empty(0))
+        return _sizes_alone(people)
     known = coded[column]
     codes = part.rows[known.code].to_numpy()
+    if behind is not None:
+        classes, size = len(part.sizes), len(known.shares)
+        held = PeopleHoldings(
+            holdings_of(part.labels, behind, codes, classes, size),
+            holdings_of(np.zeros_like(part.labels), behind, codes, 1, size),
+        )
+        return people_counts(held, people, known.ancestors)
     counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
     return replace(counts, table=known.shares, sizes=people)
+
+
+def _sizes_alone(sizes: Sizes) -> Counts:
+    nobody = np.empty(0, np.int64)
+    return Counts(sizes, nobody, nobody, nobody, np.empty(0))
+
+
+def _trajectories(part: _Part, linked: Sequence[str], behind: Codes | None) -> Sizes:
+    """Give the people behind each trajectory, for the column whose trajectories fewest people share."""
+    sizes = []
+    for name in linked:
+        text = part.rows[name].cast(pl.String)
+        shown = text.set(text == SUPPRESSED, None)
+        links = (shown.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
+        sizes.append(trajectory_sizes(part.labels, links, behind))
+    return min(sizes, key=lambda people: int(people.min(initial=len(part.labels))))
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:
