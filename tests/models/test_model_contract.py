@@ -32,6 +32,7 @@ TIGHTEST_FIRST = {
     "BasicLikeness": [models.BasicLikeness(b) for b in (0.1, 0.5, 1, 4)],
     "EnhancedLikeness": [models.EnhancedLikeness(b) for b in (0.1, 0.5, 1, 4)],
     "DeltaDisclosure": [models.DeltaDisclosure(d) for d in (0.1, 0.5, 1, 3)],
+    "TrajectoryAnonymity": [models.TrajectoryAnonymity(k) for k in (9, 4, 2, 1)],
     "DeltaPresence": [models.DeltaPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
 }
 ORDER_MATTERS = {"OrderedCloseness", "DeltaPresence"}

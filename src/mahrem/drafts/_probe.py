@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from mahrem.attacks import Finding, not_done
-from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
+from mahrem.attacks.on_releases import (
+    Downcoding,
+    Homogeneity,
+    Linkage,
+    Minimality,
+    RuledOut,
+    SinglingOut,
+    Skewness,
+)
 from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
+from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
 from mahrem.table.cells import as_text
@@ -54,8 +64,13 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
     shown = [draft.cells[axis.name].text.gather(labels).alias(axis.name) for axis in axes]
     quasi = [axis.name for axis in axes]
     trees = {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
+    subjects = draft.prepared.subjects
     release = read_published(
-        pl.DataFrame([*shown, *codes.values()]), quasi=quasi, sensitive=names, hierarchies=trees
+        pl.DataFrame([*shown, *codes.values()]),
+        quasi=quasi,
+        sensitive=names,
+        hierarchies=trees,
+        people=None if subjects is None else subjects[rows].astype(np.int64),
     )
     if not len(release.sizes):  # every class shows nothing at all
         return ReportTeam()
@@ -72,6 +87,8 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
         yield "linkage", lambda: Linkage(noise=0.1, trials=_TRIALS)(release, people)
         yield "singling-out", lambda: SinglingOut(trials=_TRIALS)(release, people)
         yield "downcoding", lambda: Downcoding(trials=100)(release, people)
+        for attack in _minimality(draft, names):
+            yield "minimality", lambda attack=attack: attack(release, people)  # type: ignore[misc]
 
     began = time.monotonic()
     findings = [
@@ -83,6 +100,17 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
         sampled=len(rows) < int((draft.labels >= 0).sum()),
         findings=tuple(_guarded(finding, floor) for finding in findings),
     )
+
+
+def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:
+    """Play the method again where values had a say in its cuts; levels of whole columns are not cut."""
+    if draft.method not in METHODS or METHODS[draft.method].full_domain:  # a recipe cuts nothing either
+        return
+    for name in names:
+        promised = [promise.model for promise in draft.prepared.promises if promise.column == name]
+        if promised:
+            least = max(2, *(math.ceil(getattr(model, "l", 2)) for model in promised))
+            yield Minimality(k=draft.policy.k or 1, l=least, column=name)
 
 
 def _guarded(finding: Finding, floor: int) -> ReportFinding:

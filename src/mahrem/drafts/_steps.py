@@ -21,11 +21,11 @@ from mahrem.drafts._prepare import Prepared
 from mahrem.errors import Infeasible
 from mahrem.metrics import measure
 from mahrem.models import KAnonymity, Promise
-from mahrem.partition import METHODS, Partition
+from mahrem.partition import METHODS, Admission, Partition
 from mahrem.recode import render
 from mahrem.release import Policy
 from mahrem.types import Integers, Labels
-from mahrem.verify import published_classes, trajectory_sizes
+from mahrem.verify import people_per_class, published_classes, trajectories
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Choice:
                 partition = self._partition(self._with(k, alone))
             except Infeasible:  # what is promised about the population may need the values' help
                 return None
-            if self._keeps(partition.labels):
+            if self._keeps(partition.labels, admission(self.prepared)):
                 draft = self.drawn(partition)
                 if self._stands(draft):
                     return k, draft
@@ -122,34 +122,42 @@ class Choice:
         if tied is None and not gathered:
             return True
         labels = _looks(draft)
-        if gathered and not self._keeps(labels):
+        if gathered and not self._keeps(labels, admission(self.prepared)):
             return False
-        if tied is None:
-            return True
-        shown, people = labels[: self.prepared.taking_part], self.prepared.subjects
-        behind = None if people is None else people[: self.prepared.taking_part]
-        return all(
-            trajectory_sizes(shown, links, behind).min(initial=tied) >= tied for links in self._links()
-        )
+        return tied is None or all(self._hides(labels, links, tied) for links in self._links())
 
-    def _keeps(self, labels: Labels) -> bool:
+    def _hides(self, labels: Labels, links: Integers, least: int) -> bool:
+        """Judge trajectories: so many people share each, and they keep what is promised about values."""
+        numbered = trajectories(labels, links)
+        tied = numbered >= 0
+        whose = links if self.prepared.subjects is None else self.prepared.subjects
+        sizes = people_per_class(numbered[tied], whose[tied], int(numbered.max(initial=-1)) + 1)
+        if sizes.min(initial=least) < least:
+            return False
+        about = [promise for promise in self.prepared.promises if promise.column is not None]
+        people = np.where(tied, whose, -1).astype(np.int32)
+        judge = replace(admission(self.prepared, about), subjects=people, compared=labels >= 0)
+        return not about or self._keeps(numbered, judge)
+
+    def _keeps(self, labels: Labels, judge: Admission) -> bool:
         """Say whether all classes keep every promise."""
         shown = labels >= 0
         rows = np.flatnonzero(shown)
         rows = rows[np.argsort(labels[rows], kind="stable")]
         ends = np.cumsum(np.bincount(labels[rows]))
         offsets = np.unique(np.concatenate([[0], ends])).astype(np.int64)
-        judge = admission(self.prepared)
         admits = judge if shown.all() else judge.among(shown)
         return bool(admits(rows.astype(np.int32), offsets).all())
 
     def _links(self) -> Iterator[Integers]:
-        """Number what ties rows together, for every pseudonym."""
+        """Number what ties rows together, for every pseudonym; others of a population are tied to nothing."""
+        others = np.full(len(self.prepared.axes[0].positions) - self.prepared.taking_part, -1, np.int64)
         part = self.prepared.keep.copy()
         part[self.prepared.keep] = ~self.prepared.suppress
         for name in self.policy.pseudonym:
             names = self.prepared.source.take([name])[name].filter(pl.Series(part))
-            yield (names.cast(pl.String).rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
+            tied = (names.cast(pl.String).rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
+            yield np.concatenate([tied, others])
 
     def _partition(self, promises: Sequence[Promise]) -> Partition:
         return partition_rows(self.prepared, self.policy, self.method, self.options, promises)

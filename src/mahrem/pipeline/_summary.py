@@ -224,7 +224,7 @@ def _caveats(draft: Draft, verdict: Verdict) -> Iterator[Note]:
     tied = verdict.trajectories
     if tied is not None and len(tied) and tied.min() < (policy.k or 2):
         yield Note("warning.trajectories", {"people": int(tied.min())})
-    if policy.subject is not None:
+    if policy.subject is not None and policy.subject not in policy.pseudonym:
         yield Note("warning.people")
     if isinstance(how, Levels) and not how.finished:
         yield Note("warning.search")

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from mahrem.types import Codes, Integers, Labels, Sizes
+from mahrem.types import Codes, Integers, Labels
 
 
-def trajectory_sizes(
-    labels: Labels, links: Codes | Integers, people: Codes | Integers | None = None
-) -> Sizes:
-    """Count the people behind each published trajectory: the classes of all rows that are tied together.
+def trajectories(labels: Labels, links: Codes | Integers) -> Labels:
+    """Number rows by the trajectory they belong to: the classes of all rows that are tied together.
 
-    Whoever knows what quasi-identifiers somebody had in every row finds the trajectory, and these people.
+    Whoever knows what quasi-identifiers somebody had in every row finds the trajectory, and its people.
 
     Args:
         labels: ``(n,)`` class of each row; -1 shows nothing and is tied to nothing.
         links: ``(n,)`` what ties rows together, such as a pseudonym; -1 is tied to nothing.
-        people: ``(n,)`` the person behind each row, where somebody may have several links.
 
     Guarantees:
         - Two links share a trajectory exactly when they have the same number of rows in every class.
-        - Where every link has one row, the sizes are those of the classes, in people.
+        - Where every link has one row, rows share a trajectory exactly when they share a class.
+        - Rows that are tied to nothing get -1; the others ``0 .. c-1``, and none is empty.
 
     Example:
         >>> labels, names = np.array([0, 0, 1, 0, 1, 0]), np.array([7, 8, 8, 9, 9, 5])
-        >>> sorted(trajectory_sizes(labels, names).tolist())  # 7 and 5; 8 and 9
-        [2, 2]
+        >>> trajectories(labels, names)  # 8 and 9 were in both classes
+        array([0, 1, 1, 1, 1, 0])
     """
-    known = (labels >= 0) & (links >= 0)
-    behind = links if people is None else people
-    rows = np.flatnonzero(known)
+    rows = np.flatnonzero((labels >= 0) & (links >= 0))
     rows = rows[np.lexsort((labels[rows], links[rows]))]
     shown, tied = labels[rows].astype(np.int64), links[rows]
     first = np.flatnonzero(np.append(True, tied[1:] != tied[:-1])) if len(rows) else rows
     lengths = np.diff(np.append(first, len(rows)))
     classes = int(shown.max(initial=-1)) + 1
-    state, known_states = np.zeros(len(first), np.int64), 1
+    state, known = np.zeros(len(first), np.int64), 1
     for step in range(int(lengths.max(initial=0))):  # links that show the same so far share a state
         alive = np.flatnonzero(lengths > step)
         met, number = np.unique(state[alive] * classes + shown[first[alive] + step], return_inverse=True)
-        state[alive] = known_states + number
-        known_states += len(met)
-    pairs = np.unique(np.stack([np.repeat(state, lengths), behind[rows].astype(np.int64)]), axis=1)
-    return np.unique(pairs[0], return_counts=True)[1]
+        state[alive] = known + number
+        known += len(met)
+    numbered = np.full(len(labels), -1, np.int64)
+    numbered[rows] = np.repeat(np.unique(state, return_inverse=True)[1], lengths)
+    return numbered

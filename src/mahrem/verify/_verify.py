@@ -30,7 +30,7 @@ from mahrem.verify._classes import (
     published_classes,
     suppressed_rows,
 )
-from mahrem.verify._trajectories import trajectory_sizes
+from mahrem.verify._trajectories import trajectories
 
 _BEYOND_CLASSES = ("delta-presence", "trajectory-k-anonymity")  # what no class shows by itself
 
@@ -154,15 +154,14 @@ def verify(
     }
 
     by_class = [promise for promise in promises if promise.model.name not in _BEYOND_CLASSES]
-    trajectories: Sizes | None = None
+    by_link: list[_Tied] = []
     chance = np.zeros(0 if population is None else population.height)
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
     for part in _parts(shown, quasi, coded, passes):
         sizes.append(part.sizes)
-        behind = None if subjects is None else part.rows[person].to_numpy()
-        people = part.sizes if behind is None else people_per_class(part.labels, behind, len(part.sizes))
+        people, behind = _people(part, None if subjects is None else person)
         persons.append(people)
         counts = {
             name: _counts(name, part, coded, people, behind)
@@ -173,23 +172,26 @@ def verify(
             from mahrem.verify._presence import presence
 
             chance += presence(part.rows, part.labels, part.sizes, population, quasi)
-        if claims.linked:
-            trajectories = _trajectories(part, claims.linked, behind)
+        by_link += [_tied(part, name, by_class if tied else (), coded, behind) for name in claims.linked]
         del part, counts, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
-    merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
+    merged = [
+        _merge(promise, [*parts, *(link.outcomes[promise] for link in by_link if promise in link.outcomes)])
+        for promise, parts in zip(by_class, by_promise, strict=True)
+    ]
     if by_person:
         from mahrem.verify._presence import judge_presence
 
         merged += [judge_presence(promise, chance) for promise in by_person]
-    merged += [judge(promise, _sizes_alone(trajectories)) for promise in tied if trajectories is not None]
+    hardest = min(by_link, key=lambda link: link.fewest, default=None)
+    merged += [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in tied]
     return Verdict(
         rows=rows,
         suppressed=left_out,
         sizes=np.concatenate(sizes),
         people=np.concatenate(persons),
         outcomes=tuple(merged),
-        trajectories=trajectories,
+        trajectories=None if hardest is None else hardest.people,
     )
 
 
@@ -245,6 +247,14 @@ def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     return joined[known.code]
 
 
+def _people(part: _Part, person: str | None) -> tuple[Sizes, Codes | None]:
+    """Give how many people each class has, and who they are; rows, where nobody says who is who."""
+    if person is None:
+        return part.sizes, None
+    behind = part.rows[person].to_numpy()
+    return people_per_class(part.labels, behind, len(part.sizes)), behind
+
+
 def _counts(
     column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes, behind: Codes | None
 ) -> Counts:
@@ -268,15 +278,37 @@ def _sizes_alone(sizes: Sizes) -> Counts:
     return Counts(sizes, nobody, nobody, nobody, np.empty(0))
 
 
-def _trajectories(part: _Part, linked: Sequence[str], behind: Codes | None) -> Sizes:
-    """Give the people behind each trajectory, for the column whose trajectories fewest people share."""
-    sizes = []
-    for name in linked:
-        text = part.rows[name].cast(pl.String)
-        shown = text.set(text == SUPPRESSED, None)
-        links = (shown.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
-        sizes.append(trajectory_sizes(part.labels, links, behind))
-    return min(sizes, key=lambda people: int(people.min(initial=len(part.labels))))
+@dataclass(frozen=True)
+class _Tied:
+    """What a column that ties rows together makes of the promises."""
+
+    people: Sizes  # behind each trajectory
+    outcomes: Mapping[Promise, Outcome]  # of promises about values, among the people of each trajectory
+
+    @property
+    def fewest(self) -> float:
+        return float(self.people.min()) if len(self.people) else np.inf
+
+
+def _tied(
+    part: _Part, name: str, promises: Sequence[Promise], coded: Mapping[str, _Coded], behind: Codes | None
+) -> _Tied:
+    """Judge trajectories as classes of people."""
+    text = part.rows[name].cast(pl.String)
+    shown = text.set(text == SUPPRESSED, None)
+    links = (shown.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
+    labels = trajectories(part.labels, links)
+    tied, whose = labels >= 0, links if behind is None else behind
+    classes = int(labels.max(initial=-1)) + 1
+    people = people_per_class(labels[tied], whose[tied], classes)
+    seen = _Part(part.rows, labels, people)
+    by_column = {
+        column: _counts(column, seen, coded, people, np.where(tied, whose, -1))
+        for column in {promise.column for promise in promises if promise.column is not None}
+    }
+    return _Tied(
+        people, {promise: judge(promise, by_column[promise.column]) for promise in promises if promise.column}
+    )
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:
