@@ -90,7 +90,7 @@ def slow_level(model: PrivacyModel, row: np.ndarray, rows: int, counts: Counts) 
     descending = sorted(row[row > 0].tolist(), reverse=True)
     gains = [(a - b) / b for a, b in zip(p, q, strict=True) if a > 0]
     match model:
-        case models.KAnonymity():
+        case models.KAnonymity() | models.TrajectoryAnonymity():
             return rows
         case models.DistinctDiversity():
             return len(descending)

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
-from mahrem.models import Counts, PeopleHoldings, Promise, counts_of, holdings_of, judge, people_counts
+from mahrem.models import Counts, Promise, counts_of, judge
 from mahrem.release import (
     Policy,
     column_of,
@@ -239,6 +239,9 @@ def _refuse_infeasible(prepared: Prepared) -> None:
                 f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
                 f"the whole table as one class reaches {_figure(outcome.reached)}"
             )
+            if prepared.subjects is not None and promise.column is not None:
+                message += "; whoever has several values counts under the worst of them: ask for less, or "
+                message += "publish one row for each person"
             raise Infeasible(message, reached=outcome.reached)
 
 
@@ -256,6 +259,8 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
         return Counts(_people(prepared), nobody, nobody, nobody, np.empty(0))
     labels = np.zeros(len(values.codes), np.int64)
     if prepared.subjects is not None and promise.column is not None:
+        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+
         held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
         return people_counts(PeopleHoldings(held, held), _people(prepared), values.ancestors)
     return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)

@@ -25,7 +25,7 @@ from mahrem.partition import METHODS, Admission, Partition
 from mahrem.recode import render
 from mahrem.release import Policy
 from mahrem.types import Integers, Labels
-from mahrem.verify import people_per_class, published_classes, trajectories
+from mahrem.verify import people_per_class, published_classes
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ class Choice:
 
     def _hides(self, labels: Labels, links: Integers, least: int) -> bool:
         """Judge trajectories: so many people share each, and they keep what is promised about values."""
+        from mahrem.verify import trajectories
+
         numbered = trajectories(labels, links)
         tied = numbered >= 0
         whose = links if self.prepared.subjects is None else self.prepared.subjects

@@ -33,16 +33,18 @@ def ordered_distance(counts: Counts) -> Levels:
     """
     if counts.held is None:
         return _ordered(counts)
-    held, steps = counts.held, max(counts.held.table.size - 1, 1)
+    held, values = counts.held, counts.held.table.size
     in_class, in_table = _middles(held.classes), _middles(held.table)
-    shown = np.bincount(in_table.value, weights=in_table.count, minlength=held.table.size)
+    shown = np.bincount(in_table.value, weights=in_table.count, minlength=values)
     middles = Counts(
         in_class.sizes, in_class.group, in_class.value, in_class.count, shown / max(shown.sum(), 1.0)
     )
     between = _mean_range(held.classes) + _mean_range(held.table)[0]
-    return np.minimum(
-        _ordered(middles) + between / (2 * steps), np.where(held.classes.people > 0, 1.0, np.inf)
-    )
+    # A value that nobody shows alone may be none of the table's: it must not make steps look smaller.
+    alone, at_all = held.table.table
+    certain = values - np.count_nonzero((at_all > 0) & (alone == 0))
+    distances = (_ordered(middles) * max(values - 1, 1) + between / 2) / max(certain - 1, 1)
+    return np.where(held.classes.people > 0, np.minimum(distances, 1.0), np.inf)
 
 
 def _middles(held: Holdings) -> Counts:

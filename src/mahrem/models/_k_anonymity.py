@@ -71,6 +71,9 @@ class TrajectoryAnonymity(PrivacyModel):
     Guarantees:
         - The level of a trajectory is the number of its people; it holds when that is at least ``k``.
 
+    References:
+        Terrovitis, Mamoulis: Privacy preservation in the publication of trajectories, 2008.
+
     Example:
         >>> import numpy as np
         >>> from mahrem.models import counts_of

@@ -20,7 +20,7 @@ from mahrem.readers import by_column, column, columns, number, switch, text, tex
 from mahrem.release import _readers as readers
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
-from mahrem.table import FORMATS, Kind, Missing, exported_names
+from mahrem.table import FORMATS, Kind, Missing
 from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
@@ -309,6 +309,8 @@ def own_pseudonyms(path: Path) -> tuple[str, ...]:
     """Give the columns of pseudonyms that the policy of a release names, as its file names them."""
     if not path.is_file():
         return ()
+    from mahrem.table import exported_names
+
     own = tomllib.loads(path.read_text(encoding="utf-8"))
     named = own.get("mahrem", {}).get("pseudonym", ())
     return tuple(exported_names(named, own.get("format", "csv")))

@@ -11,16 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidParameter
-from mahrem.models import (
-    Counts,
-    Outcome,
-    PeopleHoldings,
-    Promise,
-    counts_of,
-    holdings_of,
-    judge,
-    people_counts,
-)
+from mahrem.models import Counts, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import (
@@ -30,7 +21,6 @@ from mahrem.verify._classes import (
     published_classes,
     suppressed_rows,
 )
-from mahrem.verify._trajectories import trajectories
 
 _BEYOND_CLASSES = ("delta-presence", "trajectory-k-anonymity")  # what no class shows by itself
 
@@ -263,6 +253,8 @@ def _counts(
     known = coded[column]
     codes = part.rows[known.code].to_numpy()
     if behind is not None:
+        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+
         classes, size = len(part.sizes), len(known.shares)
         held = PeopleHoldings(
             holdings_of(part.labels, behind, codes, classes, size),
@@ -294,6 +286,8 @@ def _tied(
     part: _Part, name: str, promises: Sequence[Promise], coded: Mapping[str, _Coded], behind: Codes | None
 ) -> _Tied:
     """Judge trajectories as classes of people."""
+    from mahrem.verify._trajectories import trajectories
+
     text = part.rows[name].cast(pl.String)
     shown = text.set(text == SUPPRESSED, None)
     links = (shown.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
