@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
     from mahrem.drafts._risk import RISK_THRESHOLD, guarded_risk, people_behind, risk_of, singling_columns
+    from mahrem.drafts._steps import ladder
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -35,6 +36,7 @@ __all__ = [
     "correlations",
     "draft",
     "guarded_risk",
+    "ladder",
     "measure_learning",
     "people_behind",
     "plain_text",

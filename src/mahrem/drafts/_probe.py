@@ -81,14 +81,14 @@ def probe(draft: Draft, *, floor: int, seconds: float = 2.0) -> ReportTeam:
             yield "homogeneity", lambda name=name: Homogeneity(column=name)(release)  # type: ignore[misc]
             yield "skewness", lambda name=name: Skewness(column=name, shuffles=2)(release)  # type: ignore[misc]
             yield "ruled-out", lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
+        for attack in _minimality(draft, names):
+            yield "minimality", lambda attack=attack: attack(release, people)  # type: ignore[misc]
         columns = len(quasi)
         for known in sorted({columns, (columns + 1) // 2}, reverse=True):
             yield "linkage", lambda known=known: Linkage(known=known, trials=_TRIALS)(release, people)  # type: ignore[misc]
         yield "linkage", lambda: Linkage(noise=0.1, trials=_TRIALS)(release, people)
         yield "singling-out", lambda: SinglingOut(trials=_TRIALS)(release, people)
         yield "downcoding", lambda: Downcoding(trials=100)(release, people)
-        for attack in _minimality(draft, names):
-            yield "minimality", lambda attack=attack: attack(release, people)  # type: ignore[misc]
 
     began = time.monotonic()
     findings = [
