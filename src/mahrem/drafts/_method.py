@@ -53,9 +53,9 @@ def refuse_for_levels(policy: Policy, method: str) -> None:
 
 
 def partition_rows(
-    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], promises: Sequence[Promise]
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], judge: Admission
 ) -> Partition:
-    """Sort rows into classes by a method, under some promises."""
+    """Sort rows into classes by a method, under the promises of a judge."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit)
@@ -64,7 +64,7 @@ def partition_rows(
 
         trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    return within_patterns(method, prepared.points(), prepared.absent(), admission(prepared, promises))
+    return within_patterns(method, prepared.points(), prepared.absent(), judge)
 
 
 def admission(prepared: Prepared, promises: Sequence[Promise] | None = None) -> Admission:

@@ -37,7 +37,7 @@ from mahrem.table import (
 )
 from mahrem.table.cells import as_text
 from mahrem.table.columns import apply_missing
-from mahrem.types import Codes, Mask, Points, Sizes
+from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:
     from mahrem.release import Automatic
@@ -256,18 +256,21 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
         values = prepared.values[promise.column]
     else:
         nobody = np.empty(0, np.int64)
-        return Counts(_people(prepared), nobody, nobody, nobody, np.empty(0))
+        return Counts(np.array([people_taking_part(prepared)]), nobody, nobody, nobody, np.empty(0))
     labels = np.zeros(len(values.codes), np.int64)
     if prepared.subjects is not None and promise.column is not None:
         from mahrem.models import PeopleHoldings, holdings_of, people_counts
 
         held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
-        return people_counts(PeopleHoldings(held, held), _people(prepared), values.ancestors)
+        return people_counts(
+            PeopleHoldings(held, held), np.array([people_taking_part(prepared)]), values.ancestors
+        )
     return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
 
 
-def _people(prepared: Prepared) -> Sizes:
-    """Count everybody, or all rows where nobody says who is who."""
+def people_taking_part(prepared: Prepared) -> int:
+    """Count everybody who takes part; rows, where nobody says who is who."""
     if prepared.subjects is None:
-        return np.array([prepared.taking_part])
-    return np.array([len(np.unique(prepared.subjects[prepared.subjects >= 0]))])
+        return prepared.taking_part
+    known = prepared.subjects[prepared.subjects >= 0]
+    return int(np.count_nonzero(np.bincount(known)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.drafts._method import admission, partition_rows
-from mahrem.drafts._prepare import Prepared
+from mahrem.drafts._prepare import Prepared, people_taking_part
 from mahrem.errors import Infeasible
 from mahrem.metrics import measure
 from mahrem.models import KAnonymity, Promise
@@ -110,7 +111,7 @@ class Choice:
                 partition = self._partition(self._with(k, alone))
             except Infeasible:  # what is promised about the population may need the values' help
                 return None
-            if self._keeps(partition.labels, admission(self.prepared)):
+            if self._keeps(partition.labels, self._judge):
                 draft = self.drawn(partition)
                 if self._stands(draft):
                     return k, draft
@@ -122,7 +123,7 @@ class Choice:
         if tied is None and not gathered:
             return True
         labels = _looks(draft)
-        if gathered and not self._keeps(labels, admission(self.prepared)):
+        if gathered and not self._keeps(labels, self._judge):
             return False
         return tied is None or all(self._hides(labels, links, tied) for links in self._links())
 
@@ -162,7 +163,8 @@ class Choice:
             yield np.concatenate([tied, others])
 
     def _partition(self, promises: Sequence[Promise]) -> Partition:
-        return partition_rows(self.prepared, self.policy, self.method, self.options, promises)
+        judge = self._judge if promises == self.prepared.promises else admission(self.prepared, promises)
+        return partition_rows(self.prepared, self.policy, self.method, self.options, judge)
 
     def _with(self, k: int, promises: Sequence[Promise]) -> tuple[Promise, ...]:
         others = (promise for promise in promises if not isinstance(promise.model, KAnonymity))
@@ -180,6 +182,10 @@ class Choice:
         )
         return utility["gcp"]
 
+    @cached_property
+    def _judge(self) -> Admission:
+        return admission(self.prepared)
+
     @property
     def _valued(self) -> bool:
         """True when something is promised about sensitive values."""
@@ -192,9 +198,7 @@ class Choice:
 
     @property
     def _ladder(self) -> Iterator[int]:
-        people = self.prepared.subjects
-        most = self.prepared.taking_part if people is None else len(np.unique(people[people >= 0]))
-        return ladder(self._least, max(most, self._least))
+        return ladder(self._least, max(people_taking_part(self.prepared), self._least))
 
 
 def _looks(draft: Draft) -> Labels:

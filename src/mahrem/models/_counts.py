@@ -127,7 +127,7 @@ def counts_of(
     if labels.max(initial=-1) >= classes or codes.max(initial=-1) >= size:
         raise InvalidParameter(f"classes={classes}, size={size} must be above every label and every code")
     counted = (labels >= 0) & (codes >= 0)
-    keys, count = _distinct(labels[counted] * size + codes[counted], classes * size)
+    keys, count = distinct_keys(labels[counted] * size + codes[counted], classes * size)
     group, value = np.divmod(keys, max(size, 1))
     shown = np.bincount(codes[counted], minlength=size)
     return Counts(
@@ -174,7 +174,7 @@ def people_counts(held: PeopleHoldings, sizes: Sizes, ancestors: Integers | None
     )
 
 
-def _distinct(keys: Integers, most: int) -> tuple[Integers, Integers]:
+def distinct_keys(keys: Integers, most: int) -> tuple[Integers, Integers]:
     """Give distinct keys below ``most``, ascending, and how often each occurs; without sorting where few."""
     if most > 4 * len(keys) + 1024:
         found, count = np.unique(keys, return_counts=True)

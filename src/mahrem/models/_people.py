@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mahrem.errors import InvalidParameter
+from mahrem.models._counts import distinct_keys
 
 if TYPE_CHECKING:
     from mahrem.types import Codes, Floats, Integers, Labels, Mask
@@ -57,7 +58,7 @@ class Holdings:
     @cached_property
     def triplets(self) -> tuple[Integers, Integers, Integers]:
         """Give class and value, and how many people show it there: the most it can be said of."""
-        keys, most = np.unique(self._keys, return_counts=True)
+        keys, most = distinct_keys(self._keys, self.groups * max(self.size, 1))
         group, value = np.divmod(keys, max(self.size, 1))
         return group, value, most
 
