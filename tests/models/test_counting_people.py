@@ -85,14 +85,15 @@ def chosen(rows: list[Row], which: int) -> Iterator[Counts]:
 @pytest.mark.parametrize("model", EVERY, ids=repr)
 @given(rows=rows_of_people)
 def test_no_choice_of_values_is_worse_than_the_level(model: PrivacyModel, rows: list[Row]) -> None:
-    levels, holds = model.level(counted(rows)), model.holds(counted(rows))
+    counts = counted(rows)
+    levels, holds = model.level(counts), model.holds(counts)
     for which in {group for group, _, _ in rows}:
         choices = list(chosen(rows, which))
-        found = np.array([model.level(counts)[0] for counts in choices])
+        found = np.array([model.level(choice)[0] for choice in choices])
         worst = found.min() if model.rising else found.max()
         assert (levels[which] <= worst + 1e-9) if model.rising else (levels[which] >= worst - 1e-9)
         if holds[which]:
-            assert all(model.holds(counts)[0] for counts in choices)
+            assert all(model.holds(choice)[0] for choice in choices)
         if isinstance(model, EXACT):
             assert levels[which] == pytest.approx(worst)
 
@@ -113,12 +114,13 @@ def test_a_row_more_of_a_person_in_their_class_never_helps(
     model: PrivacyModel, rows: list[Row], which: int, value: int
 ) -> None:
     group, person, own = rows[which % len(rows)]
-    before = model.level(counted(rows))
-    assert model.level(counted([*rows, (group, person, own)])) == pytest.approx(before)  # the same row again
-    after = model.level(counted([*rows, (group, person, value)]))
+    as_was, again, more = (
+        counted([*rows, *row]) for row in ([], [(group, person, own)], [(group, person, value)])
+    )
+    before, after = model.level(as_was), model.level(more)
+    assert model.level(again) == pytest.approx(before)
     assert (after <= before + 1e-9).all() if model.rising else (after >= before - 1e-9).all()
-    allowed = model.holds(counted([*rows, (group, person, value)])) & ~model.holds(counted(rows))
-    assert not allowed.any()
+    assert not (model.holds(more) & ~model.holds(as_was)).any()
 
 
 def test_one_more_row_of_one_person_makes_nothing_diverse() -> None:
