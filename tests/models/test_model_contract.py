@@ -32,6 +32,7 @@ TIGHTEST_FIRST = {
     "BasicLikeness": [models.BasicLikeness(b) for b in (0.1, 0.5, 1, 4)],
     "EnhancedLikeness": [models.EnhancedLikeness(b) for b in (0.1, 0.5, 1, 4)],
     "DeltaDisclosure": [models.DeltaDisclosure(d) for d in (0.1, 0.5, 1, 3)],
+    "TrajectoryAnonymity": [models.TrajectoryAnonymity(k) for k in (9, 4, 2, 1)],
     "DeltaPresence": [models.DeltaPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
     "ShownPresence": [models.ShownPresence(*b) for b in ((0.4, 0.5), (0.2, 0.5), (0.2, 0.8), (0, 1))],
 }
@@ -90,7 +91,7 @@ def slow_level(model: PrivacyModel, row: np.ndarray, rows: int, counts: Counts) 
     descending = sorted(row[row > 0].tolist(), reverse=True)
     gains = [(a - b) / b for a, b in zip(p, q, strict=True) if a > 0]
     match model:
-        case models.KAnonymity():
+        case models.KAnonymity() | models.TrajectoryAnonymity():
             return rows
         case models.DistinctDiversity():
             return len(descending)

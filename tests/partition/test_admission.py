@@ -4,9 +4,20 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, counts_of
+from mahrem.models import (
+    AlphaK,
+    BasicLikeness,
+    DistinctDiversity,
+    EqualCloseness,
+    KAnonymity,
+    PeopleHoldings,
+    counts_of,
+    holdings_of,
+    people_counts,
+)
 from mahrem.partition import Admission
 from mahrem.table import Values
+from mahrem.verify import people_per_class
 
 PEOPLE = np.array([0, 0, 1, 2, 2, 2, -1, 3], np.int32)
 ALL = np.arange(8, dtype=np.int32)
@@ -65,6 +76,56 @@ def test_it_agrees_with_the_models_on_sorted_counts(sizes: list[int], values: in
     for model in models:
         expected &= model.holds(counts)
     assert (admits(rows, np.concatenate([[0], np.cumsum(sizes)])) == expected).all()
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=1, max_size=12),
+    people=st.integers(1, 40),
+    shown=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=60, deadline=None)
+def test_people_are_judged_as_the_models_judge_what_they_show(
+    sizes: list[int], people: int, *, shown: bool, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    rows = rng.permutation(len(labels)).astype(np.int32)
+    codes = rng.integers(-1, 4, len(labels)).astype(np.int32)
+    subjects = rng.integers(-1, people, len(labels)).astype(np.int32)
+    of_row = np.empty(len(labels), np.int64)
+    of_row[rows] = labels
+    compared = rng.random(len(labels)) < 0.8 if shown else np.ones(len(labels), np.bool_)
+    everybody = np.where(compared, 0, -1)
+    held = PeopleHoldings(
+        holdings_of(of_row, subjects, codes, len(sizes), 4), holdings_of(everybody, subjects, codes, 1, 4)
+    )
+    known = subjects >= 0
+    counts = people_counts(held, people_per_class(of_row[known], subjects[known], len(sizes)))
+    column = Values("disease", codes, 4)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    for model in (
+        DistinctDiversity(2),
+        AlphaK(0.6, 2),
+        EqualCloseness(0.6),
+        BasicLikeness(2.0),
+        KAnonymity(3),
+    ):
+        about = None if isinstance(model, KAnonymity) else column
+        admits = Admission(((model, about),), rows=len(labels), subjects=subjects, compared=compared)
+        assert (admits(rows, offsets) == model.holds(counts)).all()
+
+
+def test_a_union_of_classes_may_gather_the_values_of_one_person() -> None:
+    disease = Values("disease", np.array([0, 1, 1, 0], np.int32), 2)
+    people = np.array([7, 8, 7, 8], np.int32)  # each has one value in the first half, the other in the second
+    admits = Admission(((DistinctDiversity(2), disease),), rows=4, subjects=people)
+    rows = np.arange(4, dtype=np.int32)
+    assert admits(rows, np.array([0, 2, 4])).tolist() == [True, True]
+    assert admits(rows, np.array([0, 4])).tolist() == [False]  # both may be said to have the same
+    assert not admits.monotone
+    assert not admits.growing
+    assert Admission(((KAnonymity(2), None),), rows=4, subjects=people).growing
 
 
 def test_many_rows_in_several_blocks_are_judged_as_one_by_one() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
     from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
+    from mahrem.drafts._steps import ladder
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -37,6 +38,7 @@ __all__ = [
     "correlations",
     "crowd_of",
     "draft",
+    "ladder",
     "measure_learning",
     "people_behind",
     "plain_text",

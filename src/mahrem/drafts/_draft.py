@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import published
-from mahrem.drafts._method import chosen_method, partition_rows, refuse_for_levels, refuse_without_levels
+from mahrem.drafts._method import chosen_method, refuse_for_levels, refuse_without_levels
 from mahrem.drafts._prepare import Prepared
-from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.drafts._steps import Choice
+from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, Whole, first_cells, render, with_more
 from mahrem.release import Policy, in_parallel, recoding_of
@@ -84,6 +85,7 @@ class Draft:
             quasi=self.quasi,
             promises=self.prepared.promises,
             sensitive={name: self.prepared.columns[name] for name in self.prepared.values},
+            linked=tuple(self.policy.pseudonym),
             decimal=self.policy.decimal,
             trees={
                 axis.name: axis.domain.hierarchy
@@ -97,13 +99,18 @@ class Draft:
         return self.prepared.columns[name].hierarchy is not None or self.prepared.automatic is not None
 
     @property
-    def _form(self) -> Form:
+    def judged_columns(self) -> list[str]:
+        """Published columns that the promises speak of."""
+        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym]
+
+    @property
+    def form(self) -> Form:
         """How cells are rendered; a centroid is a point already."""
         return "midpoint" if self.policy.cells == "centroid" else self.policy.cells
 
     def shown_as(self, name: str) -> list[str]:
         """Give the published columns that stand in a quasi-identifier's place."""
-        return [series.name for series in render(self.cells[name], self.labels[:0], self._form, name)]
+        return [series.name for series in render(self.cells[name], self.labels[:0], self.form, name)]
 
     @property
     def quasi(self) -> list[str]:
@@ -149,9 +156,7 @@ class Draft:
     def _order(self, rest: pl.DataFrame) -> Rows:
         """Order rows by hashes of what they publish; those that publish the same are alike anyway."""
         every = np.arange(self.partition.classes)
-        shown = [
-            series for name in self.cells for series in render(self.cells[name], every, self._form, name)
-        ]
+        shown = [series for name in self.cells for series in render(self.cells[name], every, self.form, name)]
         classes = np.append(pl.DataFrame(shown).hash_rows(seed=0).to_numpy(), np.uint64(0))
         plain = [series for series in (*rest, *self.beside.values()) if not _is_nested(series.dtype)]
         keys = pl.DataFrame(
@@ -171,8 +176,9 @@ class Draft:
         )
 
     def judged(self) -> pl.DataFrame:
-        """Put together only what promises speak of: quasi-identifiers as published, sensitive columns."""
+        """Put together only what promises speak of: cells as published, sensitive columns, pseudonyms."""
         shown = [series for rendered in self._rendered(None).values() for series in rendered]
+        shown += [self.beside[name] for name in self.policy.pseudonym]
         if not self.prepared.values:  # a table without columns would have no rows to keep
             return pl.DataFrame(shown)
         sensitive = self.prepared.source.take(list(self.prepared.values)).filter(
@@ -183,7 +189,7 @@ class Draft:
     def _rendered(self, order: Rows | None) -> dict[str, list[pl.Series]]:
         labels = self.labels if order is None else self.labels[order]
         names = list(self.cells)
-        shown = in_parallel(lambda name: render(self.cells[name], labels, self._form, name), names)
+        shown = in_parallel(lambda name: render(self.cells[name], labels, self.form, name), names)
         return dict(zip(names, shown, strict=True))
 
 
@@ -199,8 +205,20 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
         prepared = replace(prepared, axes=tuple(in_parallel(with_default_hierarchy, axes)))
     else:
         refuse_without_levels(policy, name)
-    partition = partition_rows(prepared, policy, name, options)
-    if prepared.automatic is not None and not full_domain:
+    ready = prepared
+    choice = Choice(ready, policy, name, options, lambda found: _drawn(ready, policy, name, reason, found))
+    new = choice.draft()
+    double = [name for name, times in Counter(new.columns).items() if times > 1]
+    if double:
+        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
+    return replace(new, beside=beside(prepared, policy, new.labels < 0))
+
+
+def _drawn(
+    prepared: Prepared, policy: Policy, method: str, reason: Note | None, partition: Partition
+) -> Draft:
+    """Recode the classes of a partition."""
+    if prepared.automatic is not None and not METHODS[method].full_domain:
         from mahrem.release import best_groups
 
         axes = best_groups(
@@ -221,24 +239,20 @@ def draft(prepared: Prepared, policy: Policy) -> Draft:
     if starred:
         partition, cells = _with_starred_class(partition, cells, prepared.axes)
         labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
-    new = Draft(
+    return Draft(
         prepared=prepared,
         policy=policy,
-        method=name,
+        method=method,
         method_reason=reason,
         labels=labels,
         partition=partition,
         recodings=recodings,
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
-        beside=beside(prepared, policy, labels < 0),
+        beside={},
         trees=given_trees(prepared, policy),
         notes=(Note("warning.starred", {"rows": published(left_out)}),) if starred else (),
         starred=starred,
     )
-    double = [name for name, times in Counter(new.columns).items() if times > 1]
-    if double:
-        raise InvalidParameter(f"column={double[0]!r} would be published twice; rename the original")
-    return new
 
 
 def _is_nested(kind: pl.DataType) -> bool:
@@ -292,7 +306,10 @@ def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     for name, given in policy.pseudonym.items():
         key = given if isinstance(given, bytes) else read_key(Path(given))
         named[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
-        if named[name].drop_nulls().is_duplicated().any():
-            message = f"pseudonym.{name}: it ties the rows of one person together; k is about single rows"
+        if policy.trajectory_k is None and named[name].drop_nulls().is_duplicated().any():
+            message = (
+                f"pseudonym.{name}: it ties the rows of one person together; k is about single rows, and "
+                f"{spelled('trajectory_k')} about all of a person's"
+            )
             warnings.warn(message, PrivacyWarning, stacklevel=2)
     return named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from mahrem import check
 from mahrem.drafts._prepare import Prepared
 from mahrem.errors import InvalidParameter
-from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel, Promise
 from mahrem.partition import (
     METHODS,
     Admission,
@@ -65,8 +65,10 @@ def refuse_without_levels(policy: Policy, method: str) -> None:
         )
 
 
-def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any]) -> Partition:
-    """Sort rows into classes by a method, under what the policy promises."""
+def partition_rows(
+    prepared: Prepared, policy: Policy, name: str, options: Mapping[str, Any], judge: Admission
+) -> Partition:
+    """Sort rows into classes by a method, under the promises of a judge."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit)
@@ -75,8 +77,7 @@ def partition_rows(prepared: Prepared, policy: Policy, name: str, options: Mappi
 
         trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    admits = admission(prepared, keeps_sensitive=policy.suppressed == "keep-sensitive")
-    partition = within_patterns(method, prepared.points(), prepared.absent(), admits)
+    partition = within_patterns(method, prepared.points(), prepared.absent(), judge)
     return partition if prepared.members is None else _of_the_table(partition, prepared.members)
 
 
@@ -91,16 +92,18 @@ def _of_the_table(partition: Partition, members: Mask) -> Partition:
     return Partition(labels=numbers[partition.labels], classes=int(some.sum()), how=how)
 
 
-def admission(prepared: Prepared, *, keeps_sensitive: bool = False) -> Admission:
-    """Give the judge of candidate classes for what is promised."""
-    promises: list[tuple[PrivacyModel, Values | None]] = []
-    for promise in prepared.promises:
+def admission(
+    prepared: Prepared, promises: Sequence[Promise] | None = None, *, keeps_sensitive: bool = False
+) -> Admission:
+    """Give the judge of candidate classes for what is promised, or for some other promises."""
+    judged: list[tuple[PrivacyModel, Values | None]] = []
+    for promise in prepared.promises if promises is None else promises:
         if isinstance(promise.model, DeltaPresence):
-            promises.append((promise.model, prepared.membership()))
-        else:
-            promises.append((promise.model, prepared.values[promise.column] if promise.column else None))
+            judged.append((promise.model, prepared.membership()))
+        elif promise.model.name != "trajectory-k-anonymity":  # no class shows whether it holds
+            judged.append((promise.model, prepared.values[promise.column] if promise.column else None))
     return Admission(
-        tuple(promises),
+        tuple(judged),
         len(prepared.axes[0].positions),
         subjects=prepared.subjects,
         members=prepared.members,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
 from mahrem.release import (
     Policy,
@@ -119,6 +119,11 @@ def prepare(given: object, policy: Policy) -> Prepared:
 
     if policy.population is not None and policy.delta_presence is None:
         raise InvalidParameter("population is only used by delta_presence; say delta_presence too")
+    if policy.trajectory_k is not None and not policy.pseudonym:
+        raise InvalidParameter(
+            f"trajectory_k={policy.trajectory_k} speaks of rows that are tied together; name what ties them: "
+            f"{spelled('pseudonym', {'COL': 'KEYFILE'})}"
+        )
     population = beside = None
     if policy.population is not None:
         from mahrem.release import others_of, population_of
@@ -238,6 +243,9 @@ def _refuse_infeasible(prepared: Prepared) -> None:
                 f"{promise.model.name}{of}={outcome.wanted:g} cannot be reached: "
                 f"the whole table as one class reaches {_figure(outcome.reached)}"
             )
+            if prepared.subjects is not None and promise.column is not None:
+                message += "; whoever has several values counts under the worst of them: ask for less, or "
+                message += "publish one row for each person"
             raise Infeasible(message, reached=outcome.reached)
 
 
@@ -251,12 +259,22 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
     elif promise.column is not None:
         values = prepared.values[promise.column]
     else:
-        people = (
-            prepared.taking_part
-            if prepared.subjects is None
-            else len(np.unique(prepared.subjects[prepared.subjects >= 0]))
-        )
         nobody = np.empty(0, np.int64)
-        return Counts(np.array([people]), nobody, nobody, nobody, np.empty(0))
+        return Counts(np.array([people_taking_part(prepared)]), nobody, nobody, nobody, np.empty(0))
     labels = np.zeros(len(values.codes), np.int64)
+    if prepared.subjects is not None and promise.column is not None:
+        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+
+        held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
+        return people_counts(
+            PeopleHoldings(held, held), np.array([people_taking_part(prepared)]), values.ancestors
+        )
     return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+
+
+def people_taking_part(prepared: Prepared) -> int:
+    """Count everybody who takes part; rows, where nobody says who is who."""
+    if prepared.subjects is None:
+        return prepared.taking_part
+    known = prepared.subjects[prepared.subjects >= 0]
+    return int(np.count_nonzero(np.bincount(known)))

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from mahrem.attacks import Finding, clopper_pearson
-from mahrem.attacks.on_releases import Downcoding, Homogeneity, Linkage, RuledOut, SinglingOut, Skewness
+from mahrem.attacks.on_releases import (
+    Downcoding,
+    Homogeneity,
+    Linkage,
+    Minimality,
+    RuledOut,
+    SinglingOut,
+    Skewness,
+)
 from mahrem.disclosed import of_crowd, published
 from mahrem.drafts._crowd import Crowd
 from mahrem.drafts._draft import Draft
 from mahrem.matching import read_people, read_published
+from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
 from mahrem.table.cells import as_text
@@ -49,8 +60,13 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
     shown = [draft.cells[axis.name].text.gather(own).alias(axis.name) for axis in axes]
     quasi = [axis.name for axis in axes]
     trees = {axis.name: axis.domain.hierarchy for axis in axes if isinstance(axis.domain, Leaves)}
+    subjects = draft.prepared.subjects
     release = read_published(
-        pl.DataFrame([*shown, *codes.values()]), quasi=quasi, sensitive=names, hierarchies=trees
+        pl.DataFrame([*shown, *codes.values()]),
+        quasi=quasi,
+        sensitive=names,
+        hierarchies=trees,
+        people=None if subjects is None else subjects[some.rows].astype(np.int64),
     )
     if not len(release.sizes):  # every class shows nothing at all
         return ReportTeam()
@@ -61,6 +77,8 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
             yield lambda name=name: Homogeneity(column=name)(release)  # type: ignore[misc]
             yield lambda name=name: Skewness(column=name, shuffles=2)(release)  # type: ignore[misc]
             yield lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
+        for attack in _minimality(draft, names):
+            yield lambda attack=attack: attack(release, people)  # type: ignore[misc]
         columns = len(quasi)
         for known in sorted({columns, (columns + 1) // 2}, reverse=True):
             yield lambda known=known: Linkage(known=known, trials=_TRIALS)(release, people)  # type: ignore[misc]
@@ -73,6 +91,17 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         sampled=len(some.labels) < len(crowd.labels),
         findings=tuple(_guarded(attack(), floor) for attack in attacks()),
     )
+
+
+def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:
+    """Play the method again where values had a say in its cuts; levels of whole columns are not cut."""
+    if draft.method not in METHODS or METHODS[draft.method].full_domain:  # a recipe cuts nothing either
+        return
+    for name in names:
+        promised = [promise.model for promise in draft.prepared.promises if promise.column == name]
+        if promised:
+            least = max(2, *(math.ceil(getattr(model, "l", 2)) for model in promised))
+            yield Minimality(k=draft.policy.k or 1, l=least, column=name)
 
 
 def _guarded(finding: Finding, floor: int) -> ReportFinding:

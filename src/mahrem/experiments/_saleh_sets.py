@@ -103,6 +103,7 @@ def anonymise(
         "rest": rest,
         "automatic": table.target if recoding == "groups" else None,
         "bounds": "exact",  # the source knows no grid
+        "minimality_safe": False,  # nor this
         **settings,
     }
     with warnings.catch_warnings():

@@ -12,10 +12,10 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.models import Counts, counts_of
+from mahrem.models import Counts, PeopleHoldings, counts_of, holdings_of, people_counts
 from mahrem.table import Hierarchy
 from mahrem.types import Integers, Labels, Sizes
-from mahrem.verify import SUPPRESSED, published_classes
+from mahrem.verify import SUPPRESSED, people_per_class, published_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class Published:
     labels: Labels = field(repr=False)  # (n,) class of each row; -1 = shows nothing
     sizes: Sizes = field(repr=False)  # (c,) rows in each class
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
+    people: Integers | None = field(default=None, repr=False)  # (n,) whose row it is, where that is known
 
     @property
     def rows(self) -> int:
@@ -50,6 +51,24 @@ class Published:
         """Count the sensitive values of every class."""
         codes, values = self.values(column)
         return counts_of(self.labels, codes, len(self.sizes), len(values))
+
+    def people_counts(self, column: str) -> Counts:
+        """Count the same in people; in rows where nobody knows whose they are."""
+        codes, values = self.values(column)
+        return self.counted(codes, len(values))
+
+    def counted(self, codes: Integers, size: int) -> Counts:
+        """Count some codes of the rows in every class, in people where they are known."""
+        classes = len(self.sizes)
+        if self.people is None:
+            return counts_of(self.labels, codes, classes, size)
+        shown = self.labels >= 0
+        labels, people, codes = self.labels[shown], self.people[shown], codes[shown]
+        held = PeopleHoldings(
+            holdings_of(labels, people, codes, classes, size),
+            holdings_of(np.zeros_like(labels), people, codes, 1, size),
+        )
+        return people_counts(held, people_per_class(labels, people, classes))
 
     def pick(self, column: str | None) -> str | None:
         """Give the sensitive column asked for, or the first there is."""
@@ -82,6 +101,7 @@ def read_published(
     quasi: Sequence[str],
     sensitive: Sequence[str] = (),
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    people: Integers | None = None,
 ) -> Published:
     """Read a published table; rows that show ``*`` in every quasi-identifier are in no class.
 
@@ -90,6 +110,7 @@ def read_published(
         quasi: Columns others may know.
         sensitive: Columns that must not be learnt.
         hierarchies: Trees whose labels stand in cells, by column.
+        people: Whose row each is, where that is known.
 
     Guarantees:
         - Classes are numbered in the order of their first rows, so that the same file gives the same draws.
@@ -119,9 +140,8 @@ def read_published(
     labels = np.full(frame.height, -1, np.int64)
     labels[shown] = number[within]
     first, sizes = first[order], sizes[order]
-    return Published(
-        frame, tuple(quasi), tuple(sensitive), text[first], labels, sizes, dict(hierarchies or {})
-    )
+    trees = dict(hierarchies or {})
+    return Published(frame, tuple(quasi), tuple(sensitive), text[first], labels, sizes, trees, people)
 
 
 def read_people(frame: pl.DataFrame, release: Published) -> People:

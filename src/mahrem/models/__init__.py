@@ -14,14 +14,24 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-    from mahrem.models._counts import Counts, PrivacyModel, counts_of
+    from mahrem.models._counts import Counts, PrivacyModel, counts_of, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
-    from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
-    from mahrem.models._k_anonymity import KAnonymity
+    from mahrem.models._entries import (
+        DELTA_PRESENCE,
+        MODELS,
+        TRAJECTORY_K,
+        K,
+        ModelEntry,
+        model_setting,
+        model_settings,
+    )
+    from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
     from mahrem.models._parse import models_from_settings, parse_sensitive
+    from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
+    from mahrem.models._shares import Spans, spans_of
     from mahrem.models._t_closeness import (
         EqualCloseness,
         HierarchicalCloseness,
@@ -34,6 +44,7 @@ else:
 __all__ = [
     "DELTA_PRESENCE",
     "MODELS",
+    "TRAJECTORY_K",
     "AlphaK",
     "BasicLikeness",
     "Counts",
@@ -44,20 +55,27 @@ __all__ = [
     "EntropyDiversity",
     "EqualCloseness",
     "HierarchicalCloseness",
+    "Holdings",
     "K",
     "KAnonymity",
     "KLCloseness",
     "ModelEntry",
     "OrderedCloseness",
     "Outcome",
+    "PeopleHoldings",
     "PrivacyModel",
     "Promise",
     "RecursiveDiversity",
     "ShownPresence",
+    "Spans",
+    "TrajectoryAnonymity",
     "counts_of",
+    "holdings_of",
     "judge",
     "model_setting",
     "model_settings",
     "models_from_settings",
     "parse_sensitive",
+    "people_counts",
+    "spans_of",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import TOLERANCE, by_class, inverse, logarithm, shares
+from mahrem.models._shares import TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
 
 if TYPE_CHECKING:
     from mahrem.types import Floats, Levels, Mask
@@ -50,7 +50,8 @@ class BasicLikeness(PrivacyModel):
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest relative gain of every class."""
-        return np.maximum(by_class(np.maximum, _gains(counts), counts, empty=np.inf), 0.0)
+        spans = spans_of(counts)
+        return np.maximum(by_class(np.maximum, _gains(spans), spans.counts, empty=np.inf), 0.0)
 
     def holds(self, counts: Counts) -> Mask:
         """Compare gains with ``beta``, up to 1e-9."""
@@ -96,9 +97,10 @@ class EnhancedLikeness(PrivacyModel):
 
     def level(self, counts: Counts) -> Levels:
         """Give the smallest ``beta`` that admits each class."""
-        gains = _gains(counts)
-        beyond = gains > (TOLERANCE - logarithm(counts.table))[counts.value]
-        needed = by_class(np.maximum, np.where(beyond, np.inf, gains), counts, empty=np.inf)
+        spans = spans_of(counts)
+        gains = _gains(spans)
+        beyond = gains > (TOLERANCE - logarithm(spans.table_lowest))[spans.counts.value]
+        needed = by_class(np.maximum, np.where(beyond, np.inf, gains), spans.counts, empty=np.inf)
         return np.maximum(needed, 0.0)
 
     def holds(self, counts: Counts) -> Mask:
@@ -106,6 +108,6 @@ class EnhancedLikeness(PrivacyModel):
         return self.level(counts) <= self.beta + TOLERANCE
 
 
-def _gains(counts: Counts) -> Floats:
-    """Give ``(q - p) / p`` for every triplet."""
-    return shares(counts) * inverse(counts.table)[counts.value] - 1.0
+def _gains(spans: Spans) -> Floats:
+    """Give ``(q - p) / p`` for every triplet, the largest it can be."""
+    return spans.highest * inverse(spans.table_lowest)[spans.counts.value] - 1.0

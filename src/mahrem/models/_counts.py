@@ -11,6 +11,7 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from mahrem.models._people import PeopleHoldings
     from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
 
 
@@ -20,6 +21,10 @@ class Counts:
 
     Triplets, not a matrix: 150,000 classes times 100,000 distinct costs would be 120 GB.
     Value codes follow the column's own order (numbers ascending, ordinals as declared).
+
+    Where people are counted (:func:`people_counts`), each person stands under one of their values, and on as
+    few values as can be. That is the worst choice for a model that only looks at how even the counts are; one
+    that asks which value it is, or what share it has in the table, takes :func:`~mahrem.models.spans_of`.
     """
 
     sizes: Sizes  # (c,) rows (or people) in each class
@@ -28,6 +33,7 @@ class Counts:
     count: Integers = field(repr=False)  # (m,) how often; never zero
     table: Floats = field(repr=False)  # (values,) share of each value in the whole table
     ancestors: Integers | None = field(default=None, repr=False)  # (levels, values) nodes bottom-up
+    held: PeopleHoldings | None = field(default=None, repr=False)  # where people are counted: who shows what
 
     @property
     def groups(self) -> int:
@@ -54,7 +60,7 @@ class Counts:
     def totals(self) -> Integers:
         """How many values each class shows in all, ``(c,)``: the denominator of its shares.
 
-        Below ``sizes`` where values are missing, above it where ``sizes`` counts people.
+        Below ``sizes`` where values are missing.
         """
         totals = np.zeros(self.groups, dtype=np.int64)
         totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
@@ -121,7 +127,7 @@ def counts_of(
     if labels.max(initial=-1) >= classes or codes.max(initial=-1) >= size:
         raise InvalidParameter(f"classes={classes}, size={size} must be above every label and every code")
     counted = (labels >= 0) & (codes >= 0)
-    keys, count = _distinct(labels[counted] * size + codes[counted], classes * size)
+    keys, count = distinct_keys(labels[counted] * size + codes[counted], classes * size)
     group, value = np.divmod(keys, max(size, 1))
     shown = np.bincount(codes[counted], minlength=size)
     return Counts(
@@ -134,7 +140,41 @@ def counts_of(
     )
 
 
-def _distinct(keys: Integers, most: int) -> tuple[Integers, Integers]:
+def people_counts(held: PeopleHoldings, sizes: Sizes, ancestors: Integers | None = None) -> Counts:
+    """Count people instead of rows: one value for each person, in the worst way for diversity.
+
+    Args:
+        held: Who shows which values.
+        sizes: ``(c,)`` people in each class, those without a value too.
+        ancestors: ``(levels, values)`` nodes of each value, bottom-up.
+
+    Guarantees:
+        - Where every person has one value, the counts are those of their rows.
+        - A row more of a person in a class never spreads its counts over more values, nor more evenly.
+
+    Example:
+        >>> from mahrem.models import DistinctDiversity, PeopleHoldings, holdings_of
+        >>> people, ill = np.array([0, 1, 2, 3, 3]), np.array([0, 0, 0, 0, 1])  # the last has two rows
+        >>> held = holdings_of(np.zeros(5, int), people, ill, classes=1, size=2)
+        >>> DistinctDiversity(2).holds(people_counts(PeopleHoldings(held, held), np.array([4])))
+        array([False])
+    """
+    group, value, _ = held.classes.triplets
+    count = held.classes.concentrated
+    said = count > 0
+    most = held.table.table[1]
+    return Counts(
+        sizes=sizes,
+        group=group[said],
+        value=value[said],
+        count=count[said],
+        table=most / max(float(most.sum()), 1.0),
+        ancestors=ancestors,
+        held=held,
+    )
+
+
+def distinct_keys(keys: Integers, most: int) -> tuple[Integers, Integers]:
     """Give distinct keys below ``most``, ascending, and how often each occurs; without sorting where few."""
     if most > 4 * len(keys) + 1024:
         found, count = np.unique(keys, return_counts=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._shares import by_class, logarithm, shares
+from mahrem.models._shares import by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
     from mahrem.types import Levels, Mask
@@ -57,9 +57,13 @@ class DeltaDisclosure(PrivacyModel):
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest ``|ln(q / p)|`` of every class."""
-        ratios = np.abs(np.log(shares(counts)) - logarithm(counts.table)[counts.value])
-        largest = by_class(np.maximum, ratios, counts, empty=np.inf)
-        lacking = counts.distinct < np.count_nonzero(counts.table)
+        spans = spans_of(counts)
+        value = spans.counts.value
+        more = np.log(spans.highest) - logarithm(spans.table_lowest)[value]
+        with np.errstate(invalid="ignore"):  # a value of neither: ``more`` is infinite then
+            fewer = logarithm(spans.table_highest)[value] - logarithm(spans.lowest)
+        largest = by_class(np.maximum, np.fmax(more, fewer), spans.counts, empty=np.inf)
+        lacking = spans.counts.distinct < np.count_nonzero(spans.table_highest)
         return np.where(lacking, np.inf, largest)
 
     def holds(self, counts: Counts) -> Mask:

@@ -7,15 +7,81 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mahrem.errors import InvalidParameter
-from mahrem.models._shares import by_class
+from mahrem.models._counts import Counts
+from mahrem.models._people import Holdings, PeopleHoldings
+from mahrem.models._shares import by_class, shares
 
 if TYPE_CHECKING:
-    from mahrem.models._counts import Counts
     from mahrem.types import Integers, Levels
+
+
+def equal_distance(counts: Counts) -> Levels:
+    """Give half the sum of ``|p - q|``; of people, what that is at most however their values are chosen."""
+    if counts.held is not None:
+        return _people_surplus(counts.held.classes, counts.held.table)
+    # both sides sum to 1, so half of all differences is the sum of what a class has too much
+    surplus = np.maximum(shares(counts) - counts.table[counts.value], 0.0)
+    return by_class(np.add, surplus, counts, empty=np.inf)
 
 
 def ordered_distance(counts: Counts) -> Levels:
     """Give ``sum |P - Q| / (m - 1)`` over the cumulative shares of ``m`` values in order.
+
+    Of people, at every step the worst choice of values counts: ``P`` from everybody's lowest value and ``Q``
+    from everybody's highest, or the other way round. The larger of these two differences is the distance of
+    the middles of both plus half of what lies between lowest and highest, so that only sums are needed.
+    """
+    if counts.held is None:
+        return _ordered(counts)
+    held, values = counts.held, counts.held.table.size
+    in_class, in_table = _middles(held.classes), _middles(held.table)
+    shown = np.bincount(in_table.value, weights=in_table.count, minlength=values)
+    middles = Counts(
+        in_class.sizes, in_class.group, in_class.value, in_class.count, shown / max(shown.sum(), 1.0)
+    )
+    between = _mean_range(held.classes) + _mean_range(held.table)[0]
+    # A value that nobody shows alone may be none of the table's: it must not make steps look smaller.
+    alone, at_all = held.table.table
+    certain = values - np.count_nonzero((at_all > 0) & (alone == 0))
+    distances = (_ordered(middles) * max(values - 1, 1) + between / 2) / max(certain - 1, 1)
+    return np.where(held.classes.people > 0, np.minimum(distances, 1.0), np.inf)
+
+
+def _middles(held: Holdings) -> Counts:
+    """Count every person once at their lowest and once at their highest value."""
+    group, low, high = held.ends_of_people()
+    keys, count = np.unique(
+        np.concatenate([group * held.size + low, group * held.size + high]), return_counts=True
+    )
+    group, value = np.divmod(keys, max(held.size, 1))
+    return Counts(held.people, group, value, count, np.zeros(held.size))
+
+
+def _mean_range(held: Holdings) -> Levels:
+    """Give how many steps lie between people's lowest and highest value, on average in each class."""
+    group, low, high = held.ends_of_people()
+    steps = np.bincount(group, weights=high - low, minlength=held.groups)
+    return steps / np.maximum(held.people, 1)
+
+
+def _people_surplus(held: Holdings, table: Holdings) -> Levels:
+    """Give what a class has too much of all values together, at most.
+
+    Two bounds, and the smaller of them: every value is said of all who show it; or those who show several
+    say whatever is too much anyway, and only the others are compared with the table.
+    """
+    group, value, most = held.triplets
+    people = np.maximum(held.people, 1)
+    rare = table.table[0][value]
+    every = np.maximum(most / people[group] - rare, 0.0)
+    alone = np.maximum(held.least / people[group] - rare, 0.0)
+    each = np.bincount(group, weights=every, minlength=held.groups)
+    rest = np.bincount(group, weights=alone, minlength=held.groups) + held.several / people
+    return np.where(held.people > 0, np.minimum(each, rest), np.inf)
+
+
+def _ordered(counts: Counts) -> Levels:
+    """Walk along the triplets of every class.
 
     Between two values that a class shows, its cumulative share ``P`` stands still while the table's ``Q``
     rises: the gap is summed from the running sums of ``Q``, split where ``Q`` passes ``P``.
@@ -48,6 +114,8 @@ def hierarchical_distance(counts: Counts) -> Levels:
     """
     tree = _checked(counts)
     height = len(tree) - 1
+    if counts.held is not None:
+        return _people_distance(counts.held, tree)
     group, value, count = _in_tree_order(counts, tree)
     share = count / counts.totals[group]
     distances = np.where(counts.distinct > 0, 0.0, np.inf)
@@ -61,6 +129,14 @@ def hierarchical_distance(counts: Counts) -> Levels:
         surplus = np.maximum(share - np.bincount(nodes, weights=counts.table)[node], 0.0)
         distances += np.bincount(group, weights=surplus, minlength=counts.groups)
     return distances / max(height, 1)
+
+
+def _people_distance(held: PeopleHoldings, tree: Integers) -> Levels:
+    """Give the same of people: at every level what their nodes can be too much, at most."""
+    distances = np.where(held.classes.people > 0, 0.0, np.inf)
+    for nodes in tree[:-1]:
+        distances += _people_surplus(held.classes.under(nodes), held.table.under(nodes))
+    return distances / max(len(tree) - 1, 1)
 
 
 def _checked(counts: Counts) -> Integers:

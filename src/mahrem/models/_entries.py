@@ -89,6 +89,7 @@ DELTA_PRESENCE = replace(
     ),
     on_spark=False,
 )
+TRAJECTORY_K = replace(model_setting("trajectory_k", whole.within(1, MOST), "N", example=5), on_spark=False)
 
 MODELS: Entries[ModelEntry] = Entries(
     "mahrem.models",
@@ -147,6 +148,13 @@ MODELS: Entries[ModelEntry] = Entries(
                 name="delta-presence-shown",
                 home="_delta_presence:ShownPresence",
                 figure=DELTA_PRESENCE,
+                of_column=False,
+            ),
+            ModelEntry(
+                name="trajectory-k-anonymity",
+                home="_k_anonymity:TrajectoryAnonymity",
+                figure=TRAJECTORY_K,
+                keyword="k",
                 of_column=False,
             ),
         )

@@ -59,3 +59,51 @@ class KAnonymity(PrivacyModel):
     def holds(self, counts: Counts) -> Mask:
         """Compare sizes with ``k``."""
         return counts.sizes >= self.k
+
+
+@dataclass(frozen=True)
+class TrajectoryAnonymity(PrivacyModel):
+    """k-anonymity of trajectories: what all tied rows of a person show, at least ``k`` people show.
+
+    A pseudonym ties the rows of one person together. Whoever knows the person's quasi-identifiers in all of
+    them looks for the whole trajectory, which may be unique where every single row is not.
+
+    Guarantees:
+        - The level of a trajectory is the number of its people; it holds when that is at least ``k``.
+
+    References:
+        Terrovitis, Mamoulis: Privacy preservation in the publication of trajectories, 2008.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import counts_of
+        >>> people = counts_of(np.array([0, 0, 0, 1]), np.zeros(4, np.int64), classes=2, size=1)
+        >>> TrajectoryAnonymity(2).holds(people)  # each class a trajectory
+        array([ True, False])
+    """
+
+    k: int
+    name: ClassVar[str] = "trajectory-k-anonymity"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole_at_least(1, trajectory_k=self.k)
+
+    @property
+    def wanted(self) -> float:
+        """The fewest people that may share a trajectory."""
+        return self.k
+
+    @property
+    def least_rows(self) -> int:
+        """Each of the people has a row in every class of the trajectory."""
+        return self.k
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the people of every trajectory."""
+        return counts.sizes.astype(np.float64)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare people with ``k``."""
+        return counts.sizes >= self.k

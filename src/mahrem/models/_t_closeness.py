@@ -9,11 +9,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
-from mahrem.models._earth import hierarchical_distance, ordered_distance
-from mahrem.models._shares import TOLERANCE, by_class, logarithm, shares
+from mahrem.models._earth import equal_distance, hierarchical_distance, ordered_distance
+from mahrem.models._shares import TOLERANCE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
-    from mahrem.types import Levels, Mask
+    from mahrem.types import Floats, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,7 @@ class EqualCloseness(_Closeness):
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
-        # both sides sum to 1, so half of all differences is the sum of what a class has too much
-        surplus = np.maximum(shares(counts) - counts.table[counts.value], 0.0)
-        return by_class(np.add, surplus, counts, empty=np.inf)
+        return equal_distance(counts)
 
 
 @dataclass(frozen=True)
@@ -158,6 +156,16 @@ class KLCloseness(_Closeness):
 
     def level(self, counts: Counts) -> Levels:
         """Give the divergence of every class from the table."""
-        share = shares(counts)
-        terms = share * (np.log(share) - logarithm(counts.table)[counts.value])
-        return np.maximum(by_class(np.add, terms, counts, empty=np.inf), 0.0)
+        spans = spans_of(counts)
+        table = logarithm(spans.table_lowest)[spans.counts.value]
+        # p ln(p / q) bends upwards in p and falls with q: its largest lies at an end
+        terms = np.maximum(_terms(spans.lowest, table), _terms(spans.highest, table))
+        return np.maximum(by_class(np.add, terms, spans.counts, empty=np.inf), 0.0)
+
+
+def _terms(share: Floats, table: Floats) -> Floats:
+    """Give ``p ln(p / q)``, 0 where ``p`` is."""
+    terms = np.zeros(len(share))
+    shown = share > 0
+    terms[shown] = share[shown] * (np.log(share[shown]) - table[shown])
+    return terms

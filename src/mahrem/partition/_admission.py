@@ -10,10 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem import arrays
-from mahrem.models import Counts, DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import (
+    Counts,
+    DeltaPresence,
+    DistinctDiversity,
+    Holdings,
+    KAnonymity,
+    PeopleHoldings,
+    PrivacyModel,
+    people_counts,
+)
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
-from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
+from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
 
 _NONE = np.zeros(0, np.int64)
 _BLOCK = 131_072  # rows judged at a time: what a model computes stays in the cache
@@ -26,8 +35,9 @@ class Admission:
     Guarantees:
         - What is admitted keeps every promise.
         - No class with fewer than ``minimum`` rows is admitted.
-        - With ``subjects``, sizes count people: a person with several rows counts once, a row without a
-          person not at all. With ``members``, sizes count only the rows that will be published.
+        - With ``subjects``, sizes and values count people: a person with several rows counts once, under the
+          worst of their values, a row without a person not at all. With ``members``, sizes count only the
+          rows that will be published.
 
     Example:
         >>> import numpy as np
@@ -62,12 +72,18 @@ class Admission:
     @property
     def monotone(self) -> bool:
         """True when a union of admitted classes is admitted."""
-        return all(model.monotone for model, _ in self.promises)
+        return not self._gathers and all(model.monotone for model, _ in self.promises)
 
     @property
     def growing(self) -> bool:
         """True when an admitted class stays so whatever joins it: more than :attr:`monotone` says."""
-        return all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
+        known = all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
+        return known and not self._gathers
+
+    @property
+    def _gathers(self) -> bool:
+        """True when a larger class may gather more values of one person, which counts against it."""
+        return bool(self._held)
 
     @property
     def relative(self) -> bool:
@@ -75,7 +91,8 @@ class Admission:
 
         Where suppressed rows keep their sensitive values, they stay in it.
         """
-        return not self.growing and not self.keeps_sensitive
+        alone = all(isinstance(model, KAnonymity | DistinctDiversity) for model, _ in self.promises)
+        return not alone and not self.keeps_sensitive
 
     @property
     def of_absent(self) -> Admission | None:
@@ -123,7 +140,13 @@ class Admission:
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
         """Judge candidates; candidate ``i`` holds ``rows[offsets[i]:offsets[i + 1]]``."""
         admitted: Mask = np.empty(len(offsets) - 1, np.bool_)
-        _ = self._codes, self._tables, self._people  # made here once, not in several threads
+        _ = (
+            self._codes,
+            self._tables,
+            self._people,
+            self._held,
+            self._held_by_all,
+        )  # made here once, not in several threads
 
         def run(first: int, last: int) -> None:
             begin, end = offsets[first], offsets[last]
@@ -169,6 +192,9 @@ class Admission:
     def _counts(self, values: Values | None, sizes: Sizes, rows: Rows, offsets: Offsets) -> Counts:
         if values is None:
             return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
+        if id(values) in self._held:
+            shown = PeopleHoldings(self._holdings(values, rows, offsets), self._held_by_all[id(values)])
+            return people_counts(shown, sizes, values.ancestors)
         group, value, count = arrays.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
         return Counts(
             sizes=sizes,
@@ -177,6 +203,14 @@ class Admission:
             count=count,
             table=self._tables[id(values)],
             ancestors=values.ancestors,
+        )
+
+    def _holdings(self, values: Values, rows: Rows, offsets: Offsets) -> Holdings:
+        """Say who shows what in candidates: pairs of person and value are numbered in their order."""
+        pairs = self._held[id(values)]
+        group, pair, _ = arrays.triplets(pairs.codes, rows, offsets, pairs.size, threads=1)
+        return Holdings(
+            group.astype(np.int64), pairs.person[pair], pairs.value[pair], len(offsets) - 1, values.size
         )
 
     def _sizes(self, rows: Rows, offsets: Offsets) -> Sizes:
@@ -199,7 +233,8 @@ class Admission:
     def _block(self) -> int:
         """Rows judged at a time; not fewer than there are values, as counting clears a place for each."""
         people = 0 if self._people is None else self._people.size
-        return max([_BLOCK, people, *(values.size for values in self._columns.values())])
+        pairs = [held.size for held in self._held.values()]
+        return max([_BLOCK, people, *pairs, *(values.size for values in self._columns.values())])
 
     @cached_property
     def _columns(self) -> dict[int, Values]:
@@ -213,6 +248,26 @@ class Admission:
             key: values.codes.astype(np.int8) if small[key] else values.codes
             for key, values in self._columns.items()
         }
+
+    @cached_property
+    def _held(self) -> dict[int, _Pairs]:
+        """Pairs of person and value, where people are counted; who is in the table at all is no value."""
+        if self._people is None:
+            return {}
+        people = self._people.codes
+        about = {id(values) for model, values in self.promises if model.name != "delta-presence"}
+        return {key: _pairs(values, people) for key, values in self._columns.items() if key in about}
+
+    @cached_property
+    def _held_by_all(self) -> dict[int, Holdings]:
+        """What people show in the whole table, over the rows that are counted."""
+        held = {}
+        for key, pairs in self._held.items():
+            codes = pairs.codes if self.compared is None else pairs.codes[self.compared]
+            shown = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=pairs.size))
+            nobody = np.zeros(len(shown), np.int64)
+            held[key] = Holdings(nobody, pairs.person[shown], pairs.value[shown], 1, self._columns[key].size)
+        return held
 
     @cached_property
     def _tables(self) -> dict[int, Floats]:
@@ -237,6 +292,26 @@ class _Together:
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
         admitted: Mask = np.logical_and.reduce([judge(rows, offsets) for judge in self.judges])
         return admitted
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Pairs of person and value that occur, numbered by person and then by value."""
+
+    codes: Codes = field(repr=False)  # (n,) pair of each row; -1 = not counted
+    person: Integers = field(repr=False)  # (pairs,)
+    value: Integers = field(repr=False)  # (pairs,)
+    size: int
+
+
+def _pairs(values: Values, people: Codes) -> _Pairs:
+    known = (values.codes >= 0) & (people >= 0)
+    keys = people[known].astype(np.int64) * max(values.size, 1) + values.codes[known]
+    pairs, numbers = np.unique(keys, return_inverse=True)
+    codes = np.full(len(people), -1, np.int32)
+    codes[known] = numbers
+    person, value = np.divmod(pairs, max(values.size, 1))
+    return _Pairs(codes, person, value, len(pairs))
 
 
 def _seen(values: Values, shown: Mask) -> Mask:

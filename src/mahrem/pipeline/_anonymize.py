@@ -60,7 +60,7 @@ def anonymize(
         order: Order of an ordinal column, lowest first.
         null: Text that means missing, besides the empty cell.
         missing: Missing values: category, suppress, drop, drop-any, refuse; default category.
-        subject: Says whose row it is: k then counts people, not rows.
+        subject: Says whose row it is: promises then count people, not rows.
         hierarchy: Hierarchy of a column in ARX's CSV form.
         automatic: Publish groups learnt against this published column.
         rho: Widths of learnt groups in percent; default 5,10,20,50.
@@ -79,6 +79,7 @@ def anonymize(
         beta_kind: basic, enhanced; basic by default.
         delta_disclosure: Bound on |ln(share in class / in table)|.
         delta_presence: Chance of being in, given the population.
+        trajectory_k: At least so many people share all that tied rows show.
         population: Table with everyone: for delta-presence, and for audits.
         known_absence: Whether people of the population may be known to be absent, under delta-presence:
             refused, allowed; usual refused.
@@ -99,6 +100,7 @@ def anonymize(
         suppressed: What suppressed rows show: hidden (nothing) or keep-sensitive (their sensitive values);
             default hidden.
         weights: How much a column's loss counts.
+        minimality_safe: Make classes without sensitive values; default: where it costs under 5 %.
         seed: Seed of methods that draw; it stays out of the release.
         engine: Where it runs: local, spark; default local.
         master: Spark's master: local[2], spark://…, sc://…, yarn, k8s://…

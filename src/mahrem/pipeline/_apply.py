@@ -94,6 +94,8 @@ def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
     }
     own["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
     given = {key: value for key, value in settings.items() if value is not None}
+    if not given.get("pseudonym"):  # without its key no row is tied to another
+        own.pop("trajectory_k", None)
     return replace(Policy.of({**own, **given}), method=BY_RECIPE, options={}, strategy="strict", jitter=None)
 
 

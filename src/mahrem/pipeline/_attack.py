@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import polars as pl
+
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
@@ -23,6 +25,7 @@ from mahrem.release import (
     find_data,
     hierarchies_of,
     is_release,
+    own_pseudonyms,
     policy_from,
     read_policy,
     read_recipe,
@@ -30,6 +33,7 @@ from mahrem.release import (
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells import restored_cells
+from mahrem.types import Integers
 from mahrem.words import Note, Progress
 
 if TYPE_CHECKING:
@@ -120,7 +124,7 @@ def attack(
         )
     )
     return RedTeam.of(
-        release, findings, began=began, about=_about(opened), warnings=_warnings(published, findings)
+        release, findings, began=began, about=_about(opened), warnings=_warnings(opened, findings)
     )
 
 
@@ -155,11 +159,24 @@ def _open(
     shown = source.scan(source.columns)
     frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
     published = read_published(
-        frame, quasi=roles.quasi, sensitive=tuple(roles.sensitive), hierarchies=hierarchies
+        frame,
+        quasi=roles.quasi,
+        sensitive=tuple(roles.sensitive),
+        hierarchies=hierarchies,
+        people=_whose(frame, roles, folder),
     )
     if not published.rows:
         raise InvalidInput("the release shows no row: there is nothing to attack")
     return _Opened(published, roles)
+
+
+def _whose(frame: pl.DataFrame, roles: Policy, folder: Path | None) -> Integers | None:
+    """Number whose row each is, where a column of the release says so: the subject, or a pseudonym."""
+    tied = [] if folder is None else own_pseudonyms(folder / "policy.toml")
+    named = next((name for name in (roles.subject, *tied) if name in frame.columns), None)
+    if named is None:
+        return None
+    return (frame[named].cast(pl.String).rank("dense").cast(pl.Int64).fill_null(0)).to_numpy()
 
 
 def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,7 +194,9 @@ def _own_roles(folder: Path) -> dict[str, Any]:
             f"{spelled('quasi')}"
         )
     renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
-    roles: dict[str, Any] = {key: own[key] for key in ("k", "l", "l_kind", "c", "decimal") if key in own}
+    roles: dict[str, Any] = {
+        key: own[key] for key in ("k", "l", "l_kind", "c", "decimal", "subject") if key in own
+    }
     roles["quasi"] = shown["quasi"]
     roles["sensitive"] = {renamed[name]: models for name, models in own.get("sensitive", {}).items()}
     if not roles["sensitive"]:
@@ -216,10 +235,13 @@ def _about(opened: _Opened) -> dict[str, Any]:
     }
 
 
-def _warnings(published: Published, findings: Sequence[Finding]) -> tuple[str, ...]:
+def _warnings(opened: _Opened, findings: Sequence[Finding]) -> tuple[str, ...]:
+    published = opened.published
+    in_rows = opened.policy.subject is not None and published.people is None
+    counted = (str(Note("warning.published")),) if in_rows else ()
     unread = max((finding.unread for finding in findings), default=0)
     if not unread:
-        return ()
+        return counted
     rows = f"{unread} of {published.rows} rows have a cell that cannot be read against the original"
     labels = f"{spelled('hierarchy', {'COL': 'FILE'})} explains labels"
-    return (f"{rows}: attacks find less than there may be; {labels}.",)
+    return (*counted, f"{rows}: attacks find less than there may be; {labels}.")

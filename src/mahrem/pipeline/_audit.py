@@ -28,6 +28,7 @@ from mahrem.release import (
     find_data,
     hierarchies_of,
     is_release,
+    own_pseudonyms,
     policy_from,
     read_policy,
     reading_beside,
@@ -113,17 +114,21 @@ def audit(
     quasi = list(policy.quasi)
     check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
     step(Note("stage.verifying"))
-    table = opened.scan([*quasi, *policy.sensitive])
+    linked = _linked(source, policy, opened.columns)
+    names = list(dict.fromkeys([*quasi, *policy.sensitive, *linked]))
+    table = opened.scan(names)
     subjects = subjects_of(opened, policy) if policy.subject in opened.columns else None
-    passes = 0 if subjects is not None or policy.population is not None else _passes(table, policy, memory)
+    at_once = subjects is not None or policy.population is not None or bool(linked)
+    passes = 0 if at_once else _passes(table, policy, memory)
     # What fits is read once: what follows looks at it many times.
-    table = scan_sparingly(opened, [*quasi, *policy.sensitive]) if passes else table.collect().lazy()
+    table = scan_sparingly(opened, names) if passes else table.collect().lazy()
     table = restore_cells(table)
     everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
     claims = Claims(
         quasi=quasi,
         promises=policy.promises() or (Promise(KAnonymity(1), None),),
         sensitive=_sensitive(policy, table, passes),
+        linked=linked,
         decimal=policy.decimal,
         trees=hierarchies_of(policy, quasi),
     )
@@ -183,6 +188,20 @@ def _folder(source: object) -> Path | None:
     return Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
 
 
+def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
+    """Give the columns that tie rows together: a release's pseudonyms, and the subject where it is asked."""
+    folder = _folder(source)
+    named = own_pseudonyms(folder / "policy.toml") if folder is not None else ()
+    asked = (policy.subject,) if policy.trajectory_k is not None and policy.subject is not None else ()
+    linked = tuple(dict.fromkeys(name for name in (*named, *asked) if name in columns))
+    if policy.trajectory_k is not None and not linked:
+        raise InvalidParameter(
+            f"trajectory_k={policy.trajectory_k} speaks of rows that are tied together; name the column that "
+            f"ties them: {spelled('subject', 'COL')}"
+        )
+    return linked
+
+
 def _own_policy(folder: Path) -> dict[str, Any]:
     """Give what a release promises of its own published columns; how its input was read is past."""
     own = read_policy(folder / "policy.toml")
@@ -190,6 +209,7 @@ def _own_policy(folder: Path) -> dict[str, Any]:
         "k",
         "delta_presence",
         "known_absence",
+        "trajectory_k",
         "strategy",
         "bounds",
         "cells",
@@ -283,12 +303,12 @@ def _risk(
     verdict: Verdict, policy: Policy, table: pl.LazyFrame, everyone: Source | None, threshold: float
 ) -> ReportRisk:
     if everyone is None:
-        return risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
+        return risk_of(verdict.least_hidden, threshold=threshold, fraction=policy.fraction)
     quasi = list(policy.quasi)
     population = everyone.take(quasi)
     sizes, fitting = people_behind(table.select(quasi).collect(), population, hierarchies_of(policy))
     risk = risk_of(sizes, threshold=threshold, population=fitting, everybody=population.height)
-    alone = risk_of(verdict.people, threshold=threshold)
+    alone = risk_of(verdict.least_hidden, threshold=threshold)
     return replace(
         alone,
         journalist=risk.journalist,

@@ -48,6 +48,11 @@ def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -
         engine=described(draft.plans, draft.jobs),
         caveats=[
             Note("warning.cluster"),
+            *(
+                [Note("warning.classes_untried")]
+                if any(outcome.column for outcome in verdict.outcomes)
+                else []
+            ),
             *general_caveats(
                 policy, numbers=any(isinstance(column.domain, Numbers | Moments) for column in draft.quasi)
             ),

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mahrem.disclosed import Count, Why, of_crowd, published
+from mahrem.disclosed import Count, Figure, Why, of_crowd, published
 from mahrem.drafts import Crowd, Draft, crowd_of, risk_before, risk_of, singling_columns
-from mahrem.metrics import measure
+from mahrem.metrics import highest_risk, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
 from mahrem.recode import Nodes
@@ -187,7 +187,7 @@ def summarise(
         suppressed=int(prepared.suppress.sum()),
         method=draft.method,
         reason=draft.method_reason,
-        caveats=list(_caveats(draft)),
+        caveats=list(_caveats(draft, verdict)),
     )
     if target is not None:
         from mahrem.drafts import measure_learning
@@ -222,11 +222,13 @@ def _risk(draft: Draft, verdict: Verdict, crowd: Crowd | None, floor: int) -> Re
     prepared = draft.prepared
     everybody = None if prepared.population is None else prepared.population.height
     if everybody is None:
-        risk = risk_of(verdict.people, fraction=draft.policy.fraction)
+        risk = risk_of(verdict.least_hidden, fraction=draft.policy.fraction)
     else:
         labels = draft.partition.labels
         fitting = np.bincount(labels[labels >= 0], minlength=draft.partition.classes)
         risk = risk_of(draft.sizes, population=fitting, everybody=everybody)
+        if verdict.trajectories is not None:
+            risk = replace(risk, highest=Figure(highest_risk(verdict.trajectories), Why.PUBLISHED))
     if crowd is None:
         return risk
     return replace(
@@ -244,10 +246,13 @@ def _sizes_before(draft: Draft, crowd: Crowd) -> Sizes:
     return people_per_class(labels, draft.prepared.subjects[crowd.rows], len(sizes))
 
 
-def _caveats(draft: Draft) -> Iterator[Note]:
+def _caveats(draft: Draft, verdict: Verdict) -> Iterator[Note]:
     policy, how = draft.policy, draft.partition.how
     yield from draft.notes
-    if policy.subject is not None:
+    tied = verdict.trajectories
+    if tied is not None and len(tied) and tied.min() < (policy.k or 2):
+        yield Note("warning.trajectories", {"people": published(int(tied.min()))})
+    if policy.subject is not None and policy.subject not in policy.pseudonym:
         yield Note("warning.people")
     if isinstance(how, Levels) and not how.finished:
         yield Note("warning.search")

@@ -38,6 +38,7 @@ class ReleaseKeywords(TypedDict, total=False):
     beta_kind: str | None
     delta_disclosure: float | None
     delta_presence: Sequence[float] | str | None
+    trajectory_k: int | None
     population: Any
     known_absence: str | None
     fraction: float | None
@@ -54,6 +55,7 @@ class ReleaseKeywords(TypedDict, total=False):
     suppression_limit: float | None
     suppressed: str
     weights: Mapping[Any, float]
+    minimality_safe: bool | None
     seed: int | None
     engine: str
     master: str | None

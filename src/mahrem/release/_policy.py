@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mahrem import check, typed
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.models import DELTA_PRESENCE, MODELS, K, model_settings, models_from_settings
+from mahrem.models import DELTA_PRESENCE, MODELS, TRAJECTORY_K, K, model_settings, models_from_settings
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release import _readers as readers
@@ -101,6 +101,7 @@ class Policy:
     k: int | None = same_setting(K)
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
     delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
+    trajectory_k: int | None = same_setting(TRAJECTORY_K)
     population: Any = _promise(
         read=readers.other_table,
         metavar="FILE",
@@ -150,6 +151,9 @@ class Policy:
     weights: Mapping[str, float] = _cells(
         dict, read=_numbers_by_column, spelling="--weight", metavar="COL=X", example={"age": 2.0}
     )
+    minimality_safe: bool | None = _method(
+        read=switch, spelling="--minimality-safe/--no-minimality-safe", on_spark=False, example=True
+    )  # not said: where it costs little
     seed: int | None = _method(read=whole, metavar="N", private=True, example=7)
     engine: str = _method("local", read=text, choices=lambda: ("local", "spark"), metavar="NAME")
     master: str | None = _method(read=text, metavar="URL", private=True, on_page=False, example="local[2]")
@@ -202,10 +206,11 @@ class Policy:
         if self.suppressed != "hidden":
             self._check_suppressed()
         self._check_automatic()
-        if self.subject is not None and self.subject in self.pseudonym:
+        if self.subject is not None and self.subject in self.pseudonym and self.trajectory_k is None:
             raise InvalidParameter(
                 f"subject={self.subject!r} as a pseudonym would tie a person's rows together, and k would "
-                f"not hold for people; leave the pseudonym or the subject out"
+                f"not hold for people; leave the pseudonym or the subject out, or promise that so many "
+                f"people share all that a person's rows show: {spelled('trajectory_k', 5)}"
             )
         self.promises()
 
@@ -257,6 +262,11 @@ class Policy:
                 f"suppressed={self.suppressed!r} is about rows that a method suppresses; "
                 f"allow some with {spelled('suppression_limit', 0.05)}"
             )
+        if self.minimality_safe:
+            raise InvalidParameter(
+                f"suppressed={self.suppressed!r} shows sensitive values that decide who is suppressed; "
+                f"it does not go with {spelled('minimality_safe', True)}"
+            )
 
     def for_columns(self, columns: Sequence[str]) -> Policy:
         """Decide about columns that were only described; what was said by name wins."""
@@ -274,6 +284,8 @@ class Policy:
             promises.extend(Promise(model, name) for model in models)
         if self.delta_presence is not None:
             promises.append(Promise(self._presence(), None))
+        if self.trajectory_k is not None:
+            promises.append(Promise(MODELS["trajectory-k-anonymity"].load()(self.trajectory_k), None))
         return tuple(promises)
 
     def _presence(self) -> PrivacyModel:
@@ -334,6 +346,17 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
                     f"out of its [mahrem] section"
                 )
     return settings
+
+
+def own_pseudonyms(path: Path) -> tuple[str, ...]:
+    """Give the columns of pseudonyms that the policy of a release names, as its file names them."""
+    if not path.is_file():
+        return ()
+    from mahrem.table import exported_names
+
+    own = tomllib.loads(path.read_text(encoding="utf-8"))
+    named = own.get("mahrem", {}).get("pseudonym", ())
+    return tuple(exported_names(named, own.get("format", "csv")))
 
 
 def _plain(value: object) -> object:

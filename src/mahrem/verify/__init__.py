@@ -14,6 +14,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
+    from mahrem.verify._trajectories import trajectories
     from mahrem.verify._verify import Claims, Verdict, verify
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -25,6 +26,7 @@ __all__ = [
     "Verdict",
     "people_per_class",
     "published_classes",
+    "trajectories",
     "verify",
     "verify_schema",
 ]

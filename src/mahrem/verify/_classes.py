@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mahrem.types import Codes, Labels, Sizes
+from mahrem.types import Codes, Integers, Labels, Sizes
 
 SUPPRESSED = "*"
 _NOTHING = 2**64 - 1
@@ -83,10 +83,12 @@ def suppressed_rows(
     return pl.all_horizontal(*hidden)
 
 
-def people_per_class(labels: Labels, subjects: Codes, classes: int) -> Sizes:
+def people_per_class(labels: Labels, subjects: Codes | Integers, classes: int) -> Sizes:
     """Count the different people in each class; whoever has several rows counts once."""
-    pairs = np.unique(np.stack([labels, subjects.astype(np.int64)]), axis=1)
-    return np.bincount(pairs[0], minlength=classes)
+    people = subjects.astype(np.int64) + 1
+    width = int(people.max(initial=0)) + 1
+    pairs = np.unique(labels * width + people)  # one number for both sorts many times quicker
+    return np.bincount(pairs // width, minlength=classes)
 
 
 def fresh_names(taken: Sequence[str], count: int) -> list[str]:

@@ -15,7 +15,15 @@ from mahrem.errors import InvalidParameter
 from mahrem.models import Counts, DeltaPresence, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, Hierarchy, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
-from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
+from mahrem.verify._classes import (
+    SUPPRESSED,
+    fresh_names,
+    people_per_class,
+    published_classes,
+    suppressed_rows,
+)
+
+_TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
 if TYPE_CHECKING:
     from mahrem.verify._presence import Presence
@@ -29,6 +37,7 @@ class Claims:
         quasi: Columns that make a class: rows showing the same in all of them.
         promises: What to check; a promise with a column needs that column in ``sensitive``.
         sensitive: Sensitive columns: their kind, order and hierarchy decide how values are compared.
+        linked: Columns that tie the rows of one person together, such as pseudonyms.
         decimal: The sign before a number's fraction in sensitive columns of text, where it is not a point.
         trees: Hierarchies of quasi-identifiers whose labels stand in cells: whom such a cell fits.
     """
@@ -36,6 +45,7 @@ class Claims:
     quasi: Sequence[str]
     promises: Sequence[Promise]
     sensitive: Mapping[str, Column] = field(default_factory=dict)
+    linked: Sequence[str] = ()
     decimal: str | None = None
     trees: Mapping[str, Hierarchy] = field(default_factory=dict)
 
@@ -49,6 +59,12 @@ class Verdict:
     sizes: Sizes = field(repr=False)  # rows in each published class
     people: Sizes = field(repr=False)  # people in each published class; rows, where nobody says who is who
     outcomes: tuple[Outcome, ...]
+    trajectories: Sizes | None = field(repr=False, default=None)  # people behind each, where rows are tied
+
+    @property
+    def least_hidden(self) -> Sizes:
+        """People among whom each is hidden: those of a trajectory where rows are tied, else of a class."""
+        return self.people if self.trajectories is None else self.trajectories
 
     @property
     def holds(self) -> bool:
@@ -94,7 +110,7 @@ def verify(
     Args:
         table: The published table; only the columns of the claims are read.
         claims: What to check.
-        subjects: Person behind each row; k then counts people. Needs ``passes=0``.
+        subjects: Person behind each row; every promise then counts people. Needs ``passes=0``.
         suppressed: Rows meant to be suppressed; else those that show ``*`` in every column of the claims.
         population: Public table for delta-presence, raw values in the quasi-identifiers; needs
             ``passes=0``.
@@ -106,11 +122,13 @@ def verify(
     """
     quasi, sensitive, promises = claims.quasi, claims.sensitive, claims.promises
     by_person = [promise for promise in promises if isinstance(promise.model, DeltaPresence)]
+    tied = [promise for promise in promises if promise.model.name == _TRAJECTORIES]
     if by_person and population is None:
         raise InvalidParameter("population=None must be given to check delta-presence")
-    if passes and (subjects is not None or by_person):
+    _refuse_untied(tied, claims.linked)
+    if passes and (subjects is not None or by_person or claims.linked):
         raise InvalidParameter(f"passes={passes} must be 0 to count people or to check delta-presence")
-    names = [*quasi, *sensitive]
+    names = list(dict.fromkeys([*quasi, *sensitive, *claims.linked]))
     person, meant, *codes = fresh_names(names, 2 + len(sensitive))
     hidden = suppressed_rows(
         quasi, list(sensitive), table.select(names).collect_schema(), meant=suppressed is not None
@@ -131,41 +149,51 @@ def verify(
         for name, code in zip(sensitive, codes, strict=True)
     }
 
-    by_class = [promise for promise in promises if promise not in by_person]
+    by_class = [promise for promise in promises if promise not in (*by_person, *tied)]
+    by_link: list[_Tied] = []
     present: list[Presence] = []  # one part: delta-presence is not checked in passes
     sizes: list[Sizes] = []
     persons: list[Sizes] = []
     outcomes: list[list[Outcome]] = []
     for part in _parts(shown, quasi, coded, passes):
         sizes.append(part.sizes)
-        people = (
-            part.sizes
-            if subjects is None
-            else people_per_class(part.labels, part.rows[person].to_numpy(), len(part.sizes))
-        )
+        people, behind = _people(part, None if subjects is None else person)
         persons.append(people)
         counts = {
-            name: _counts(name, part, coded, people) for name in {promise.column for promise in by_class}
+            name: _counts(name, part, coded, people, behind)
+            for name in {promise.column for promise in by_class}
         }
         outcomes.append([judge(promise, counts[promise.column]) for promise in by_class])
         if population is not None and by_person:
             from mahrem.verify._presence import presence
 
             present.append(presence(part.rows, part.labels, part.sizes, population, claims, left_out))
+        by_link += [_tied(part, name, by_class if tied else (), coded, behind) for name in claims.linked]
         del part, counts, people  # before the next part is read, or two would be in memory
     by_promise = zip(*outcomes, strict=True)
-    merged = [_merge(promise, parts) for promise, parts in zip(by_class, by_promise, strict=True)]
+    merged = [
+        _merge(promise, [*parts, *(link.outcomes[promise] for link in by_link if promise in link.outcomes)])
+        for promise, parts in zip(by_class, by_promise, strict=True)
+    ]
     if by_person:
         from mahrem.verify._presence import judge_presence
 
         merged += [judge_presence(promise, found) for promise in by_person for found in present]
+    hardest = min(by_link, key=lambda link: link.fewest, default=None)
+    merged += [] if hardest is None else [judge(promise, _sizes_alone(hardest.people)) for promise in tied]
     return Verdict(
         rows=rows,
         suppressed=left_out,
         sizes=np.concatenate(sizes),
         people=np.concatenate(persons),
         outcomes=tuple(merged),
+        trajectories=None if hardest is None else hardest.people,
     )
+
+
+def _refuse_untied(tied: Sequence[Promise], linked: Sequence[str]) -> None:
+    if tied and not linked:
+        raise InvalidParameter("linked=() must name what ties rows together to check trajectory-k-anonymity")
 
 
 def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, passes: int) -> _Coded:
@@ -215,14 +243,72 @@ def _look_up(column: pl.DataFrame, name: str, known: _Coded) -> pl.Series:
     return joined[known.code]
 
 
-def _counts(column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes) -> Counts:
+def _people(part: _Part, person: str | None) -> tuple[Sizes, Codes | None]:
+    """Give how many people each class has, and who they are; rows, where nobody says who is who."""
+    if person is None:
+        return part.sizes, None
+    behind = part.rows[person].to_numpy()
+    return people_per_class(part.labels, behind, len(part.sizes)), behind
+
+
+def _counts(
+    column: str | None, part: _Part, coded: Mapping[str, _Coded], people: Sizes, behind: Codes | None
+) -> Counts:
     if column is None:
-        nobody = np.empty(0, np.int64)
-        return Counts(people, nobody, nobody, nobody, np.empty(0))
+        return _sizes_alone(people)
     known = coded[column]
     codes = part.rows[known.code].to_numpy()
+    if behind is not None:
+        from mahrem.models import PeopleHoldings, holdings_of, people_counts
+
+        classes, size = len(part.sizes), len(known.shares)
+        held = PeopleHoldings(
+            holdings_of(part.labels, behind, codes, classes, size),
+            holdings_of(np.zeros_like(part.labels), behind, codes, 1, size),
+        )
+        return people_counts(held, people, known.ancestors)
     counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
     return replace(counts, table=known.shares, sizes=people)
+
+
+def _sizes_alone(sizes: Sizes) -> Counts:
+    nobody = np.empty(0, np.int64)
+    return Counts(sizes, nobody, nobody, nobody, np.empty(0))
+
+
+@dataclass(frozen=True)
+class _Tied:
+    """What a column that ties rows together makes of the promises."""
+
+    people: Sizes  # behind each trajectory
+    outcomes: Mapping[Promise, Outcome]  # of promises about values, among the people of each trajectory
+
+    @property
+    def fewest(self) -> float:
+        return float(self.people.min()) if len(self.people) else np.inf
+
+
+def _tied(
+    part: _Part, name: str, promises: Sequence[Promise], coded: Mapping[str, _Coded], behind: Codes | None
+) -> _Tied:
+    """Judge trajectories as classes of people."""
+    from mahrem.verify._trajectories import trajectories
+
+    text = part.rows[name].cast(pl.String)
+    shown = text.set(text == SUPPRESSED, None)
+    links = (shown.rank("dense").cast(pl.Int64) - 1).fill_null(-1).to_numpy()
+    labels = trajectories(part.labels, links)
+    tied, whose = labels >= 0, links if behind is None else behind
+    classes = int(labels.max(initial=-1)) + 1
+    people = people_per_class(labels[tied], whose[tied], classes)
+    seen = _Part(part.rows, labels, people)
+    by_column = {
+        column: _counts(column, seen, coded, people, np.where(tied, whose, -1))
+        for column in {promise.column for promise in promises if promise.column is not None}
+    }
+    return _Tied(
+        people, {promise: judge(promise, by_column[promise.column]) for promise in promises if promise.column}
+    )
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:

@@ -57,7 +57,7 @@ class RuledOut:
         column = release.pick(self.column)
         if column is None:
             return not_done("ruled-out", Note("skipped.column"))
-        counts = release.counts(column)
+        counts = release.people_counts(column)
         everywhere = int(np.count_nonzero(counts.table)) <= self.values + 1
         return counted_finding(
             "ruled-out",

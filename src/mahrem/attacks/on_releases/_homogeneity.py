@@ -44,7 +44,7 @@ class Homogeneity:
         column = release.pick(self.column)
         if column is None:
             return not_done("homogeneity", Note("skipped.column"))
-        counts = release.counts(column)
+        counts = release.people_counts(column)
         certain = homogeneous_rows(counts)
         constant = np.count_nonzero(counts.table) <= 1
         return counted_finding(

@@ -70,7 +70,7 @@ class Similarity:
                 return rows_under_one_node(counts, nodes)
             return rows_within(counts, at, self.width)
 
-        counts = release.counts(column)
+        counts = release.people_counts(column)
         return counted_finding(
             "similarity",
             rows(counts),

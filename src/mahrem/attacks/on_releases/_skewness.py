@@ -11,7 +11,7 @@ import numpy as np
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
 from mahrem.matching import Published
-from mahrem.models import Counts, counts_of
+from mahrem.models import Counts, spans_of
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Skewness:
         column = release.pick(self.column)
         if column is None:
             return not_done("skewness", Note("skipped.column"))
-        counts = release.counts(column)
+        counts = release.people_counts(column)
         rng = np.random.default_rng(self.seed)
         return counted_finding(
             "skewness",
@@ -74,7 +74,7 @@ class Skewness:
 
 
 def skewed_rows(counts: Counts, factor: float, least: float) -> int:
-    """Count the rows whose own value is much likelier in their class than in the table.
+    """Count the rows, or people, one of whose values is much likelier in their class than in the table.
 
     Example:
         >>> from mahrem.models import counts_of
@@ -82,10 +82,16 @@ def skewed_rows(counts: Counts, factor: float, least: float) -> int:
         >>> skewed_rows(counts, 2.0, 0.5)
         2
     """
-    inside = counts.count / counts.sizes[counts.group]
-    overall = counts.table[counts.value]
+    spans = spans_of(counts)
+    every = spans.counts
+    inside = every.count / every.sizes[every.group]
+    overall = spans.table_highest[every.value]
     skewed = (inside >= factor * overall * (1 - 1e-12)) & (inside >= least)
-    return int(counts.count[skewed].sum())
+    if counts.held is None:
+        return int(every.count[skewed].sum())
+    held = counts.held.classes
+    known = np.searchsorted(every.group * held.size + every.value, held.group * held.size + held.value)
+    return int(np.logical_or.reduceat(skewed[known], held.begins).sum()) if len(known) else 0
 
 
 def shuffled_rate(
@@ -97,12 +103,13 @@ def shuffled_rate(
 ) -> float:
     """Give the share of rows an attack finds on average when sensitive values are shuffled over rows."""
     codes, values = release.values(column)
-    shown = release.labels >= 0
-    labels, own = release.labels[shown], codes[shown]
-    if not len(labels):
+    shown = np.flatnonzero(release.labels >= 0)
+    if not len(shown):
         return 0.0
-    hits = [
-        rows(counts_of(labels, rng.permutation(own), len(release.sizes), len(values)))
-        for _ in range(shuffles)
-    ]
-    return float(np.mean(hits)) / len(labels)
+    hits, everybody = 0, 1
+    for _ in range(shuffles):
+        dealt = codes.copy()
+        dealt[shown] = rng.permutation(codes[shown])
+        counts = release.counted(dealt, len(values))
+        hits, everybody = hits + rows(counts), int(counts.sizes.sum())
+    return hits / shuffles / everybody
