@@ -221,7 +221,7 @@ def _padded(values: Values, extra: int) -> Values:
     if extra == 0:
         return values
     codes = np.concatenate([values.codes, np.full(extra, -1, np.int32)])
-    return Values(values.name, codes, values.size, values.ancestors)
+    return replace(values, codes=codes)
 
 
 def _refuse_infeasible(prepared: Prepared) -> None:
@@ -255,4 +255,5 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
         nobody = np.empty(0, np.int64)
         return Counts(np.array([people]), nobody, nobody, nobody, np.empty(0))
     labels = np.zeros(len(values.codes), np.int64)
-    return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+    counts = counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+    return replace(counts, missing=values.missing)

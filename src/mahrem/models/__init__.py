@@ -14,7 +14,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-    from mahrem.models._counts import Counts, PrivacyModel, counts_of
+    from mahrem.models._counts import Counts, PrivacyModel, counts_of, holds_either_way
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence
     from mahrem.models._entries import DELTA_PRESENCE, MODELS, K, ModelEntry, model_setting, model_settings
@@ -54,6 +54,7 @@ __all__ = [
     "Promise",
     "RecursiveDiversity",
     "counts_of",
+    "holds_either_way",
     "judge",
     "model_setting",
     "model_settings",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mahrem import arrays
-from mahrem.models import Counts, DistinctDiversity, KAnonymity, PrivacyModel
+from mahrem.models import Counts, DistinctDiversity, KAnonymity, PrivacyModel, holds_either_way
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Mask, Offsets, Rows, Sizes
@@ -116,7 +116,7 @@ class Admission:
         for model, values in self.promises:
             if id(values) not in seen:
                 seen[id(values)] = self._counts(values, sizes, rows, offsets)
-            admitted &= model.holds(seen[id(values)])
+            admitted &= holds_either_way(model, seen[id(values)])
         return admitted
 
     def _counts(self, values: Values | None, sizes: Sizes, rows: Rows, offsets: Offsets) -> Counts:
@@ -130,6 +130,7 @@ class Admission:
             count=count,
             table=self._tables[id(values)],
             ancestors=values.ancestors,
+            missing=values.missing,
         )
 
     def _sizes(self, rows: Rows, offsets: Offsets) -> Sizes:
@@ -204,7 +205,8 @@ def _only(values: Values, kept: Mask) -> Values:
     numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     codes = np.where(values.codes >= 0, numbers[values.codes], -1).astype(np.int32)
     ancestors = None if values.ancestors is None else values.ancestors[:, kept]
-    return Values(values.name, codes, int(kept.sum()), ancestors)
+    missing = values.missing and bool(kept[-1])
+    return replace(values, codes=codes, size=int(kept.sum()), ancestors=ancestors, missing=missing)
 
 
 def _shares(values: Values, compared: Mask | None) -> Floats:

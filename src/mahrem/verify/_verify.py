@@ -15,6 +15,7 @@ from mahrem.models import Counts, Outcome, Promise, counts_of, judge
 from mahrem.table import Column, encode_sensitive
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Sizes
 from mahrem.verify._classes import fresh_names, people_per_class, published_classes, suppressed_rows
+from mahrem.words import Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +44,17 @@ class Verdict:
     sizes: Sizes = field(repr=False)  # rows in each published class
     people: Sizes = field(repr=False)  # people in each published class; rows, where nobody says who is who
     outcomes: tuple[Outcome, ...]
+    joined: tuple[str, ...] = ()  # sensitive columns in which several spellings were taken for one value
 
     @property
     def holds(self) -> bool:
         """True when every promise does."""
         return all(outcome.holds for outcome in self.outcomes)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know about how values were compared."""
+        return tuple(Note("warning.spellings", {"column": name}) for name in self.joined)
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class _Coded:
     code: str  # name of the column of codes
     shares: Floats
     ancestors: Integers | None
+    missing: bool  # the last code is that of cells that show no value
+    joined: bool  # several spellings were one value
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,7 @@ def verify(
         sizes=np.concatenate(sizes),
         people=np.concatenate(persons),
         outcomes=tuple(merged),
+        joined=tuple(name for name, known in coded.items() if known.joined),
     )
 
 
@@ -169,7 +179,8 @@ def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, p
     times = np.zeros(values.size)
     np.add.at(times, values.codes, counted[code].to_numpy())  # two spellings may be one number
     lookup = pl.DataFrame({name: counted[name], code: values.codes})
-    return _Coded(lookup, code, times / max(times.sum(), 1), values.ancestors)
+    shares = times / max(times.sum(), 1)
+    return _Coded(lookup, code, shares, values.ancestors, values.missing, values.joined)
 
 
 def _parts(
@@ -216,7 +227,7 @@ def _counts(column: str | None, part: _Part, coded: Mapping[str, _Coded], people
     known = coded[column]
     codes = part.rows[known.code].to_numpy()
     counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
-    return replace(counts, table=known.shares, sizes=people)
+    return replace(counts, table=known.shares, sizes=people, missing=known.missing)
 
 
 def _merge(promise: Promise, parts: Sequence[Outcome]) -> Outcome:
