@@ -35,6 +35,7 @@ _COMMANDS = {
     "data": "_data",
     "attack": "_attack",
     "apply": "_apply",
+    "release": "_release",
     "policies": "_policies",
     "query": "_query",
     "synthesize": "_synthesize",

@@ -9,7 +9,6 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.table._schema import Column, Kind
 from mahrem.table.cells import EXACT, as_text, mixes_zones, moments_of_text, numbers_of_text
 from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
-from mahrem.table.hierarchies import Hierarchy
 from mahrem.types import Integers, Positions
 
 

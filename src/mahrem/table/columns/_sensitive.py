@@ -48,7 +48,7 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
         return _sensitive_ordinals(series, column)
     if column.kind in (Kind.CATEGORICAL, Kind.CODE):
         labels, places = sorted_places(as_text(series))
-        return _sensitive_words(column.name, places, labels)
+        return _sensitive_words(column, places, labels)
     shown = _without_stars(series)
     if column.kind is Kind.NUMERIC:
         return _sensitive_ranks(column.name, *number_places(shown, column.name, decimal))
@@ -70,11 +70,11 @@ def _without_stars(series: pl.Series) -> pl.Series:
     return text.set(is_no_value(text), None)
 
 
-def _sensitive_words(name: str, places: Positions, labels: pl.Series) -> Values:
+def _sensitive_words(column: Column, places: Positions, labels: pl.Series) -> Values:
     """Number words in the order of the first spelling of each."""
-    number, size, joined = _folded(labels)
+    number, size, joined = _folded(labels, numbers=not column.words)
     codes = np.append(number, -1)[np.where(np.isnan(places), -1, places).astype(np.int64)]
-    return _with_missing(name, codes.astype(np.int32), size, codes < 0, joined=joined)
+    return _with_missing(column.name, codes.astype(np.int32), size, codes < 0, joined=joined)
 
 
 def _sensitive_ordinals(series: pl.Series, column: Column) -> Values:
@@ -93,9 +93,9 @@ def _sensitive_ordinals(series: pl.Series, column: Column) -> Values:
     )
 
 
-def _folded(labels: pl.Series) -> tuple[Integers, int, bool]:
+def _folded(labels: pl.Series, *, numbers: bool = True) -> tuple[Integers, int, bool]:
     """Number distinct spellings, -1 for no value; equal ones share the place of the first of them."""
-    folded = fold_spellings(labels)
+    folded = fold_spellings(labels, numbers=numbers)
     first = pl.DataFrame({"form": folded, "place": np.arange(len(labels))}).select(
         pl.when(pl.col("form").is_not_null()).then(pl.col("place").min().over("form"))
     )

@@ -17,26 +17,30 @@ _NO_VALUE = r"^(?:\**|\?+|#?n/?a|nan|null)$"  # after folding
 _ALIKE = dict(
     zip(
         "авекмнорстухіјѕһԁԛԝѵαβεζηικνορςτυχı٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹",
-        "abekmhopctyxijshdqwvabezhikvopσtyxi01234567890123456789",
+        "abekmhopctyxijshdqwvabezhikvop\u03c3tyxi01234567890123456789",
         strict=True,
     )
 )
 
 
-def fold_spellings(text: pl.Series) -> pl.Series:
-    """Give each spelling the form in which it is compared; null where it is no value at all.
+def fold_spellings(text: pl.Series, *, numbers: bool = True) -> pl.Series:
+    r"""Give each spelling the form in which it is compared; null where it is no value at all.
 
     Folded are: compatible characters (full width, ligatures, NFC and NFD), capitals (with and without the
     Turkish dot), white space, what cannot be seen, dashes, quotes around and dots behind, Cyrillic and Greek
     letters that look like Latin ones, and zeros that do not change a number. Words that only mean the same
     stay apart. Only different spellings should come here: a table has far fewer of them than rows.
 
+    Args:
+        text: Different spellings.
+        numbers: Whether equal numbers are one value; not where somebody said that they are words.
+
     Guarantees:
         - The same spelling always gets the same form, whatever else is in the column.
         - Stars, blanks, quotes around nothing, and words for nothing (``NA``, ``null``, ``?``) are null.
 
     Example:
-        >>> fold_spellings(pl.Series(["hiv", "HIV ", "h\\u200biv", "01.50", "*", " "])).to_list()
+        >>> fold_spellings(pl.Series(["hiv", "HIV ", "h\u200biv", "01.50", "*", " "])).to_list()
         ['hiv', 'hiv', 'hiv', '1.5', None, None]
     """
     plain = text.str.normalize("NFKC").str.replace_all(_UNSEEN, "").str.replace_all(_BLANK, " ")
@@ -44,7 +48,8 @@ def fold_spellings(text: pl.Series) -> pl.Series:
     small = plain.str.to_lowercase().str.to_uppercase().str.to_lowercase().str.normalize("NFKC")
     alike = small.str.replace_many(_ALIKE).str.replace_all(_DOTTED_I, "i").str.normalize("NFKC")
     dashed = alike.str.replace_all(_DASH, "-")
-    folded = _plain_numbers(dashed.str.replace_all(_AROUND, ""))
+    bare = dashed.str.replace_all(_AROUND, "")
+    folded = _plain_numbers(bare) if numbers else bare
     return folded.set(folded.str.contains(_NO_VALUE).fill_null(value=False), None)
 
 
