@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
-from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
@@ -44,6 +44,7 @@ class _Opened:
     policy: Policy
 
 
+@in_our_words
 def attack(
     release: object,
     *,

@@ -14,7 +14,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.drafts import RISK_THRESHOLD, people_behind, risk_of, subjects_of
-from mahrem.errors import InvalidInput, InvalidParameter, Tampered, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise
 from mahrem.release import (
@@ -59,6 +59,7 @@ class Audit:
         return bool(self.report["holds"])
 
 
+@in_our_words
 def audit(
     source: object,
     *,
@@ -304,8 +305,14 @@ def _risk(
 
 def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:
     """Count how often each cell is shown, column by column; all at once where the table is in memory."""
+    kinds = table.collect_schema()
+    spans = {name for name in names if kinds[name] == pl.Duration}  # the only ones that are not cast
     counted = [
-        table.select(pl.col(name).cast(pl.String).alias("cell")).group_by("cell").agg(pl.len().alias("rows"))
+        table.select(
+            (pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String)).alias("cell")
+        )
+        .group_by("cell")
+        .agg(pl.len().alias("rows"))
         for name in names
     ]
     if passes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, in_our_words, spelled
 from mahrem.release import check_hashes, is_signed, replace_page
 from mahrem.report import Report, render_html
 from mahrem.words import LANGUAGES
@@ -25,6 +25,7 @@ def data_sheet(ledger: str | Path | Ledger) -> dict[str, Any]:
     return book.data_sheet()
 
 
+@in_our_words
 def redraw(
     release: str | Path,
     *,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem.check import extra
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered, in_our_words
 from mahrem.release._folder import SIGNATURE, check_hashes, files_of, is_release, sha256_of
 from mahrem.release._own_claims import read_own_claims
 
@@ -40,6 +40,7 @@ class Signature:
         return {"signed": True, "fingerprint": self.fingerprint, "trusted": self.trusted}
 
 
+@in_our_words
 def make_signing_key(path: str | Path) -> str:
     """Make a key pair: a private key that only its owner can read, and the public one beside it (``.pub``).
 
@@ -66,6 +67,7 @@ def make_signing_key(path: str | Path) -> str:
     return _fingerprint(key.public_key())
 
 
+@in_our_words
 def sign_release(folder: str | Path, key: str | Path) -> Signature:
     """Sign a release folder; an earlier signature is replaced.
 
@@ -91,6 +93,7 @@ def sign_release(folder: str | Path, key: str | Path) -> Signature:
     return Signature(fingerprint=_fingerprint(public), trusted=True)
 
 
+@in_our_words
 def verify_release(folder: str | Path, public_key: str | Path) -> Signature:
     """Say that a release folder is what the owner of a key signed.
 
