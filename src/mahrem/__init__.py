@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         synthesize,
         train,
     )
-    from mahrem.release import Policy
+    from mahrem.release import Policy, sign_release, verify_release
 
 __all__ = [
     "Audit",
@@ -62,8 +62,10 @@ __all__ = [
     "load_model",
     "make_hierarchy",
     "query",
+    "sign_release",
     "synthesize",
     "train",
+    "verify_release",
 ]
 
 

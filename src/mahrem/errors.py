@@ -11,20 +11,26 @@
     ├── BudgetExceeded                     the privacy budget does not cover it               exit 5
     ├── MissingExtra (ImportError)         an optional part is not installed                  exit 6
     ├── GuaranteeBroken                    our own bug; never caught inside the house         exit 70
+    ├── Unforeseen                         our own bug too: an error that nobody thought of   exit 70
     └── OutputFailed (OSError)             disk full, connection lost; nothing half written   exit 74
     PrivacyWarning (UserWarning)           the promise holds, but is weaker than it may look
 
 A message reads ``name=value``, what must hold, and a hint. It never holds a cell of the data. A hint names
 settings through :func:`spelled`, so that each caller reads them as they would type them.
+
+What a library raises may quote cells. No verb lets it through: :func:`in_our_words` tells only its class and
+where it happened.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, ParamSpec, TypeVar
 
 __all__ = [
     "PAID",
@@ -39,11 +45,17 @@ __all__ = [
     "OutputFailed",
     "PrivacyWarning",
     "Tampered",
+    "Unforeseen",
     "either",
+    "in_our_words",
     "options_spelled",
     "spelled",
+    "told_by_us",
     "with_dashes",
 ]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 PAID = "the ledger has paid for it, and that stays spent"  # how a note about costs begins
@@ -117,6 +129,12 @@ class GuaranteeBroken(MahremError):
     exit_code = 70
 
 
+class Unforeseen(MahremError):
+    """Something in mahrem went wrong in a way nobody thought of: our bug, please report it."""
+
+    exit_code = 70
+
+
 class OutputFailed(MahremError, OSError):
     """Writing failed (disk full, connection lost); nothing half written was left behind."""
 
@@ -125,6 +143,88 @@ class OutputFailed(MahremError, OSError):
 
 class PrivacyWarning(UserWarning):
     """The promise holds, but something weakens what it is worth."""
+
+
+def in_our_words(verb: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a verb raise nothing but errors of ours, for what others say may hold cells of the data.
+
+    Guarantees:
+        - An error of ours passes as it is, without the words of a library behind it.
+        - What the caller's own code raised (a callback, a model of theirs) passes as it is, and so do
+          warnings, interrupts, and a call with wrong arguments.
+    """
+
+    @functools.wraps(verb)
+    def told(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        try:
+            return verb(*args, **keywords)
+        except BaseException as error:
+            ours = told_by_us(error)
+            if ours is error:
+                raise
+            for note in getattr(error, "__notes__", ()):
+                if note.startswith(PAID):  # what others note may hold cells
+                    ours.add_note(note)
+        raise ours from None
+
+    return told
+
+
+def told_by_us(error: BaseException) -> BaseException:
+    """Give an error as it may be shown: the same one, or one of ours that tells its class and its place."""
+    if isinstance(error, MahremError):
+        _forget_causes(error)
+        return error
+    panic = type(error).__name__ == "PanicException"  # how Rust ends; no Exception
+    if isinstance(error, Warning | MemoryError) or not (panic or isinstance(error, Exception)):
+        return error
+    import traceback
+
+    frames = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    blamed = next((file for file in reversed(frames) if _room(file) or not _is_library(file)), None)
+    room = None if blamed is None else _room(blamed)
+    if len(frames) < 2 or room is None:
+        return error  # wrong arguments, or nothing that we did
+    if isinstance(error, OSError):
+        return OutputFailed(f"input or output failed: {error.strerror or type(error).__name__}")
+    home = type(error).__module__.partition(".")[0]
+    name = f"{home}.{type(error).__name__}".removeprefix("builtins.")
+    if home in ("builtins", "mahrem") and blamed == frames[-1]:
+        return Unforeseen(f"a bug of ours ({name} in {room}); please report it")
+    return InvalidInput(
+        f"the table, or a file beside it, holds what cannot be worked on: {name} in {room}; look for values "
+        f"of the wrong kind, or report it"
+    )
+
+
+def _forget_causes(error: BaseException) -> None:
+    """Cut off what a library said before us: a traceback would print it."""
+    before: BaseException | None = error
+    while isinstance(before, MahremError):
+        if before.__cause__ is not None and not isinstance(before.__cause__, MahremError):
+            before.__cause__ = None
+        if not isinstance(before.__context__, MahremError):
+            before.__suppress_context__ = True
+        before = before.__cause__ or (None if before.__suppress_context__ else before.__context__)
+
+
+def _room(file: str) -> str | None:
+    """Say which module of ours a file is; None if it is none."""
+    path = Path(file)
+    here = Path(__file__).parent
+    return ".".join(path.relative_to(here).with_suffix("").parts) if here in path.parents else None
+
+
+def _is_library(file: str) -> bool:
+    """Say whether a file came with Python or was installed, as opposed to written by whoever calls us."""
+    if file.startswith("<"):  # made as it ran; what somebody types has other names
+        return file.startswith(("<frozen", "<string", "<__array_function__"))
+    if not Path(file).is_absolute():  # compiled by Cython
+        return True
+    import sysconfig
+
+    homes = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    return any(Path(home) in Path(file).parents for home in homes)
 
 
 class _Caller:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import unicodedata
+from random import Random
+
 import numpy as np
 import polars as pl
 import pytest
@@ -66,6 +69,62 @@ def test_neither_the_order_of_rows_nor_the_names_of_columns_matter(
     random.shuffle(order)  # type: ignore[attr-defined]
     renamed = shown[order].rename({"town": "a", "zip": "b"})
     assert check(shown, ["town", "zip"]) == pytest.approx(check(renamed, ["a", "b"]))
+
+
+SPELLINGS = (
+    str.upper,
+    str.title,
+    lambda word: f" {word}\u00a0",
+    lambda word: f"\u200f{word[:1]}\u200b\u00ad{word[1:]}",
+    lambda word: f"{word}.",
+    lambda word: f"'{word}'",
+    lambda word: unicodedata.normalize("NFD", word),
+    lambda word: "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in word),
+    lambda word: word.replace("o", "\u043e").replace("i", "\u0456"),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(), st.randoms(), st.integers(0, 2))
+def test_no_spelling_makes_a_value_another_one(frame: pl.DataFrame, random: Random, passes: int) -> None:
+    words = dict(
+        zip(frame["illness"].unique().drop_nulls(), ("grippe", "café-fièvre", "so ill"), strict=False)
+    )
+    plain = frame.select("town", "zip", pl.col("illness").replace_strict(words, default="other"))
+    spelt = [None if word is None else random.choice(SPELLINGS)(word) for word in plain["illness"].to_list()]
+    empty = [random.choice((None, "", "*", " \u200b", "**", "NA")) for _ in spelt]
+    respelt = [
+        word if was is not None else none
+        for word, was, none in zip(spelt, frame["illness"], empty, strict=True)
+    ]
+    plain = plain.with_columns(pl.when(frame["illness"].is_not_null()).then("illness"))
+    shown = plain.with_columns(pl.Series("illness", respelt, dtype=pl.String))
+    # towns without a star: rows that show nothing at all are no class
+    expected = check(plain.with_columns(town=pl.lit("x")), ["town", "zip"], passes=passes)
+    assert check(shown.with_columns(town=pl.lit("x")), ["town", "zip"], passes=passes) == pytest.approx(
+        expected
+    )
+
+
+@pytest.mark.parametrize("empty", ["*", "", "  ", "\u200b", "***", "NA", "n/a", "null", "?", None])
+def test_a_cell_without_a_value_is_no_second_value(empty: str | None) -> None:
+    frame = pl.DataFrame({"zip": ["1"] * 4, "illness": ["hiv", "hiv", empty, empty]})
+    reached = check(frame, ["zip"])
+    assert reached["distinct"] == 1
+    assert reached["entropy"] == pytest.approx(1)
+    assert reached["alpha"] == 1
+
+
+def test_joined_spellings_are_told_by_their_column_alone() -> None:
+    frame = pl.DataFrame({"zip": ["1", "1", "2"], "illness": ["hiv", "HIV ", "flu"]})
+    claims = Claims(
+        quasi=["zip"], promises=[Promise(DistinctDiversity(2), "illness")], sensitive={"illness": ILLNESS}
+    )
+    verdict = verify(frame.lazy(), claims)
+    assert [note.as_dict() for note in verdict.notes] == [
+        {"code": "warning.spellings", "values": {"column": "illness"}}
+    ]
+    assert not verify(frame[1:].lazy(), claims).notes
 
 
 def test_rows_with_missing_cells_are_counted_like_any_other() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 from mahrem.cli._print import while_read
-from mahrem.errors import PAID, MahremError, options_spelled, with_dashes
+from mahrem.errors import PAID, MahremError, options_spelled, told_by_us, with_dashes
 
 INTERRUPTED, FAILED_OUTPUT, OUR_BUG = 130, 74, 70
 
@@ -35,6 +35,7 @@ _COMMANDS = {
     "data": "_data",
     "attack": "_attack",
     "apply": "_apply",
+    "release": "_release",
     "policies": "_policies",
     "query": "_query",
     "synthesize": "_synthesize",
@@ -137,6 +138,10 @@ def _explain(error: BaseException) -> int:
             return FAILED_OUTPUT
     if os.environ.get("MAHREM_TRACEBACK"):  # a traceback may show cells of the data: only on request
         traceback.print_exception(error)
+    ours = told_by_us(error)
+    if isinstance(ours, MahremError):
+        _complain(f"{ours}; {nothing}")
+        return ours.exit_code
     _complain(f"a bug of ours ({type(error).__name__}), please report it; {nothing}")
     return OUR_BUG
 

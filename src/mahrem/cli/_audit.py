@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.typed import size
 
@@ -20,6 +22,9 @@ def audit(
     threshold: Annotated[
         float, typer.Option("--threshold", help="A row is at risk above this risk.", metavar="0..1")
     ] = 0.2,
+    public_key: Annotated[
+        Path | None, option("--public-key", "FILE", "A release folder must be signed with this key.")
+    ] = None,
     *,
     json: JSON = False,
     quiet: QUIET = False,
@@ -44,6 +49,7 @@ def audit(
             policy=policy,
             memory=None if memory is None else size("memory", memory),
             threshold=threshold,
+            public_key=public_key,
             progress=progress,
             **settings,
         )
@@ -52,4 +58,16 @@ def audit(
             print_json(found.report)
         elif not quiet:
             print_report(found.report)
+            _print_signature(found.report.get("signature"))
     raise typer.Exit(0 if found.holds else 1)
+
+
+def _print_signature(signature: Mapping[str, Any] | None) -> None:
+    """Say whether a release folder is signed, and by whom as far as somebody said who that is."""
+    if signature is None:
+        return
+    if not signature["signed"]:
+        typer.echo("signature: none")
+        return
+    known = "the key given" if signature["trusted"] else "whose key that is only --public-key can tell"
+    typer.echo(f"signature: {signature['fingerprint']} ({known})")

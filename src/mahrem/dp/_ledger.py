@@ -32,7 +32,7 @@ from mahrem.dp.accounting import (
     pure_epsilon,
     total_cost,
 )
-from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning
+from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning, in_our_words
 from mahrem.table import ColumnDeclaration, Reading, hold
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
@@ -73,6 +73,7 @@ class Ledger:
         return f"<ledger {name}, epsilon={self.epsilon:g}, delta={self.delta:g}, {self.relation}>"
 
     @classmethod
+    @in_our_words
     def create(
         cls,
         path: str | Path,
@@ -112,6 +113,7 @@ class Ledger:
         return cls(store)
 
     @classmethod
+    @in_our_words
     def open(cls, path: str | Path) -> Ledger:
         """Open a ledger and check every line of it."""
         return cls(open_store(Path(path)))

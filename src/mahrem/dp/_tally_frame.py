@@ -20,7 +20,7 @@ def refuse_types(tally: TallyPlan, source: Source) -> None:
     schema = source.scan(tally.columns).collect_schema()
     for name in tally.numbers:
         if not (schema[name].is_numeric() or isinstance(schema[name], pl.String | pl.Boolean | pl.Null)):
-            raise InvalidParameter(f"column={name!r} holds {schema[name]} values, no numbers")
+            raise InvalidParameter(f"column={name!r} holds {schema[name].base_type()} values, no numbers")
 
 
 def tally_frame(tally: TallyPlan, source: Source) -> Integers:

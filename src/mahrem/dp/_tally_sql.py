@@ -21,7 +21,7 @@ def refuse_kinds(tally: TallyPlan, database: Database) -> None:
     for name in tally.numbers:
         kind = database.types[name]
         if not kind.startswith(_READABLE) or kind.endswith("]"):
-            raise InvalidParameter(f"column={name!r} holds {kind} values, no numbers")
+            raise InvalidParameter(f"column={name!r} holds {kind.partition('(')[0]} values, no numbers")
 
 
 def can_ask(tally: TallyPlan, database: Database) -> bool:

@@ -205,9 +205,7 @@ def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataF
             declared = policy.kind.get(series.name, kind)
             if declared is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
                 values = typed.alias(series.name)
-        elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
-            values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
-        read.append(as_text(values) if values.dtype == pl.Datetime else values.cast(pl.String))
+        read.append(as_text(values))
     return pl.DataFrame(read)
 
 
@@ -230,7 +228,7 @@ def _padded(values: Values, extra: int) -> Values:
     if extra == 0:
         return values
     codes = np.concatenate([values.codes, np.full(extra, -1, np.int32)])
-    return Values(values.name, codes, values.size, values.ancestors)
+    return replace(values, codes=codes)
 
 
 def _refuse_infeasible(prepared: Prepared) -> None:
@@ -266,10 +264,12 @@ def _as_one_class(prepared: Prepared, promise: Promise) -> Counts:
         from mahrem.models import PeopleHoldings, holdings_of, people_counts
 
         held = holdings_of(labels, prepared.subjects, values.codes, 1, values.size)
-        return people_counts(
+        counts = people_counts(
             PeopleHoldings(held, held), np.array([people_taking_part(prepared)]), values.ancestors
         )
-    return counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+    else:
+        counts = counts_of(labels, values.codes, 1, values.size, ancestors=values.ancestors)
+    return replace(counts, missing=values.missing)
 
 
 def people_taking_part(prepared: Prepared) -> int:

@@ -14,7 +14,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.models._alpha_k import AlphaK
     from mahrem.models._beta_likeness import BasicLikeness, EnhancedLikeness
-    from mahrem.models._counts import Counts, PrivacyModel, counts_of, people_counts
+    from mahrem.models._counts import Counts, PrivacyModel, counts_of, holds_either_way, people_counts
     from mahrem.models._delta_disclosure import DeltaDisclosure
     from mahrem.models._delta_presence import DeltaPresence, ShownPresence
     from mahrem.models._entries import (
@@ -71,6 +71,7 @@ __all__ = [
     "TrajectoryAnonymity",
     "counts_of",
     "holdings_of",
+    "holds_either_way",
     "judge",
     "model_setting",
     "model_settings",

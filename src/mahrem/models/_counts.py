@@ -34,6 +34,7 @@ class Counts:
     table: Floats = field(repr=False)  # (values,) share of each value in the whole table
     ancestors: Integers | None = field(default=None, repr=False)  # (levels, values) nodes bottom-up
     held: PeopleHoldings | None = field(default=None, repr=False)  # where people are counted: who shows what
+    missing: bool = False  # the last value is that of cells that show none
 
     @property
     def groups(self) -> int:
@@ -66,6 +67,25 @@ class Counts:
         totals[self.distinct > 0] = np.add.reduceat(self.count, self.starts)
         return totals
 
+    @cached_property
+    def shown(self) -> Counts:
+        """The same without the cells that show no value; they still count in the sizes of classes."""
+        if not self.missing:
+            return self
+        ancestors = None if self.ancestors is None else self.ancestors[:, :-1]
+        if self.held is not None:
+            return people_counts(self.held.without_last(), self.sizes, ancestors)
+        counted = self.value != len(self.table) - 1
+        table = self.table[:-1]
+        return Counts(
+            sizes=self.sizes,
+            group=self.group[counted],
+            value=self.value[counted],
+            count=self.count[counted],
+            table=table / (table.sum() or 1.0),
+            ancestors=ancestors,
+        )
+
 
 class PrivacyModel(Protocol):
     """A promise about every class; frozen, comparable, and judged for all classes at once.
@@ -97,6 +117,22 @@ class PrivacyModel(Protocol):
     def holds(self, counts: Counts) -> Mask:
         """Say for every class whether it may stand."""
         ...
+
+
+def holds_either_way(model: PrivacyModel, counts: Counts) -> Mask:
+    """Say for every class whether it may stand, be a cell without a value one more value or none at all."""
+    held = model.holds(counts)
+    return held & model.holds(counts.shown) if counts.missing else held
+
+
+def level_either_way(model: PrivacyModel, counts: Counts) -> Levels:
+    """Say for every class how far it goes in the worse of these two readings."""
+    level = model.level(counts)
+    if not counts.missing:
+        return level
+    worse = np.minimum if model.rising else np.maximum
+    either: Levels = worse(level, model.level(counts.shown))
+    return either
 
 
 def counts_of(

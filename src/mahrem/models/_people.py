@@ -98,6 +98,13 @@ class Holdings:
         """Give the class, the lowest and the highest value of every person in every class."""
         return self.group[self.begins], self.value[self.begins], self.value[self.ends - 1]
 
+    def without_last(self) -> Holdings:
+        """Give the same without the last value, which is that of cells that show none."""
+        kept = self.value != self.size - 1
+        return Holdings(
+            self.group[kept], self.person[kept], self.value[kept], self.groups, max(self.size - 1, 0)
+        )
+
     def under(self, nodes: Integers) -> Holdings:
         """Give the same with values replaced by their nodes."""
         size = int(nodes.max(initial=-1)) + 1
@@ -123,6 +130,10 @@ class PeopleHoldings:
 
     classes: Holdings
     table: Holdings  # of one class
+
+    def without_last(self) -> PeopleHoldings:
+        """Give the same without the last value, which is that of cells that show none."""
+        return PeopleHoldings(self.classes.without_last(), self.table.without_last())
 
 
 def holdings_of(

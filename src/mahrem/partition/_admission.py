@@ -18,6 +18,7 @@ from mahrem.models import (
     KAnonymity,
     PeopleHoldings,
     PrivacyModel,
+    holds_either_way,
     people_counts,
 )
 from mahrem.partition._partition import Admits
@@ -167,7 +168,7 @@ class Admission:
     def _decide(self, tally: Mapping[int, Counts], candidates: int) -> Mask:
         admitted: Mask = np.ones(candidates, np.bool_)
         for model, values in self.promises:
-            admitted &= model.holds(tally[id(values)])
+            admitted &= holds_either_way(model, tally[id(values)])
         return admitted
 
     def judges_again(self, rows: Rows, offsets: Offsets) -> Callable[[Mask], Mask]:
@@ -194,7 +195,7 @@ class Admission:
             return Counts(sizes=sizes, group=_NONE, value=_NONE, count=_NONE, table=np.zeros(0))
         if id(values) in self._held:
             shown = PeopleHoldings(self._holdings(values, rows, offsets), self._held_by_all[id(values)])
-            return people_counts(shown, sizes, values.ancestors)
+            return replace(people_counts(shown, sizes, values.ancestors), missing=values.missing)
         group, value, count = arrays.triplets(self._codes[id(values)], rows, offsets, values.size, threads=1)
         return Counts(
             sizes=sizes,
@@ -203,6 +204,7 @@ class Admission:
             count=count,
             table=self._tables[id(values)],
             ancestors=values.ancestors,
+            missing=values.missing,
         )
 
     def _holdings(self, values: Values, rows: Rows, offsets: Offsets) -> Holdings:
@@ -326,7 +328,8 @@ def _only(values: Values, kept: Mask) -> Values:
     numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     codes = np.where(values.codes >= 0, numbers[values.codes], -1).astype(np.int32)
     ancestors = None if values.ancestors is None else values.ancestors[:, kept]
-    return Values(values.name, codes, int(kept.sum()), ancestors)
+    missing = values.missing and bool(kept[-1])
+    return replace(values, codes=codes, size=int(kept.sum()), ancestors=ancestors, missing=missing)
 
 
 def _shares(values: Values, compared: Mask | None) -> Floats:

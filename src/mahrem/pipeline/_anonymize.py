@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from mahrem import check
 from mahrem.drafts import draft, prepare
-from mahrem.errors import InvalidParameter, spelled
+from mahrem.errors import InvalidParameter, in_our_words, spelled
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
 from mahrem.release import GivenPolicy, Policy, earlier_seconds, policy_from, reading_of
 from mahrem.table import is_spark_frame, open_source, refuse_too_large
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _WORTH_SAYING = 3.0  # seconds
 
 
+@in_our_words
 def anonymize(
     source: object,
     *,

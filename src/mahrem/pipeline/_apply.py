@@ -12,7 +12,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare
-from mahrem.errors import Infeasible, InvalidInput
+from mahrem.errors import Infeasible, InvalidInput, in_our_words
 from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition, rows_shown, standing_classes
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
@@ -28,6 +28,7 @@ SETTINGS = (
 )
 
 
+@in_our_words
 def apply(
     recipe: str | Path,
     batch: object,

@@ -14,7 +14,7 @@ import polars as pl
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
-from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
@@ -48,6 +48,7 @@ class _Opened:
     policy: Policy
 
 
+@in_our_words
 def attack(
     release: object,
     *,

@@ -11,6 +11,7 @@ import numpy as np
 from mahrem import check
 from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import Attributes, AuditRecords, Examples, ModelTarget, refuse_mixed
+from mahrem.errors import in_our_words
 from mahrem.pipeline._attacked_model import attacked_model
 from mahrem.table import Reading
 from mahrem.words import Note
@@ -42,6 +43,7 @@ class ModelAttackKeywords(TypedDict, total=False):
     seed: int
 
 
+@in_our_words
 def attack_model(
     model: object,
     *,

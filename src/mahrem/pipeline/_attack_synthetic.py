@@ -11,13 +11,14 @@ import polars as pl
 
 from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import SyntheticTables
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, in_our_words
 from mahrem.release import check_hashes, find_data, is_release
 from mahrem.table import Reading, open_source
 from mahrem.table.cells import restored_cells
 from mahrem.words import Note
 
 
+@in_our_words
 def attack_synthetic(
     release: object,
     *,

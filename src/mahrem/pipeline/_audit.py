@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -15,28 +14,27 @@ import polars as pl
 
 from mahrem import check
 from mahrem.drafts import RISK_THRESHOLD, people_behind, risk_of, subjects_of
-from mahrem.errors import InvalidParameter, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
-from mahrem.models import KAnonymity, Promise, model_settings
-from mahrem.partition import METHODS
+from mahrem.models import KAnonymity, Promise
 from mahrem.release import (
-    BY_RECIPE,
     GivenPolicy,
+    OwnClaims,
     Policy,
-    check_hashes,
+    check_signature,
     column_of,
     find_data,
     hierarchies_of,
-    is_release,
     own_pseudonyms,
     policy_from,
-    read_policy,
+    read_own_claims,
     reading_beside,
     reading_of,
 )
 from mahrem.report import ReportRisk, class_size_bins, warnings_of
 from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells import restore_cells
+from mahrem.table.columns import assign_roles
 from mahrem.table.reading import scan_sparingly
 from mahrem.types import Mask
 from mahrem.verify import SUPPRESSED, Claims, Verdict, verify
@@ -62,19 +60,23 @@ class Audit:
         return bool(self.report["holds"])
 
 
+@in_our_words
 def audit(
     source: object,
     *,
     policy: GivenPolicy = None,
     memory: int | None = None,
     threshold: float = RISK_THRESHOLD,
+    public_key: str | Path | None = None,
     progress: Progress | None = None,
     **settings: Unpack[ReleaseKeywords],
 ) -> Audit:
     """Check promises on any table: a release, a file of another tool, or raw data.
 
     Rows that show the same in every quasi-identifier make a class. Roles are needed only for the columns
-    named. A release folder is first compared with its hashes and brings its own policy.
+    named. A release folder is first compared with its hashes, its policy with its report, and brings its own
+    policy; a signature in it is checked. Spellings of one sensitive value count once, and a cell without a
+    value is none.
 
     Args:
         source: A release folder, or anything :func:`mahrem.anonymize` takes.
@@ -83,6 +85,7 @@ def audit(
             The program itself needs about 360 MB. Parquet is read in slices; of other files polars may take
             more.
         threshold: A row is at risk when its risk is above this.
+        public_key: File of the key that a release folder must be signed with.
         progress: Called with the name of each stage as it begins.
         **settings: As for :func:`mahrem.anonymize`; without a promise the k reached is reported. With a
             ``population`` or a ``fraction`` the risk from people who do not know who is in the table is said.
@@ -90,10 +93,15 @@ def audit(
     Guarantees:
         - The verdict depends on the published table alone.
         - Counts of violating classes and rows are given, never what they show.
+
+    Raises:
+        Tampered: If a release folder contradicts its hashes, its report or its signature.
+        InvalidInput: If the table shows no row at all.
     """
     began = time.perf_counter()
     step = progress or in_silence
-    given, policy = _release_or_file(source, policy, settings)
+    asked = _asked(source, policy, settings, public_key)
+    given, policy = asked.table, asked.policy
     if not policy.quasi:
         if isinstance(given, str | os.PathLike) and policy.engine != "spark":
             open_source(
@@ -104,11 +112,16 @@ def audit(
         )
     if policy.missing is not Missing.CATEGORY:
         raise InvalidParameter(f"missing={str(policy.missing)!r}: an audit takes a table as it is")
+    assign_roles(
+        list(dict.fromkeys([*policy.quasi, *policy.sensitive])),
+        quasi=policy.quasi,
+        sensitive=tuple(policy.sensitive),
+    )
     check.between(0, 1, threshold=threshold)
     if policy.population is not None and policy.fraction is not None:
         raise InvalidParameter("population and fraction: give at most one of them")
     if policy.engine == "spark" or is_spark_frame(given):
-        report = _on_spark(given, policy, threshold, hides=_suppresses(source), progress=progress)
+        report = _on_spark(asked, threshold, progress)
         return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
     opened = open_source(given, reading_of(policy))
     quasi = list(policy.quasi)
@@ -122,7 +135,7 @@ def audit(
     passes = 0 if at_once else _passes(table, policy, memory)
     # What fits is read once: what follows looks at it many times.
     table = scan_sparingly(opened, names) if passes else table.collect().lazy()
-    table = restore_cells(table)
+    table = restore_cells(table) if asked.spreadsheets else table
     everyone = None if policy.population is None else open_source(policy.population, reading_beside(policy))
     claims = Claims(
         quasi=quasi,
@@ -136,52 +149,77 @@ def audit(
         table,
         claims,
         subjects=subjects,
-        suppressed=_meant_to_be_suppressed(source, table),
+        suppressed=_all_rows(table) if asked.hides else None,
         population=None if everyone is None else everyone.take(quasi),
         passes=passes,
     )
+    _refuse_silence(verdict, asked.claims, opened.label)
     step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
     if policy.subject is not None and subjects is None:
-        report |= warnings_of([Note("warning.published")])
+        report |= warnings_of([*verdict.notes, Note("warning.published")])
+    if asked.signature is not None:
+        report["signature"] = asked.signature
     report["risk"] = _risk(verdict, policy, table, everyone, threshold).as_dict()
     report["seconds"] = round(time.perf_counter() - began, 3)
     return Audit(report=report)
 
 
-def _on_spark(
-    source: object, policy: Policy, threshold: float, *, hides: bool, progress: Progress | None
-) -> dict[str, Any]:
+def _on_spark(asked: _Asked, threshold: float, progress: Progress | None) -> dict[str, Any]:
     from mahrem.spark import audit_on_spark
 
-    verdict, label = audit_on_spark(source, policy, hides=hides, progress=progress)
+    policy = asked.policy
+    verdict, label = audit_on_spark(
+        asked.table, policy, hides=asked.hides, restores=asked.spreadsheets, progress=progress
+    )
+    _refuse_silence(verdict, asked.claims, label)
     hidden = pl.DataFrame({"cell": [SUPPRESSED], "rows": [verdict.suppressed]})
     tallies = {name: pl.concat([tally, hidden]) for name, tally in verdict.tallies.items()}
     risk = risk_of(verdict.people, threshold=threshold, fraction=policy.fraction)
-    return {**_report(verdict, policy, label, tallies), "risk": risk.as_dict(), "engine": {"name": "spark"}}
+    signed = {} if asked.signature is None else {"signature": asked.signature}
+    report = _report(verdict, policy, label, tallies)
+    return {**report, "risk": risk.as_dict(), "engine": {"name": "spark"}, **signed}
 
 
-def _release_or_file(
-    source: object, policy: GivenPolicy, settings: Mapping[str, Any]
-) -> tuple[object, Policy]:
+@dataclass(frozen=True)
+class _Asked:
+    """What is looked at and what is asked of it; a release of ours also says things of itself."""
+
+    table: object
+    policy: Policy
+    claims: OwnClaims | None = None
+    signature: Mapping[str, Any] | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Rows that show nothing were meant to."""
+        return self.claims is not None and self.claims.hides
+
+    @property
+    def spreadsheets(self) -> bool:
+        """Apostrophes before formulas are ours; in any other file they are what a reader sees."""
+        return self.claims is not None and self.claims.spreadsheets
+
+
+def _asked(
+    source: object, policy: GivenPolicy, settings: Mapping[str, Any], public_key: str | Path | None
+) -> _Asked:
     folder = _folder(source)
     if folder is None:
-        return source, policy_from(policy, settings)
-    if not is_release(folder):
-        name = folder.resolve().name
-        raise InvalidParameter(f"source={name!r} is a folder but not a release: it lacks hashes or a report")
-    check_hashes(folder)
-    if policy is not None:
-        return find_data(folder), policy_from(policy, settings)
+        if public_key is not None:
+            raise InvalidParameter("public_key is for release folders: a file alone carries no signature")
+        return _Asked(source, policy_from(policy, settings))
+    claims = read_own_claims(folder)
+    signature = check_signature(folder, public_key)
     known = {key: value for key, value in settings.items() if value is not None}
-    own = _own_policy(folder) if (folder / "policy.toml").is_file() else {}
-    if not own and not known.get("quasi"):
+    if claims is None and policy is None and not known.get("quasi"):
         raise InvalidParameter(
             f"release={folder.resolve().name!r} holds synthetic rows: what it promises is in report.json; "
             f"name columns with {spelled('quasi')} to look at its classes all the same, "
             f"or attack it"
         )
-    return find_data(folder), policy_from(None, {**own, **known})
+    own = claims.settings if claims is not None and policy is None else {}
+    return _Asked(find_data(folder), policy_from(policy, {**own, **known}), claims, signature)
 
 
 def _folder(source: object) -> Path | None:
@@ -202,51 +240,18 @@ def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str
     return linked
 
 
-def _own_policy(folder: Path) -> dict[str, Any]:
-    """Give what a release promises of its own published columns; how its input was read is past."""
-    own = read_policy(folder / "policy.toml")
-    rules = (
-        "k",
-        "delta_presence",
-        "known_absence",
-        "trajectory_k",
-        "strategy",
-        "bounds",
-        "cells",
-        "order",
-        "subject",
-        "decimal",
-    )
-    promised = {key: own[key] for key in (*model_settings(), *rules) if key in own}
-    shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
-    renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
-    promised["quasi"] = shown["quasi"]
-    promised["sensitive"] = {renamed[name]: settings for name, settings in own.get("sensitive", {}).items()}
-    for key in ("kind", "order"):
-        values = own.get(key, {})
-        promised[key] = {renamed[name]: value for name, value in values.items() if name in renamed}
-    return promised
+def _refuse_silence(verdict: Verdict, claims: OwnClaims | None, label: str) -> None:
+    """Refuse a table without a class to judge: of nothing every promise holds."""
+    if claims is not None and verdict.rows != claims.rows:
+        raise Tampered(
+            "the release is not what was released: its report counts other rows than its table has"
+        )
+    if not len(verdict.sizes):
+        raise InvalidInput(f"source={label!r} shows no row: there is nothing to check a promise on")
 
 
-def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
-    """In a release of ours that suppressed rows, whatever shows nothing was meant to."""
-    if not _suppresses(source):
-        return None
+def _all_rows(table: pl.LazyFrame) -> Mask:
     return np.ones(table.select(pl.len()).collect().item(), np.bool_)
-
-
-def _suppresses(source: object) -> bool:
-    """Say whether a source is a release of ours that may hold suppressed rows."""
-    folder = _folder(source)
-    written = None if folder is None else folder / "policy.toml"
-    own = read_policy(written) if written is not None and written.is_file() else {}
-    method = METHODS.get(own.get("method", ""))
-    by_method = method is not None and method.full_domain and own.get("suppression_limit", 0) > 0
-    by_method &= (
-        own.get("suppressed", "hidden") == "hidden"
-    )  # else such rows are a class that shows something
-    by_method |= own.get("method") == BY_RECIPE
-    return bool(own.get("missing") == "suppress" or by_method)
 
 
 def _passes(table: pl.LazyFrame, policy: Policy, memory: int | None) -> int:
@@ -295,7 +300,7 @@ def _report(
         "source": label,
         "method": None,
         "seconds": 0.0,
-        **warnings_of([]),
+        **warnings_of(verdict.notes),
     }
 
 
@@ -320,8 +325,14 @@ def _risk(
 
 def _tallies(table: pl.LazyFrame, names: Sequence[str], passes: int) -> dict[str, pl.DataFrame]:
     """Count how often each cell is shown, column by column; all at once where the table is in memory."""
+    kinds = table.collect_schema()
+    spans = {name for name in names if kinds[name] == pl.Duration}  # the only ones that are not cast
     counted = [
-        table.select(pl.col(name).cast(pl.String).alias("cell")).group_by("cell").agg(pl.len().alias("rows"))
+        table.select(
+            (pl.col(name).dt.to_string() if name in spans else pl.col(name).cast(pl.String)).alias("cell")
+        )
+        .group_by("cell")
+        .agg(pl.len().alias("rows"))
         for name in names
     ]
     if passes:

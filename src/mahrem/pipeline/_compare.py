@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare
-from mahrem.errors import Infeasible, InvalidParameter
+from mahrem.errors import Infeasible, InvalidParameter, in_our_words
 from mahrem.metrics import METRICS, average_risk, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 WARM_UP = 64  # rows of a trial run, so that loading kernels is not counted as a method's time
 
 
+@in_our_words
 def compare(
     source: object,
     *,

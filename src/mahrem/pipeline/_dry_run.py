@@ -13,7 +13,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.drafts import draft, prepare
-from mahrem.errors import Infeasible, InvalidParameter, either
+from mahrem.errors import Infeasible, InvalidParameter, either, in_our_words
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
@@ -47,6 +47,7 @@ class _Sample:
     suppressed: int
 
 
+@in_our_words
 def dry_run(
     source: object,
     *,

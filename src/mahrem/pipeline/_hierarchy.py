@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, in_our_words, spelled
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
 from mahrem.table import Hierarchy, Kind, LearntGroups, hold, open_source, read_kind
 from mahrem.table.columns import plain_hierarchy
@@ -45,6 +45,7 @@ _WAYS = ("intervals", "cuts", "groups", "dates", "mask", "prefix", "auto")
 _LEARNING = ("learnt", "learn_from", "sample")
 
 
+@in_our_words
 def make_hierarchy(
     source: object,
     column: Hashable,
@@ -107,6 +108,7 @@ def make_hierarchy(
     return hierarchy
 
 
+@in_our_words
 def check_hierarchy(
     given: Hierarchy | str | Path,
     source: object = None,

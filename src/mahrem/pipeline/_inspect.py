@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from mahrem.errors import in_our_words
 from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
 from mahrem.table import Kind, Role, open_source
 from mahrem.table.columns import infer_kind
@@ -78,6 +79,7 @@ class Inspection:
         }
 
 
+@in_our_words
 def inspect(
     source: object,
     *,

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from mahrem.errors import in_our_words
 from mahrem.pipeline._release import Destination, Release, write_words
 from mahrem.pipeline._spark_report import described, report_of
 from mahrem.release import Policy, find_data, record_run, staged_release
@@ -106,6 +107,7 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
     return ClusterRelease(report=report.as_dict(), folder=output, _trees=draft.hierarchies)
 
 
+@in_our_words
 def explain(source: object, policy: Policy, *, progress: Progress | None) -> dict[str, Any]:
     """Cut the table as far as the cluster does, and say what the workers would then have to do."""
     refuse_on_spark(policy)

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from mahrem.dp import Ledger
 from mahrem.dp.queries import Answer, Query, QueryKeywords, QuerySettings, answer_query, preview_query
+from mahrem.errors import in_our_words
 from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import settings_of
 from mahrem.table import hold
@@ -16,6 +17,7 @@ class AskKeywords(QueryKeywords, ReadingSettings, total=False):
     """How a question is answered, and how the source is read."""
 
 
+@in_our_words
 def query(
     source: object,
     question: str | Query,

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem import check
-from mahrem.errors import InvalidInput, OutputFailed
-from mahrem.release import check_hashes, replace_page
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, in_our_words, spelled
+from mahrem.release import check_hashes, is_signed, replace_page
 from mahrem.report import Report, render_html
 from mahrem.words import LANGUAGES
 
@@ -25,6 +25,7 @@ def data_sheet(ledger: str | Path | Ledger) -> dict[str, Any]:
     return book.data_sheet()
 
 
+@in_our_words
 def redraw(
     release: str | Path,
     *,
@@ -52,6 +53,11 @@ def redraw(
     if language is not None:
         check.one_of(LANGUAGES, language=language)
     check_hashes(folder)
+    if output is None and is_signed(folder):
+        raise InvalidParameter(
+            f"release={folder.name!r} is signed: another page would break that; "
+            f"write it elsewhere ({spelled('output', 'PAGE')})"
+        )
     try:
         report = Report.read(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:

@@ -56,6 +56,7 @@ def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -
             *general_caveats(
                 policy, numbers=any(isinstance(column.domain, Numbers | Moments) for column in draft.quasi)
             ),
+            *verdict.notes,
         ],
     )
     return build_report(facts, seconds=seconds)

@@ -187,7 +187,7 @@ def summarise(
         suppressed=int(prepared.suppress.sum()),
         method=draft.method,
         reason=draft.method_reason,
-        caveats=list(_caveats(draft, verdict)),
+        caveats=[*_caveats(draft, verdict), *verdict.notes],
     )
     if target is not None:
         from mahrem.drafts import measure_learning

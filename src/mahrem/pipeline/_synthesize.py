@@ -10,7 +10,7 @@ from typing import Unpack
 
 from mahrem.check import extra
 from mahrem.dp import Ledger
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, in_our_words
 from mahrem.learning.synthesis import (
     SynthesisKeywords,
     SynthesisSettings,
@@ -31,6 +31,7 @@ class SynthesizeKeywords(SynthesisKeywords, ReadingSettings, total=False):
     """How to make the table, and how the source is read."""
 
 
+@in_our_words
 def synthesize(
     source: object,
     *,

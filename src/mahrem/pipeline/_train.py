@@ -10,7 +10,7 @@ from typing import Unpack
 from mahrem import check
 from mahrem.attacks.on_models import OneRunAudit
 from mahrem.dp import Ledger
-from mahrem.errors import BudgetExceeded, InvalidParameter, spelled
+from mahrem.errors import BudgetExceeded, InvalidParameter, in_our_words, spelled
 from mahrem.learning.private import PrivateNetwork
 from mahrem.learning.training import (
     TrainingKeywords,
@@ -31,6 +31,7 @@ class TrainKeywords(TrainingKeywords, ReadingSettings, total=False):
     """How to learn, and how the source is read."""
 
 
+@in_our_words
 def train(
     source: object,
     *,

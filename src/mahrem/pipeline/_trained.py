@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.attacks.on_models import AuditedBound
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import Event
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, in_our_words
 from mahrem.learning.private import PrivateNetwork, PublicInputs
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
 from mahrem.release import check_hashes, staged_release
@@ -166,6 +166,7 @@ def _write(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
+@in_our_words
 def load_model(folder: str | Path) -> LoadedModel:
     """Read a model folder; its hashes are checked, and nothing in it is run.
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
+    from mahrem.release._own_claims import OwnClaims, read_own_claims
     from mahrem.release._parallel import in_parallel
     from mahrem.release._people import remember_people, watch_people
     from mahrem.release._policy import (
@@ -46,6 +47,14 @@ if TYPE_CHECKING:
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, state_folder
+    from mahrem.release._signature import (
+        Signature,
+        check_signature,
+        is_signed,
+        make_signing_key,
+        sign_release,
+        verify_release,
+    )
     from mahrem.release._template import policy_template
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -58,13 +67,16 @@ __all__ = [
     "RECIPE",
     "Automatic",
     "GivenPolicy",
+    "OwnClaims",
     "Policy",
     "ReadingSettings",
     "Recipe",
     "ReleaseKeywords",
+    "Signature",
     "about_policy",
     "best_groups",
     "check_hashes",
+    "check_signature",
     "column_of",
     "earlier_seconds",
     "find_data",
@@ -72,7 +84,9 @@ __all__ = [
     "hierarchy_of",
     "in_parallel",
     "is_release",
+    "is_signed",
     "learn_groups",
+    "make_signing_key",
     "members_in",
     "method_of",
     "others_of",
@@ -81,6 +95,7 @@ __all__ = [
     "policy_template",
     "policy_text",
     "population_of",
+    "read_own_claims",
     "read_policy",
     "read_recipe",
     "reading_beside",
@@ -93,8 +108,10 @@ __all__ = [
     "remember_people",
     "replace_page",
     "roles_of",
+    "sign_release",
     "staged_release",
     "state_folder",
     "unordered",
+    "verify_release",
     "watch_people",
 ]

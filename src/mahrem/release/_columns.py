@@ -63,7 +63,8 @@ def column_of(
         raise InvalidParameter(
             f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
         )
-    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy), series
+    words = policy.kind.get(name) is Kind.CATEGORICAL
+    return Column(name=name, role=role, kind=kind, order=order, hierarchy=hierarchy, words=words), series
 
 
 def hierarchies_of(policy: Policy, names: Sequence[str] | None = None) -> dict[str, Hierarchy]:

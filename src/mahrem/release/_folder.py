@@ -14,6 +14,7 @@ from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFai
 from mahrem.table import FORMATS
 
 HASHES = "SHA256SUMS"
+SIGNATURE = "signature.json"
 DATA_FILES = tuple(f"data.{name}" for name in FORMATS)
 
 
@@ -72,14 +73,21 @@ def check_hashes(folder: Path) -> None:
     listed = folder / HASHES
     if not listed.is_file():
         raise Tampered(f"release={folder.name!r} has no {HASHES}: nothing says what it held when it was made")
-    wanted = dict(
-        line.split("  ", 1)[::-1] for line in listed.read_text(encoding="utf-8").splitlines() if line
-    )
-    present = set(_files(folder)) - {HASHES}
+    try:
+        lines = [line.split("  ", 1) for line in listed.read_text(encoding="utf-8").splitlines() if line]
+        wanted = {name: digest for digest, name in lines}
+    except ValueError:
+        raise Tampered(
+            f"release={folder.name!r} is not what was released: {HASHES} is no list of hashes"
+        ) from None
+    links = sorted(path.name for path in folder.rglob("*") if path.is_symlink())
+    if links:
+        raise Tampered(f"release={folder.name!r} is not what was released: {', '.join(links)} lies elsewhere")
+    present = set(files_of(folder)) - {HASHES, SIGNATURE}
     wrong = sorted(
         name
         for name in present | set(wanted)
-        if name not in present or _sha256(folder / name) != wanted.get(name)
+        if name not in present or sha256_of(folder / name) != wanted.get(name)
     )
     if wrong:
         raise Tampered(
@@ -143,7 +151,7 @@ def _swap_in(stage: Path, target: Path) -> None:
 
 
 def _write_hashes(stage: Path) -> None:
-    lines = [f"{_sha256(stage / name)}  {name}\n" for name in _files(stage)]
+    lines = [f"{sha256_of(stage / name)}  {name}\n" for name in files_of(stage)]
     (stage / HASHES).write_text("".join(lines), encoding="utf-8")
 
 
@@ -156,11 +164,12 @@ def _open_up(stage: Path) -> None:
     stage.chmod(0o777 & ~umask)
 
 
-def _files(folder: Path) -> list[str]:
+def files_of(folder: Path) -> list[str]:
     """List the files of a folder and of its folders, by their paths in it."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Hash a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

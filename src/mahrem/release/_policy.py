@@ -315,6 +315,10 @@ def policy_from(policy: GivenPolicy, settings: Mapping[str, Any], *, whole: bool
     """
     beside = settings if whole else None
     given = read_policy(policy, beside=beside) if isinstance(policy, str | Path) else policy
+    if given is not None and not isinstance(given, Mapping | Policy):
+        raise InvalidParameter(
+            f"policy must be a file, settings by name or a Policy, not {type(given).__qualname__}"
+        )
     return Policy.of(settings, over=given)
 
 

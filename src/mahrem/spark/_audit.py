@@ -26,7 +26,7 @@ from mahrem.words import Note
 
 
 def audit_on_spark(
-    source: object, policy: Policy, *, hides: bool, progress: Callable[[Note], None] | None
+    source: object, policy: Policy, *, hides: bool, restores: bool, progress: Callable[[Note], None] | None
 ) -> tuple[ClusterVerdict, str]:
     """Check promises on a distributed table; rows stay where they are.
 
@@ -34,6 +34,7 @@ def audit_on_spark(
         source: As for :func:`mahrem.audit`, or a Spark DataFrame.
         policy: Columns and promises.
         hides: Rows that show nothing were meant to.
+        restores: Apostrophes before formulas are ours and are taken away.
         progress: Called with the name of each stage as it begins.
 
     Returns:
@@ -52,7 +53,8 @@ def audit_on_spark(
         check.columns_exist(names, opened.frame.columns)
         kinds = dict(opened.frame.dtypes)
         known = [clean_on_spark(name, kinds[name], policy.null).alias(name) for name in names]
-        table = restore_text(opened.frame.select(*known))
+        table = opened.frame.select(*known)
+        table = restore_text(table) if restores else table
         table = table.persist() if opened.costly else table
         cleanup.callback(table.unpersist)
         promises = policy.promises() or (Promise(KAnonymity(1), None),)

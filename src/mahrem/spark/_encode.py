@@ -89,7 +89,14 @@ def encode_on_spark(frame: Any, policy: Policy, promises: Sequence[Promise]) -> 
         else:
             coded_values = encode_sensitive(read, columns[name], decimal=policy.decimal)
             numbers = coded_values.codes
-            coded[name] = CodedColumn(name, where, coded_values.size, coded_values.ancestors)
+            coded[name] = CodedColumn(
+                name,
+                where,
+                coded_values.size,
+                coded_values.ancestors,
+                missing=coded_values.missing,
+                joined=coded_values.joined,
+            )
         frame = _looked_up(frame, name, values[name], numbers, where)
     for name in policy.sensitive:
         columns.setdefault(name, _unjudged(name, kinds[name], policy))

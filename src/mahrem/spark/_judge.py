@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mahrem.models import Counts, PrivacyModel
+from mahrem.models import Counts, PrivacyModel, holds_either_way
 from mahrem.partition import Admission
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask
@@ -20,13 +20,16 @@ _NONE = np.zeros(0, np.int64)
 class CodedColumn:
     """A sensitive column of a distributed table: whole numbers that follow the column's own order.
 
-    ``column`` holds ``0 .. size-1``, or -1 for a row that is not counted.
+    ``column`` holds ``0 .. size-1``, or -1 for a row that is not counted; ``missing`` and ``joined`` are
+    those of :class:`~mahrem.table.Values`.
     """
 
     name: str
     column: str
     size: int
     ancestors: Integers | None = field(default=None, repr=False)  # (levels, size) nodes bottom-up
+    missing: bool = False
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,14 +78,15 @@ class Judge:
                     count=np.ascontiguousarray(times),
                     table=self.shares[place],
                     ancestors=coded.ancestors,
+                    missing=coded.missing,
                 )
-            admitted &= model.holds(counts)
+            admitted &= holds_either_way(model, counts)
         return admitted
 
     def admission(self, rows: int, codes: Sequence[Codes]) -> PartAdmission:
         """Make the judge of one part's rows."""
         values = {
-            coded.name: Values(coded.name, code, coded.size, coded.ancestors)
+            coded.name: Values(coded.name, code, coded.size, coded.ancestors, missing=coded.missing)
             for coded, code in zip(self.columns, codes, strict=True)
         }
         return PartAdmission(

@@ -41,6 +41,8 @@ class ClusterVerdict(Verdict):
 class _KnownValues:
     shares: Floats
     ancestors: Integers | None
+    missing: bool
+    joined: bool
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,15 @@ class _ClassChecker:
         group = np.repeat(np.arange(len(people)), lists.value_lengths().to_numpy())
         code, times = (pairs.field(i).to_numpy().astype(np.int64) for i in (0, 1))
         order = np.lexsort((code, group))
-        return Counts(people, group[order], code[order], times[order], known.shares, known.ancestors)
+        return Counts(
+            people,
+            group[order],
+            code[order],
+            times[order],
+            known.shares,
+            known.ancestors,
+            missing=known.missing,
+        )
 
 
 def verify_on_spark(
@@ -154,6 +164,7 @@ def verify_on_spark(
         people=np.sort(np.repeat(sizes["place"].to_numpy(), sizes["classes"].to_numpy())),
         tallies={name: cells.filter(place=place).select("cell", "rows") for place, name in enumerate(quasi)},
         outcomes=outcomes if promises else (),
+        joined=tuple(name for name, known in coded.items() if known.joined),
     )
 
 
@@ -185,7 +196,9 @@ def _coded(
         times = np.zeros(values.size)
         counted = values.codes >= 0
         np.add.at(times, values.codes[counted], counts["count"].to_numpy()[counted])
-        coded[name] = _KnownValues(times / max(times.sum(), 1), values.ancestors)
+        coded[name] = _KnownValues(
+            times / max(times.sum(), 1), values.ancestors, values.missing, values.joined
+        )
         lookup = counts.append_column("code", [values.codes]).drop_columns(["count"])
         names = [f"__value{place}", f"__code{place}"]
         known = shown.sparkSession.createDataFrame(sendable(lookup)).toDF(*names)

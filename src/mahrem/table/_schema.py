@@ -48,3 +48,4 @@ class Column:
     kind: Kind
     order: tuple[str, ...] | None = None  # ordinal: the values, lowest first
     hierarchy: Hierarchy | None = field(default=None, repr=False)
+    words: bool = False  # somebody said so: 1 and 1.0 are two of them

@@ -22,6 +22,7 @@ from mahrem.verify._classes import (
     published_classes,
     suppressed_rows,
 )
+from mahrem.words import Note
 
 _TRAJECTORIES = "trajectory-k-anonymity"  # what no class shows by itself
 
@@ -60,6 +61,7 @@ class Verdict:
     people: Sizes = field(repr=False)  # people in each published class; rows, where nobody says who is who
     outcomes: tuple[Outcome, ...]
     trajectories: Sizes | None = field(repr=False, default=None)  # people behind each, where rows are tied
+    joined: tuple[str, ...] = ()  # sensitive columns in which several spellings were taken for one value
 
     @property
     def least_hidden(self) -> Sizes:
@@ -71,6 +73,11 @@ class Verdict:
         """True when every promise does."""
         return all(outcome.holds for outcome in self.outcomes)
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader must know about how values were compared."""
+        return tuple(Note("warning.spellings", {"column": name}) for name in self.joined)
+
 
 @dataclass(frozen=True)
 class _Coded:
@@ -80,6 +87,8 @@ class _Coded:
     code: str  # name of the column of codes
     shares: Floats
     ancestors: Integers | None
+    missing: bool  # the last code is that of cells that show no value
+    joined: bool  # several spellings were one value
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,7 @@ def verify(
         people=np.concatenate(persons),
         outcomes=tuple(merged),
         trajectories=None if hardest is None else hardest.people,
+        joined=tuple(name for name, known in coded.items() if known.joined),
     )
 
 
@@ -203,7 +213,8 @@ def _code(shown: pl.LazyFrame, column: Column, code: str, decimal: str | None, p
     times = np.zeros(values.size)
     np.add.at(times, values.codes, counted[code].to_numpy())  # two spellings may be one number
     lookup = pl.DataFrame({name: counted[name], code: values.codes})
-    return _Coded(lookup, code, times / max(times.sum(), 1), values.ancestors)
+    shares = times / max(times.sum(), 1)
+    return _Coded(lookup, code, shares, values.ancestors, values.missing, values.joined)
 
 
 def _parts(
@@ -266,9 +277,9 @@ def _counts(
             holdings_of(part.labels, behind, codes, classes, size),
             holdings_of(np.zeros_like(part.labels), behind, codes, 1, size),
         )
-        return people_counts(held, people, known.ancestors)
+        return replace(people_counts(held, people, known.ancestors), missing=known.missing)
     counts = counts_of(part.labels, codes, len(part.sizes), len(known.shares), ancestors=known.ancestors)
-    return replace(counts, table=known.shares, sizes=people)
+    return replace(counts, table=known.shares, sizes=people, missing=known.missing)
 
 
 def _sizes_alone(sizes: Sizes) -> Counts:

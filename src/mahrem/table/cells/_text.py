@@ -81,7 +81,7 @@ def as_text(series: pl.Series) -> pl.Series:
     shown = whole_numbers(series)
     if shown.dtype.is_nested() or shown.dtype in (pl.Object, pl.Binary):
         raise InvalidInput(
-            f"column={series.name!r} holds {series.dtype} values; it needs text, numbers or dates"
+            f"column={series.name!r} holds {series.dtype.base_type()} values; it needs text, numbers or dates"
         )
     if isinstance(shown.dtype, pl.Datetime):
         return moment_text(shown)

@@ -96,7 +96,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Values:
-    """A sensitive column as codes; codes follow the column's own order, and -1 is not counted."""
+    """A sensitive column as codes; codes follow the column's own order, and -1 is not counted.
+
+    Cells that show no value share the last code. ``missing`` says that it is theirs: promises must hold
+    whether it counts as a value or not. ``joined`` says that several spellings were taken for one value.
+    """
 
     name: str
     codes: Codes = field(repr=False)  # (n,) 0 .. size-1; -1 = not counted
@@ -104,3 +108,5 @@ class Values:
     ancestors: Integers | None = field(
         default=None, repr=False
     )  # (levels, size) nodes of a hierarchy, bottom-up
+    missing: bool = False
+    joined: bool = False

@@ -1,4 +1,4 @@
-"""Columns as numbers: quasi-identifiers on an axis, sensitive columns as codes."""
+"""Columns as numbers: quasi-identifiers on an axis."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import polars as pl
 from mahrem.errors import InvalidInput, spelled
 from mahrem.table._schema import Column, Kind
 from mahrem.table.cells import EXACT, as_text, mixes_zones, moments_of_text, numbers_of_text
-from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Values, Words
-from mahrem.table.hierarchies import Hierarchy
-from mahrem.types import Codes, Integers, Mask, Positions
+from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
+from mahrem.types import Integers, Positions
 
 
 def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = None) -> Axis:
@@ -37,52 +36,23 @@ def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = Non
     return Axis(column.name, positions, domain)
 
 
-def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None = None) -> Values:
-    """Number the values of a sensitive column in the column's own order; missing is the last value.
-
-    Args:
-        series: The column, typed or as text; null is missing.
-        column: Its kind, and its order or hierarchy where it has one.
-        decimal: The sign before a number's fraction in text, where it is not a point.
-
-    Guarantees:
-        - Codes are ``0 .. size-1``; every code occurs (of ordinals: every declared value has one).
-        - Codes ascend with the number, the date, the declared order, the tree, or the text.
-
-    Example:
-        >>> from mahrem.table import Role
-        >>> cost = Column(name="cost", role=Role.SENSITIVE, kind=Kind.NUMERIC)
-        >>> encode_sensitive(pl.Series("cost", [10, None, 9]), cost).codes.tolist()
-        [1, 2, 0]
-    """
-    if column.hierarchy is not None:
-        return _sensitive_leaves(column.name, column.hierarchy.codes(as_text(series)), column.hierarchy)
-    positions, domain = _encode(series, column, decimal)
-    missing = np.isnan(positions)
-    if isinstance(domain, Words):
-        codes, size = np.where(missing, 0, positions).astype(np.int32), len(domain.labels)
-    else:
-        codes, size = _ranks(positions, missing, domain)
-    codes[missing] = size
-    return Values(column.name, codes, size + bool(missing.any()))
-
-
 def _encode(
     series: pl.Series, column: Column, decimal: str | None
 ) -> tuple[Positions, Numbers | Moments | Words]:
     match column.kind:
         case Kind.NUMERIC:
-            return _numbers(series, column.name, decimal)
+            return number_places(series, column.name, decimal)
         case Kind.DATE:
-            return _moments(series, column.name)
+            return moment_places(series, column.name)
         case Kind.ORDINAL:
-            return _ordinals(series, column)
+            return ordinal_places(series, column)
         case Kind.CATEGORICAL | Kind.CODE:
-            labels, places = _sorted_places(as_text(series))
+            labels, places = sorted_places(as_text(series))
             return places, Words(tuple(labels.to_list()), prefixes=column.kind is Kind.CODE)
 
 
-def _numbers(series: pl.Series, name: str, decimal: str | None) -> tuple[Positions, Numbers]:
+def number_places(series: pl.Series, name: str, decimal: str | None) -> tuple[Positions, Numbers]:
+    """Read numbers and their ends; what is no number is refused."""
     text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
     if text.dtype == pl.String:
         numbers = numbers_of_text(text, decimal=decimal)
@@ -130,7 +100,8 @@ def _refuse_large_whole(series: pl.Series, numbers: pl.Series, name: str) -> Non
         )
 
 
-def _moments(series: pl.Series, name: str) -> tuple[Positions, Moments]:
+def moment_places(series: pl.Series, name: str) -> tuple[Positions, Moments]:
+    """Read days or moments and their ends; what is neither is refused."""
     text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
     if text.dtype == pl.String:
         moments = moments_of_text(text)
@@ -164,7 +135,8 @@ def refuse_mixed_zones(series: pl.Series, name: str) -> None:
         )
 
 
-def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
+def ordinal_places(series: pl.Series, column: Column) -> tuple[Positions, Words]:
+    """Give each value's place in the declared order."""
     order = column.order
     if not order:
         raise InvalidInput(
@@ -185,7 +157,7 @@ def _ordinals(series: pl.Series, column: Column) -> tuple[Positions, Words]:
     return _places(text, labels), Words(tuple(order), ordered=True)
 
 
-def _sorted_places(text: pl.Series) -> tuple[pl.Series, Positions]:
+def sorted_places(text: pl.Series) -> tuple[pl.Series, Positions]:
     """Sort the distinct values as text and give each value's place among them; text is hashed only once."""
     coded = text.cast(pl.Categorical(pl.Categories.random()))
     distinct = coded.unique().drop_nulls()
@@ -202,33 +174,6 @@ def _places(text: pl.Series, labels: pl.Series) -> Positions:
     if len(labels) == 0:
         return np.full(len(text), np.nan)
     return _floats(text.cast(pl.Enum(labels)).to_physical())
-
-
-def _ranks(positions: Positions, missing: Mask, domain: Numbers | Moments) -> tuple[Codes, int]:
-    """Number distinct positions from the lowest up; missing ones get any number."""
-    width = domain.high - domain.low
-    if (isinstance(domain, Moments) or domain.whole) and width <= 4 * len(
-        positions
-    ):  # counting beats sorting
-        steps = np.where(missing, 0, positions - domain.low).astype(np.int64)
-        seen = np.zeros(int(width) + 1, np.int64)
-        seen[steps[~missing]] = 1
-        return (np.cumsum(seen) - 1)[steps].astype(np.int32), int(seen.sum())
-    distinct, inverse = np.unique(positions, return_inverse=True)  # all NaN are one, and the last
-    return inverse.astype(np.int32), len(distinct) - bool(missing.any())
-
-
-def _sensitive_leaves(name: str, leaves: Integers, hierarchy: Hierarchy) -> Values:
-    """Number the leaves that occur in the order of the tree; missing gets its own branch below the root."""
-    present, inverse = np.unique(leaves, return_inverse=True)
-    ancestors = hierarchy.nodes[:, present[present >= 0]]
-    if len(present) == 0 or present[0] >= 0:
-        return Values(name, inverse.astype(np.int32), len(present), ancestors)
-    codes = (inverse - 1).astype(np.int32)
-    codes[codes < 0] = len(present) - 1
-    branch = np.array([len(level) for level in hierarchy.labels], np.int64)  # a node nobody else has
-    branch[-1] = 0  # the root is everyone's
-    return Values(name, codes, len(present), np.column_stack([ancestors, branch]))
 
 
 def _floats(series: pl.Series | Integers) -> Positions:

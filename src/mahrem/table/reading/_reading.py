@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_check
 
 import numpy as np
 import polars as pl
+from polars.datatypes.classes import NestedType
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
-NESTED = (pl.List, pl.Array, pl.Struct, pl.Object, pl.Binary, pl.BaseExtension)
+NESTED = (NestedType, pl.Object, pl.Binary, pl.BaseExtension)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
 
 

@@ -12,6 +12,9 @@ from mahrem.table._formats import FORMATS
 from mahrem.table.reading._frames import open_frame
 from mahrem.table.reading._reading import Reading, Source
 
+_JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
+_JSON_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*\"")
+
 
 def is_postgresql(source: object) -> bool:
     """Say whether this is the URI of a PostgreSQL database."""
@@ -82,6 +85,8 @@ def _open_file(path: Path, reading: Reading) -> Source:
         raise InvalidInput(
             f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"
         )
+    if kind == "json":  # read as CSV, its values would be names of columns
+        raise InvalidInput(f"file={path.name!r} is JSON; save the table as CSV or Parquet first")
     raise InvalidInput(
         f"file={path.name!r} is a ZIP archive or no .xlsx spreadsheet; unpack it, or save it as CSV"
     )
@@ -122,6 +127,7 @@ def _kind(path: Path, head: bytes) -> str:
     others = {
         "duckdb": head[8:12] == b"DUCK",
         "sqlite": head.startswith(b"SQLite format 3"),
+        "json": ending in _JSON_ENDINGS or _JSON_BEGINS.match(head) is not None,
     }
     by_bytes = [name for name, known in FORMATS.items() if known.fits(ending, head)]
     by_bytes += [name for name, fits in others.items() if fits]
