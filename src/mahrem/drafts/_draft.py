@@ -207,7 +207,8 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     if not policy.pseudonym:
         return {}
-    from mahrem.table.columns import pseudonyms, read_key
+    from mahrem.files import read_key
+    from mahrem.table.columns import pseudonyms
 
     named = {}
     for name, given in policy.pseudonym.items():

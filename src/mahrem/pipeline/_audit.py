@@ -28,6 +28,7 @@ from mahrem.release import (
     find_data,
     hierarchies_of,
     is_release,
+    named_folder,
     policy_from,
     read_policy,
     reading_beside,
@@ -158,7 +159,7 @@ def _on_spark(
 def _release_or_file(
     source: object, policy: GivenPolicy, settings: Mapping[str, Any]
 ) -> tuple[object, Policy]:
-    folder = _folder(source)
+    folder = named_folder(source)
     if folder is None:
         return source, policy_from(policy, settings)
     if not is_release(folder):
@@ -176,10 +177,6 @@ def _release_or_file(
             f"or attack it"
         )
     return find_data(folder), policy_from(None, {**own, **known})
-
-
-def _folder(source: object) -> Path | None:
-    return Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
 
 
 def _own_policy(folder: Path) -> dict[str, Any]:
@@ -206,7 +203,7 @@ def _meant_to_be_suppressed(source: object, table: pl.LazyFrame) -> Mask | None:
 
 def _suppresses(source: object) -> bool:
     """Say whether a source is a release of ours that may hold suppressed rows."""
-    folder = _folder(source)
+    folder = named_folder(source)
     written = None if folder is None else folder / "policy.toml"
     own = read_policy(written) if written is not None and written.is_file() else {}
     method = METHODS.get(own.get("method", ""))

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning, either
+from mahrem.files import write_whole
 from mahrem.release._policy import Policy
-from mahrem.release._record import private_key, state_folder, write_private
+from mahrem.release._record import private_key, state_folder
 from mahrem.table import Source
 from mahrem.types import Mask
 
@@ -122,12 +123,13 @@ def _remember(prints: Fingerprints, release: Path) -> None:
     }
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in folder.glob(f"{prints.tag}-*.people"):  # a replaced release is no longer there
+    known = list(folder.glob(f"{prints.tag}-*.people"))
+    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
+    write_whole(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content, new=True)
+    for path in known:  # a replaced release is no longer there
         earlier = _read(path)
         if earlier is not None and earlier[0]["release"] == about["release"]:
             path.unlink(missing_ok=True)
-    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
-    write_private(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content)
 
 
 def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
+from mahrem.files import StageFolder
 from mahrem.table.cells import EXACT
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def write_excel(frame: pl.DataFrame, stream: BinaryIO, folder: Path) -> None:
     except ImportError as error:
         raise extra("excel", needed_for="writing XLSX") from error
     cells = pl.DataFrame([_cells(series) for series in frame])
-    with tempfile.TemporaryDirectory(prefix=".xlsx-", dir=folder) as waiting:
-        workbook = xlsxwriter.Workbook(stream, {**_SETTINGS, "tmpdir": waiting})
+    with StageFolder(folder) as waiting:
+        workbook = xlsxwriter.Workbook(stream, {**_SETTINGS, "tmpdir": str(waiting.path)})
         sheet = workbook.add_worksheet("data")
         try:
             _fill(sheet, cells)
