@@ -19,7 +19,9 @@ from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, render
 from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Cells, as_polars
+from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
+from mahrem.table.writing import refuse_unwritable
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
@@ -111,7 +113,8 @@ class Draft:
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
         table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
         if FORMATS[self.policy.format].spreadsheets:
-            return self._starred(table, order)
+            refuse_unwritable(table.schema, self.policy.format)
+            return self._starred(text_where_needed(table), order)
         return table.with_columns(
             pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum
         )

@@ -196,9 +196,7 @@ def plain_text(source: Source, names: Sequence[str], policy: Policy) -> pl.DataF
             declared = policy.kind.get(series.name, kind)
             if declared is kind and (kind is Kind.DATE or (kind is Kind.NUMERIC and policy.decimal == ",")):
                 values = typed.alias(series.name)
-        elif series.dtype.is_float() and (series.is_null() | (series == series.round())).all():
-            values = series.cast(pl.Int64)  # whole numbers come as floats beside missing ones
-        read.append(as_text(values) if values.dtype == pl.Datetime else values.cast(pl.String))
+        read.append(as_text(values))
     return pl.DataFrame(read)
 
 

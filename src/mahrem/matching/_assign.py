@@ -11,6 +11,7 @@ from mahrem.matching._matching import Matching, match
 from mahrem.matching._published import People, Published
 from mahrem.release import Recipe
 from mahrem.table import Axis, Cells, Hierarchy, Moments, Numbers, read_ranges
+from mahrem.table.cells import all_whole
 from mahrem.types import Floats, Integers, Labels
 from mahrem.verify import SUPPRESSED, published_classes
 
@@ -112,7 +113,8 @@ def recipe_cells(text: pl.Series, axis: Axis, values: pl.Series, tree: Hierarchy
         ranged = ~np.isnan(ends[0])
         first, last = axis.span
         inside = [np.clip(np.where(ranged, end, first), first, last) for end in ends]
-        covered = (inside[1] - inside[0]) / (last - first) if last > first else np.zeros(len(text))
+        width = last / 2 - first / 2  # halves, so that no difference overflows
+        covered = (inside[1] / 2 - inside[0] / 2) / width if width > 0 else np.zeros(len(text))
         ncp = np.where(hidden, 1.0, np.where(ranged, covered, 0.0))
         exact = (ends[0] == ends[1]) | empty
         low, high = (_typed(end, axis.domain) for end in ends)
@@ -134,5 +136,4 @@ def _typed(ends: Floats, domain: Numbers | Moments) -> pl.Series:
     series = pl.Series(ends).fill_nan(None)
     if isinstance(domain, Moments):
         return domain.typed(series)
-    whole = bool(np.all(np.isnan(ends) | (np.isfinite(ends) & (ends == np.floor(ends)))))
-    return series.cast(pl.Int64) if whole else series
+    return series.cast(pl.Int64) if all_whole(ends[~np.isnan(ends)]) else series

@@ -6,7 +6,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table import Moments
-from mahrem.table.cells import on_this_clock, wall_clock
+from mahrem.table.cells import calendar, on_this_clock, wall_clock
 
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds
@@ -54,11 +54,11 @@ def snap_moments(low: pl.Series, high: pl.Series, step: str) -> tuple[pl.Series,
     its last microsecond where a value lies after that.
     """
     every = _EVERY[step]
-    first, top = wall_clock(low).dt.truncate(every), wall_clock(high)
+    first, top = calendar(wall_clock(low).dt.truncate(every)), wall_clock(high)
     following = top.dt.truncate(every).dt.offset_by(every)
     if not isinstance(high.dtype, pl.Datetime):
-        return first, following.dt.offset_by("-1d")
+        return first, calendar(following.dt.offset_by("-1d"))
     second = following.dt.offset_by("-1s")
-    last = second.zip_with(top <= second, following.dt.offset_by("-1us"))
+    last = calendar(second.zip_with(top <= second, following.dt.offset_by("-1us")))
     zone = high.dtype.time_zone
     return on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True)

@@ -22,6 +22,7 @@ from mahrem.files import write_whole
 from mahrem.release._policy import Policy
 from mahrem.release._record import private_key, state_folder
 from mahrem.table import Source
+from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
@@ -60,7 +61,7 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
     names = sorted(frame.columns)
     tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
-    rows = frame.select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
+    rows = text_where_needed(frame).select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
     words = np.frombuffer(hashlib.sha256(b"people" + key).digest()[:16], np.uint64)
     distinct = _distinct(_hashed(rows, words))
     return Fingerprints(tag, len(distinct), by_name, distinct[:KEPT])

@@ -79,10 +79,8 @@ def duckdb_reader(path: Path, *, alone: bool = False) -> Iterator[tuple[duckdb.D
 
 
 def _limits(scratch: Path, *, alone: bool) -> dict[str, str | bool | int | float | list[str]]:
-    private: dict[str, str | bool | int | float | list[str]] = {"temp_directory": str(scratch)}
-    if alone:
-        private |= {"enable_external_access": "false", "lock_configuration": "true"}
-    return private
+    closed = {"enable_external_access": "false", "lock_configuration": "true"} if alone else {}
+    return {**closed, "temp_directory": str(scratch)}  # the last: what is locked before cannot be said
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:
