@@ -111,7 +111,8 @@ def seconds_off(moments: pl.Series) -> bool:
     """Say whether a column holds moments at which the clocks of its zone were not whole minutes off."""
     if _zone(moments.dtype) is None:
         return False
-    away = (moments.dt.base_utc_offset() + moments.dt.dst_offset()).dt.total_seconds()
+    known = moments.drop_nulls()  # what lies behind a missing one may be no moment at all
+    away = (known.dt.base_utc_offset() + known.dt.dst_offset()).dt.total_seconds()
     return bool((away % 60 != 0).any())
 
 
