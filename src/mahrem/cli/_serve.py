@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -64,9 +63,9 @@ def serve(*, json: JSON = False, quiet: QUIET = False, settings: dict[str, Any])
 
 def _open(state: Path, address: str) -> None:
     """Open a browser by a private file that leads to the address: others could see a command line."""
+    from mahrem.files import write_whole
+
     page = state / "open.html"
     text = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><title>mahrem</title>'
-    page.unlink(missing_ok=True)
-    with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
+    write_whole(page, text)
     threading.Thread(target=webbrowser.open, args=[page.resolve().as_uri()], daemon=True).start()

@@ -9,13 +9,13 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from mahrem.errors import PrivacyWarning, Tampered
+from mahrem.files import write_whole
 
 
 def _folder() -> Path:
@@ -48,9 +48,7 @@ def set_mark(key: bytes, sequence: int, seal: str) -> None:
     path = _path(key)
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        staged = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        staged.write_text(json.dumps({"sequence": sequence, "seal": seal}), encoding="ascii")
-        staged.replace(path)
+        write_whole(path, json.dumps({"sequence": sequence, "seal": seal}))
     except OSError as error:
         warnings.warn(
             f"how far the ledger has come cannot be noted on this machine ({error.strerror}), so an old copy "

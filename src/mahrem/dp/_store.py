@@ -20,7 +20,7 @@ from typing import Any
 
 from mahrem.dp._mark import check_mark, set_mark
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
-from mahrem.table.columns import make_key, read_key
+from mahrem.files import make_key, read_key, write_whole
 
 FORMAT = "mahrem-ledger-1"
 START = "0" * 64
@@ -54,13 +54,7 @@ def create_store(path: Path, kind: str, make: Callable[[bytes], Mapping[str, Any
     key = make_key(key_path(path))
     try:
         line = _line(key, 0, kind, make(key), START)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "wb") as stream:  # noqa: PTH123 - the descriptor is private from birth
-            stream.write(line)
-            stream.flush()
-            os.fsync(stream.fileno())
-        _sync(key_path(path))
-        _sync(path.parent)
+        write_whole(path, line, new=True, durable=True)
     except BaseException as error:
         key_path(path).unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -200,12 +194,3 @@ def _checked(line: bytes, key: bytes, number: int, previous: str) -> Record | No
         return _parse(line)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _sync(path: Path) -> None:
-    """Make sure that a file, or the names in a folder, are on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -21,7 +21,9 @@ from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, Whole, first_cells, render, with_more
 from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, as_polars
+from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
+from mahrem.table.writing import refuse_unwritable
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
@@ -149,7 +151,8 @@ class Draft:
         kept = (name for name in self.prepared.source.columns if name not in self.prepared.leave_out)
         table = pl.DataFrame([s for name in kept for s in (shown[name] if name in shown else [rest[name]])])
         if FORMATS[self.policy.format].spreadsheets:
-            return self._starred(table, order), order
+            refuse_unwritable(table.schema, self.policy.format)
+            return self._starred(text_where_needed(table), order), order
         pruned_ones = (pruned(table[name]) for name, kind in table.schema.items() if kind == pl.Enum)
         return table.with_columns(pruned_ones), order
 
@@ -300,7 +303,8 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     if not policy.pseudonym:
         return {}
-    from mahrem.table.columns import pseudonyms, read_key
+    from mahrem.files import read_key
+    from mahrem.table.columns import pseudonyms
 
     named = {}
     for name, given in policy.pseudonym.items():

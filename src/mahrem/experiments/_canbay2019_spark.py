@@ -14,6 +14,7 @@ from mahrem.datasets import find
 from mahrem.errors import MahremError
 from mahrem.experiments._measure import PartitionFigures
 from mahrem.experiments._sets import ADULT
+from mahrem.files import StageFolder
 from mahrem.models import KAnonymity
 from mahrem.partition import ManagedRounds, Partitioner
 
@@ -66,8 +67,8 @@ class AdultOnSpark:
         from mahrem.spark import Spark, number_domains
 
         if self._ready is None:
-            folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mahrem-"))
-            path = Path(folder) / "adult.parquet"
+            folder = self._stack.enter_context(StageFolder(Path(tempfile.gettempdir()), "spark")).path
+            path = folder / "adult.parquet"
             table = pl.read_csv(find("adult_train"), null_values="?").drop_nulls().select(ADULT)
             table.cast(pl.Float64).write_parquet(path)
             engine = self._stack.enter_context(Spark(master=self.master, part=PART))

@@ -19,6 +19,7 @@ import numpy as np
 import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
+from mahrem.files import write_whole
 from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
 from mahrem.release import state_folder
 from mahrem.types import Integers
@@ -169,10 +170,8 @@ def read_kept(key: Mapping[str, object]) -> dict[str, Any] | None:
 def write_kept(key: Mapping[str, object], figures: Mapping[str, object]) -> None:
     """Keep a run; where there is no place for it, it is only not kept."""
     place = _place(key)
-    part = place.with_suffix(".part")
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part.write_text(json.dumps({**key, "figures": figures}), encoding="utf-8")
-        part.replace(place)
+        write_whole(place, json.dumps({**key, "figures": figures}))
     except OSError:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from mahrem.errors import OutputFailed
 from mahrem.experiments._reproduce import PAPERS
 from mahrem.experiments._row import Row
+from mahrem.files import write_whole
 from mahrem.report import beside_print_svg
 
 
@@ -17,13 +19,14 @@ def write_csv(rows: Sequence[Row], path: Path) -> Path:
     """Write rows as CSV, every key of a setting in a column of its own."""
     keys = list(dict.fromkeys(key for row in rows for key in row.setting))
     head = ["paper", "table", "dataset", *keys, "method", "metric", "published", "ours", "difference", "note"]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, head, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        flat = {key: value for key, value in row.as_dict().items() if key != "setting"}
+        writer.writerow({**dict(row.setting), **flat})
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, head, lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                flat = {key: value for key, value in row.as_dict().items() if key != "setting"}
-                writer.writerow({**dict(row.setting), **flat})
+        write_whole(path, text.getvalue(), private=False)
     except OSError as error:
         raise OutputFailed(f"csv={path.name!r} could not be written: {error.strerror}") from error
     return path
@@ -43,7 +46,7 @@ def write_rows(rows: Sequence[Row], folder: Path) -> list[Path]:
     written = [write_csv(rows, folder / f"{paper}.csv")]
     for name, content in files.items():
         try:
-            (folder / name).write_bytes(content)
+            write_whole(folder / name, content, private=False)
         except OSError as error:
             raise OutputFailed(f"output={name!r} could not be written: {error.strerror}") from error
         written.append(folder / name)

@@ -11,6 +11,7 @@ from mahrem.matching._matching import Matching, match
 from mahrem.matching._published import People, Published
 from mahrem.release import Recipe
 from mahrem.table import Axis, Cells, Hierarchy, Moments, Numbers, read_ranges
+from mahrem.table.cells import all_whole
 from mahrem.types import Floats, Integers, Labels
 from mahrem.verify import SUPPRESSED, published_classes
 
@@ -108,5 +109,4 @@ def _typed(ends: Floats, domain: Numbers | Moments) -> pl.Series:
     series = pl.Series(ends).fill_nan(None)
     if isinstance(domain, Moments):
         return domain.typed(series)
-    whole = bool(np.all(np.isnan(ends) | (np.isfinite(ends) & (ends == np.floor(ends)))))
-    return series.cast(pl.Int64) if whole else series
+    return series.cast(pl.Int64) if all_whole(ends[~np.isnan(ends)]) else series

@@ -22,6 +22,7 @@ from mahrem.table import (
     read_cell,
     read_ranges,
 )
+from mahrem.table.cells import on_this_clock
 from mahrem.types import Floats, Integers
 
 _DAY = 86_400_000_000  # microseconds
@@ -120,8 +121,16 @@ def covered_values(cells: pl.Series, axis: Axis) -> tuple[Cover, Integers]:
             known = distinct[~np.isnan(distinct)]
             low, high = read_ranges(cells)
             if isinstance(domain, Moments) and domain.unit == "us" and not cells.str.contains(":").any():
-                low, high = low * _DAY, (high + 1) * _DAY - 1  # cells of whole days over moments
+                low, high = _start_of_days(low, domain.zone), _start_of_days(high + 1, domain.zone) - 1
             return cover_numbers(cells, low, high, known), codes.astype(np.int64)
+
+
+def _start_of_days(days: Floats, zone: str | None) -> Floats:
+    """Give the instants, in microseconds, at which days since 1970 begin by the clock of a zone."""
+    ticks = pl.Series(days * _DAY).fill_nan(None).cast(pl.Int64)
+    wall = ticks.cast(pl.Datetime("us"))
+    instants = on_this_clock(wall, zone, late=False).to_physical().cast(pl.Float64)
+    return instants.fill_null(float("nan")).to_numpy()
 
 
 def cover_numbers(cells: pl.Series, low: Floats, high: Floats, known: Floats) -> Cover:

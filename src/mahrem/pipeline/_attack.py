@@ -25,6 +25,7 @@ from mahrem.release import (
     find_data,
     hierarchies_of,
     is_release,
+    named_folder,
     own_pseudonyms,
     policy_from,
     read_policy,
@@ -132,7 +133,7 @@ def attack(
 def _open(
     release: object, policy: str | Path | Mapping[str, Any] | Policy | None, settings: Mapping[str, Any]
 ) -> _Opened:
-    folder = Path(release) if isinstance(release, str | Path) and Path(release).is_dir() else None
+    folder = named_folder(release)
     given, roles, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
     if folder is not None:
         if not is_release(folder) and not (folder / "policy.toml").is_file():

@@ -12,7 +12,7 @@ import polars as pl
 from mahrem.attacks import RedTeam, red_team
 from mahrem.attacks.on_models import SyntheticTables
 from mahrem.errors import InvalidInput, in_our_words
-from mahrem.release import check_hashes, find_data, is_release
+from mahrem.release import check_hashes, find_data, is_release, named_folder
 from mahrem.table import Reading, open_source
 from mahrem.table.cells import restored_cells
 from mahrem.words import Note
@@ -71,8 +71,8 @@ def attack_synthetic(
 
 
 def _data(release: object) -> object:
-    if isinstance(release, str | Path) and Path(release).is_dir():
-        folder = Path(release)
+    folder = named_folder(release)
+    if folder is not None:
         if not is_release(folder):
             raise InvalidInput(f"release={folder.name!r} is a folder but not a release; give its data file")
         check_hashes(folder)

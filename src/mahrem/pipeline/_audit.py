@@ -25,6 +25,7 @@ from mahrem.release import (
     column_of,
     find_data,
     hierarchies_of,
+    named_folder,
     own_pseudonyms,
     policy_from,
     read_own_claims,
@@ -204,7 +205,7 @@ class _Asked:
 def _asked(
     source: object, policy: GivenPolicy, settings: Mapping[str, Any], public_key: str | Path | None
 ) -> _Asked:
-    folder = _folder(source)
+    folder = named_folder(source)
     if folder is None:
         if public_key is not None:
             raise InvalidParameter("public_key is for release folders: a file alone carries no signature")
@@ -222,13 +223,9 @@ def _asked(
     return _Asked(find_data(folder), policy_from(policy, {**own, **known}), claims, signature)
 
 
-def _folder(source: object) -> Path | None:
-    return Path(source) if isinstance(source, str | Path) and Path(source).is_dir() else None
-
-
 def _linked(source: object, policy: Policy, columns: Sequence[str]) -> tuple[str, ...]:
     """Give the columns that tie rows together: a release's pseudonyms, and the subject where it is asked."""
-    folder = _folder(source)
+    folder = named_folder(source)
     named = own_pseudonyms(folder / "policy.toml") if folder is not None else ()
     asked = (policy.subject,) if policy.trajectory_k is not None and policy.subject is not None else ()
     linked = tuple(dict.fromkeys(name for name in (*named, *asked) if name in columns))

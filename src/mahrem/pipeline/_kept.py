@@ -15,6 +15,7 @@ from typing import Any
 
 from mahrem.drafts import Prepared
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.files import write_whole
 from mahrem.release import Policy, is_release
 from mahrem.report import accuracy_svg, frontier_page, frontier_svg, to_json
 
@@ -135,9 +136,4 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, text, private=False)

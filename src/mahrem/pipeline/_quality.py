@@ -11,6 +11,7 @@ import polars as pl
 from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.files import write_whole
 from mahrem.learning.synthesis import COMPARED_ROWS, DeclaredDomain, SyntheticQuality
 from mahrem.report import quality_page, to_json
 from mahrem.table import Reading, open_source
@@ -80,6 +81,6 @@ def write_quality(quality: SyntheticQuality, folder: Path) -> None:
             ("quality.json", to_json(quality.as_dict())),
             ("quality.html", quality_page(quality.as_dict())),
         ):
-            (folder / name).write_text(text, encoding="utf-8")
+            write_whole(folder / name, text)
     except OSError as error:
         raise OutputFailed(f"quality={folder.name!r} cannot be written: {error.strerror}") from error

@@ -17,7 +17,15 @@ from mahrem.drafts import Draft, recipe_of
 from mahrem.errors import InvalidParameter
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import RECIPE, Policy, in_parallel, record_run, remember_people, staged_release
+from mahrem.release import (
+    RECIPE,
+    Policy,
+    in_parallel,
+    record_run,
+    refuse_short_key,
+    remember_people,
+    staged_release,
+)
 from mahrem.report import Report, to_json
 from mahrem.table import Hierarchy, Leaves
 from mahrem.verify import Verdict
@@ -104,6 +112,10 @@ class Destination:
     target: str | None = None  # a column to predict
     began: float = field(default_factory=time.perf_counter)
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.output is not None:
+            refuse_short_key()  # what is remembered of a release is told by it
 
     @property
     def step(self) -> Progress:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, in_our_words, spelled
-from mahrem.release import check_hashes, is_signed, replace_page
+from mahrem.files import write_whole
+from mahrem.release import check_hashes, is_signed, named_folder, replace_page
 from mahrem.report import Report, render_html
 from mahrem.words import LANGUAGES
 
@@ -47,9 +48,9 @@ def redraw(
     Raises:
         Tampered: If the folder has no hashes or holds anything but what was released.
     """
-    folder = Path(release)
-    if not folder.is_dir():
-        raise InvalidInput(f"release={folder.name!r} is not a folder")
+    folder = named_folder(release)
+    if folder is None:
+        raise InvalidInput(f"release={Path(release).name!r} is not a folder")
     if language is not None:
         check.one_of(LANGUAGES, language=language)
     check_hashes(folder)
@@ -69,7 +70,7 @@ def redraw(
     if output is None:
         return replace_page(folder, "report.html", page)
     try:
-        Path(output).write_text(page, encoding="utf-8")
+        write_whole(Path(output), page, private=False)
     except OSError as error:
         raise OutputFailed(f"output={Path(output).name!r} cannot be written: {error.strerror}") from error
     return Path(output)

@@ -21,7 +21,7 @@ from mahrem.learning.synthesis import (
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
-from mahrem.release import ReadingSettings, reading_from
+from mahrem.release import ReadingSettings, reading_from, refuse_short_key
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large
 from mahrem.words import Note
@@ -99,6 +99,8 @@ def synthesize(
     request.refuse_few(chosen.rows, opened.rows if request.wanted else None)
     if request.holdout is not None:
         refuse_overlap(comparable_table(source, reading, work.domain), request.holdout, work.domain)
+    if output is not None:
+        refuse_short_key()  # before anybody pays
     if output is not None and chosen.format == "xlsx":
         counted = book.facts.rows if book.unit.subject is None else None  # else it counts people
         _refuse_sheet(counted if chosen.rows is None else chosen.rows, len(work.domain.columns))

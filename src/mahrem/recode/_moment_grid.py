@@ -6,7 +6,7 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table import Moments
-from mahrem.table.cells import on_this_clock, wall_clock
+from mahrem.table.cells import calendar, on_this_clock, wall_clock
 
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds
@@ -59,12 +59,12 @@ def snap_moments(
     on their 16th day, the years in July.
     """
     top = wall_clock(high)
-    first = _step_begin(wall_clock(low), step, shifted=shifted)
+    first = calendar(_step_begin(wall_clock(low), step, shifted=shifted))
     following = _step_begin(top, step, shifted=shifted, more=1)
     if not isinstance(high.dtype, pl.Datetime):
-        return first, following.dt.offset_by("-1d")
+        return first, calendar(following.dt.offset_by("-1d"))
     second = following.dt.offset_by("-1s")
-    last = second.zip_with(top <= second, following.dt.offset_by("-1us"))
+    last = calendar(second.zip_with(top <= second, following.dt.offset_by("-1us")))
     zone = high.dtype.time_zone
     return on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True)
 

@@ -30,7 +30,7 @@ def number_grid(domain: Numbers, step: float | str | None = None) -> NumberGrid:
     width = domain.high / _LINES - domain.low / _LINES
     if domain.low == domain.high:
         width = largest / _LINES or 1.0
-    target = max(width, 2 * float(np.spacing(largest)), _FINEST, 1.0 if domain.whole else 0.0)
+    target = max(width, 2 * math.ulp(largest), _FINEST, 1.0 if domain.whole else 0.0)
     exponent = math.floor(math.log10(target))
     grids = (NumberGrid(m, e) for e in (exponent - 1, exponent, exponent + 1) for m in (1, 2, 5))
     return next(grid for grid in grids if grid.step >= target and not (domain.whole and grid.exponent < 0))

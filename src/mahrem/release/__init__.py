@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         check_hashes,
         find_data,
         is_release,
+        named_folder,
         replace_page,
         staged_release,
     )
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from mahrem.release._population import members_in, others_of, population_of
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
-    from mahrem.release._record import earlier_seconds, record_run, state_folder
+    from mahrem.release._record import earlier_seconds, record_run, refuse_short_key, state_folder
     from mahrem.release._signature import (
         Signature,
         check_signature,
@@ -89,6 +90,7 @@ __all__ = [
     "make_signing_key",
     "members_in",
     "method_of",
+    "named_folder",
     "others_of",
     "own_pseudonyms",
     "policy_from",
@@ -104,6 +106,7 @@ __all__ = [
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
+    "refuse_short_key",
     "release_settings",
     "remember_people",
     "replace_page",

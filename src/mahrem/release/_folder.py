@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError, OutputFailed, Tampered, spelled
+from mahrem.files import restore_interrupted, staged_folder, write_whole
 from mahrem.table import FORMATS
 
 HASHES = "SHA256SUMS"
@@ -23,36 +22,32 @@ def staged_release(target: Path, *, force: bool = False) -> Iterator[Path]:
     """Build a release in a private folder and give it its final name only if all went well.
 
     Guarantees:
-        - Until the block ends, nothing exists under ``target`` that was not there before.
-        - If the block raises (also on ctrl-C or a full disk), nothing is left behind.
+        - Until the block ends, nothing exists under ``target`` that was not there before; then the old
+          release and the new one change places in one step where the system can.
+        - If the block raises (also on ctrl-C or a full disk), nothing is left behind; what a kill leaves
+          nobody else can read, and the next run in that folder sweeps it.
         - The folder carries the hashes of everything in it.
     """
     target = Path(os.path.abspath(target))  # noqa: PTH100 - resolve() would follow a link away from its name
+    restore_interrupted(target)
     _refuse_occupied(target, force=force)
-    new = [parent for parent in target.parents if not parent.exists()]
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))  # mkdtemp makes it 0700
-    except OSError as error:
-        raise OutputFailed(f"output={target.name!r} cannot be made: {error.strerror}") from error
-    try:
-        try:
+        with staged_folder(target) as stage:
             yield stage
             _write_hashes(stage)
-            _open_up(stage)
-            _swap_in(stage, target)
-        except OSError as error:
-            if isinstance(error, MahremError):
-                raise
-            message = (
-                f"output={target.name!r} could not be written: {error.strerror}; nothing was left behind"
-            )
-            raise OutputFailed(message) from error
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        for parent in new:
-            with suppress(OSError):  # not empty: it holds the release
-                parent.rmdir()
+    except OSError as error:
+        if isinstance(error, MahremError):
+            raise
+        message = f"output={target.name!r} could not be written: {error.strerror}; nothing was left behind"
+        raise OutputFailed(message) from error
+
+
+def named_folder(source: object) -> Path | None:
+    """Give the folder that something names, None if it names none; first put back what a kill took away."""
+    if not isinstance(source, str | Path):
+        return None
+    restore_interrupted(Path(source))
+    return Path(source) if Path(source).is_dir() else None
 
 
 def is_release(folder: Path) -> bool:
@@ -101,7 +96,6 @@ def replace_page(folder: Path, name: str, text: str) -> Path:
     Both files are swapped in whole; between the two swaps the folder says that it was changed.
     """
     page, listed = folder / name, folder / HASHES
-    stage = folder.parent / f".{folder.name}-{os.getpid()}"
     digest = hashlib.sha256(text.encode()).hexdigest()
     kept = [
         line for line in listed.read_text(encoding="utf-8").splitlines() if line.split("  ", 1)[1] != name
@@ -109,10 +103,8 @@ def replace_page(folder: Path, name: str, text: str) -> Path:
     lines = sorted([*kept, f"{digest}  {name}"], key=lambda line: line.split("  ", 1)[1])
     try:
         for target, content in ((page, text), (listed, "\n".join(lines) + "\n")):
-            stage.write_bytes(content.encode())
-            stage.replace(target)
+            write_whole(target, content, private=False, beside=Path(os.path.abspath(folder)).parent)  # noqa: PTH100 - the same
     except OSError as error:
-        stage.unlink(missing_ok=True)
         raise OutputFailed(f"release={folder.name!r}: {name} cannot be written: {error.strerror}") from error
     return page
 
@@ -135,33 +127,9 @@ def _refuse_occupied(target: Path, *, force: bool) -> None:
         )
 
 
-def _swap_in(stage: Path, target: Path) -> None:
-    if target.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-        target.rename(old / "release")
-        try:
-            stage.rename(target)
-        except BaseException:  # also ctrl-C between the two renames
-            (old / "release").rename(target)
-            raise
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
-    else:
-        stage.rename(target)
-
-
 def _write_hashes(stage: Path) -> None:
     lines = [f"{sha256_of(stage / name)}  {name}\n" for name in files_of(stage)]
     (stage / HASHES).write_text("".join(lines), encoding="utf-8")
-
-
-def _open_up(stage: Path) -> None:
-    """Give the finished files the permissions the user's umask gives any other file."""
-    umask = os.umask(0)
-    os.umask(umask)
-    for path in stage.rglob("*"):
-        path.chmod((0o777 if path.is_dir() else 0o666) & ~umask)
-    stage.chmod(0o777 & ~umask)
 
 
 def files_of(folder: Path) -> list[str]:

@@ -143,7 +143,7 @@ def _check_promises(
         name = "delta-presence-shown" if settings.get("known_absence") == "allowed" else "delta-presence"
         wanted.append((name, None, presence[1]))
     told = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
-    names: dict[str | None, str | None] = {**published, None: None}
+    names: Mapping[str | None, str | None] = {None: None} | dict(published.items())
     for model, column, figure in wanted:
         if not {(model, column, figure), (model, names.get(column), figure)} & set(told):
             raise _tampered(folder, f"{REPORT} does not tell what {POLICY} promises: {model}")

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from mahrem import arrays
 from mahrem.errors import PrivacyWarning, either
+from mahrem.files import write_whole
 from mahrem.release._policy import Policy
-from mahrem.release._record import private_key, state_folder, write_private
+from mahrem.release._record import private_key, state_folder
 from mahrem.table import Source
+from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
@@ -59,7 +61,7 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
     names = sorted(frame.columns)
     tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
-    rows = frame.select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
+    rows = text_where_needed(frame).select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
     words = np.frombuffer(hashlib.sha256(b"people" + key).digest()[:16], np.uint64)
     distinct = _distinct(_hashed(rows, words))
     return Fingerprints(tag, len(distinct), by_name, distinct[:KEPT])
@@ -124,12 +126,13 @@ def _remember(prints: Fingerprints, release: Path) -> None:
     }
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for path in folder.glob(f"{prints.tag}-*.people"):  # a replaced release is no longer there
+    known = list(folder.glob(f"{prints.tag}-*.people"))
+    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
+    write_whole(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content, new=True)
+    for path in known:  # a replaced release is no longer there
         earlier = _read(path)
         if earlier is not None and earlier[0]["release"] == about["release"]:
             path.unlink(missing_ok=True)
-    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
-    write_private(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content)
 
 
 def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.files import check_key
 from mahrem.models import model_settings, parse_sensitive
 from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
 from mahrem.settings import read_settings
@@ -67,7 +68,7 @@ def _hierarchy(name: str, value: object) -> object:
 def _key(name: str, value: object) -> object:
     if not isinstance(value, str | Path | bytes):
         raise wrong_type(name, value, "a key file or a key")
-    return value
+    return check_key(name, value) if isinstance(value, bytes) else value
 
 
 def _other_table(_: str, value: object) -> object:

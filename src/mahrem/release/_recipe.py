@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.release._folder import check_hashes, is_release
+from mahrem.release._folder import check_hashes, is_release, named_folder
 from mahrem.release._policy import Policy
 from mahrem.table import Hierarchy, Kind
 from mahrem.types import Integers
@@ -70,7 +70,7 @@ def _written(classes: Integers) -> str:
 
 def read_recipe(path: str | Path) -> Recipe:
     """Read a recipe from a release folder, which is compared with its hashes first, or from a file."""
-    given = Path(path)
+    given = named_folder(path) or Path(path)
     folder = given if given.is_dir() else given.parent
     if given.is_dir() or (is_release(folder) and given.name == RECIPE):
         check_hashes(folder)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import PrivacyWarning
+from mahrem.files import held_key, shared_key, write_whole
 
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
@@ -52,7 +53,7 @@ def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path |
     try:
         folder = state_folder() / "runs"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return write_private(folder / name, json.dumps(record, indent=2, default=str).encode())
+        return write_whole(folder / name, json.dumps(record, indent=2, default=str), new=True)
     except OSError as error:
         warnings.warn(
             f"the private run record could not be kept: {error.strerror}", PrivacyWarning, stacklevel=2
@@ -95,16 +96,14 @@ def earlier_seconds(method: str, rows: int, columns: int) -> float | None:
 
 def private_key() -> bytes:
     """Give this user's own key, made when it is first needed."""
-    path = state_folder() / "key"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with suppress(FileExistsError):  # another process was quicker; its key is as good
-            write_private(path, secrets.token_bytes(32))
-    return path.read_bytes()
+    return shared_key(_key_path())
 
 
-def write_private(path: Path, content: bytes) -> Path:
-    """Write a new file that only its owner can read."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
-    return path
+def refuse_short_key() -> None:
+    """Refuse a key of this user that is empty or short, before anything is made that would be told by it."""
+    with suppress(OSError):  # not there yet, or no place for one: that is said where it is needed
+        held_key(_key_path())
+
+
+def _key_path() -> Path:
+    return state_folder() / "key"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BINS = 24
 WORDS = 12
+_LARGEST = 1e300  # beyond it edges of bins, and differences of them, would leave the range of floats
 # Edges of class sizes beyond the first few, finest first, as digits of one decade.
 _LADDERS = ((1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
@@ -49,7 +50,7 @@ def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dic
     Returns:
         ``kind`` with ``edges`` (numeric, date) or ``labels`` (words; ``other`` last, as None), the lists
         ``before`` and ``after``, ``unknown`` as a pair before, after, and ``floor``. Empty where nothing is
-        published, or for fewer than ``floor`` rows.
+        published, for numbers beyond 1e300, or for fewer than ``floor`` rows.
     """
     shown = _shown(labels, cells)
     seen = replace(axis, positions=axis.positions[labels >= 0])
@@ -148,7 +149,7 @@ def _ranges(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int)
     speaks = shown.speaks & ~np.isnan(low) & ~np.isnan(high)
     ends = np.concatenate((low[speaks], high[speaks]))
     ends = ends[np.isfinite(ends)]
-    if not len(ends):
+    if not len(ends) or np.abs(ends).max() > _LARGEST:
         return {}
     domain = axis.domain
     closed = np.isfinite(low) & np.isfinite(high) & speaks

@@ -19,12 +19,13 @@ from typing import Any, TypeVar
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, MissingExtra
+from mahrem.files import StageFolder
 from mahrem.spark._errors import worker_error
 from mahrem.spark._settings import BATCHES, NEEDED, is_here, settings_here
 
 OLDEST_JAVA = 17
 Result = TypeVar("Result")
-_FOLDERS: dict[str, str] = {}  # scratch folder of each application we started
+_FOLDERS: dict[str, StageFolder] = {}  # scratch folder of each application we started
 
 
 def is_remote(master: str) -> bool:
@@ -104,7 +105,7 @@ def stop(session: Any) -> None:
         session.stop()
     folder = _FOLDERS.pop(name or "", None)
     if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
 
 
 def probe(session: Any, wait: float) -> None:
@@ -179,7 +180,8 @@ def _start_here(
     sessions: Any, master: str, memory: str | None, settings: Mapping[str, str], wait: float
 ) -> Any:
     """Start a driver in this process, its noise kept in a file of its scratch folder."""
-    folder = tempfile.mkdtemp(prefix="mahrem-spark-")
+    scratch = StageFolder(Path(tempfile.gettempdir()), "spark")
+    folder = str(scratch.path)
     here = is_here(master)
     builder = sessions.builder.master(master).appName("mahrem")
     for name, value in {**settings_here(master, folder, memory), **settings}.items():
@@ -188,12 +190,12 @@ def _start_here(
         with _stderr_to(Path(folder) / "spark.log"), _environment(here=here):
             session = builder.getOrCreate()
     except Exception:  # noqa: BLE001 - whatever the launcher may raise
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove()
         raise InvalidInput(
             f"master={address_of(master)!r}: Spark did not start; check its settings"
         ) from None
-    _FOLDERS[session.sparkContext.applicationId] = folder
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # of a session that was left running
+    _FOLDERS[session.sparkContext.applicationId] = scratch
+    atexit.register(scratch.remove)  # of a session that was left running
     if not master.startswith("local"):
         _await_workers(session, master, wait)
     return session

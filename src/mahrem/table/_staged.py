@@ -1,17 +1,17 @@
-"""Files that appear whole or not at all."""
+"""Files of tables that appear whole or not at all, and what is said if they cannot."""
 
 from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
 
+from mahrem import files
 from mahrem.errors import OutputFailed
 
 _NUMBER = re.compile(r"\(os error (\d+)\)")  # how polars passes on what the system said
@@ -20,17 +20,9 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")  # how polars passes on what the sys
 @contextmanager
 def appearing(path: Path) -> Iterator[BinaryIO]:
     """Open a private file beside ``path`` that takes its name at the end, or vanishes."""
-    temporary = path.with_name(f".{path.name[:200]}.{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with open(descriptor, "w+b", buffering=0) as stream:  # noqa: PTH123 - the descriptor is private from birth
-                yield stream
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
+        with files.appearing(path) as stream:
+            yield stream
     except (OSError, pl.exceptions.PolarsError) as error:
         if isinstance(error, OutputFailed):
             raise

@@ -109,11 +109,12 @@ def _privacy_warnings(heard: list[warnings.WarningMessage]) -> list[str]:
 
 
 def _write(folder: Path, result: Json, warned: list[str]) -> None:
+    from mahrem.files import write_whole
     from mahrem.report import to_json
-    from mahrem.web._store import make_private, replace_private
+    from mahrem.web._store import make_private
 
     make_private(folder)
-    replace_private(folder / "result.json", to_json({**result, "privacy_warnings": warned}).encode())
+    write_whole(folder / "result.json", to_json({**result, "privacy_warnings": warned}).encode())
 
 
 if __name__ == "__main__":

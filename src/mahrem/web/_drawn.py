@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 def draw(folder: Path, report: Report) -> None:
     """Write the words and pictures of a report into the folder of a job."""
+    from mahrem.files import write_whole
     from mahrem.report import summary_parts, to_json
-    from mahrem.web._store import make_private, replace_private
+    from mahrem.web._store import make_private
     from mahrem.words import LANGUAGES
 
     make_private(folder)
     for language in LANGUAGES:
-        replace_private(folder / _name(language), to_json(summary_parts(report, language)).encode())
+        write_whole(folder / _name(language), to_json(summary_parts(report, language)).encode())
 
 
 def drawn(folder: Path, language: str) -> dict[str, Any] | None:
@@ -42,14 +43,14 @@ def report_in(kept: Path, language: str) -> str:
     page = kept.with_name("report.html").read_text(encoding="utf-8")
     if not language or f'<html lang="{language}">' in page[:2000]:
         return page
+    from mahrem.files import write_whole
     from mahrem.report import Report, render_html
-    from mahrem.web._store import replace_private
     from mahrem.words import LANGUAGES
 
     one_of(LANGUAGES, language=language)  # it becomes part of a name
     other = kept.parent.with_name(f"report-{language}.html")
     if not other.is_file():
-        replace_private(other, render_html(Report.read(json.loads(kept.read_bytes())), language).encode())
+        write_whole(other, render_html(Report.read(json.loads(kept.read_bytes())), language).encode())
     return other.read_text(encoding="utf-8")
 
 

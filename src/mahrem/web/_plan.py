@@ -50,12 +50,10 @@ def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[s
 
 def _key_of(folder: Path) -> Path:
     """Give the key of a project's pseudonyms; it is made when it is first needed."""
-    from mahrem.table.columns import make_key
+    from mahrem.files import shared_key
 
-    path = folder / KEY
-    if not path.exists():
-        make_key(path)
-    return path
+    shared_key(folder / KEY)
+    return folder / KEY
 
 
 def check_choices(project: Project, choices: Columns, promises: Promises) -> None:

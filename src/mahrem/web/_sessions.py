@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from mahrem.files import write_whole
 from mahrem.web._errors import Refused
-from mahrem.web._store import replace_private
 
 TOKEN_SECONDS = 3600.0
 SESSION_SECONDS = 12 * 3600.0
@@ -133,5 +133,5 @@ def _script_key(path: Path) -> str:
         if len(key) >= _SHORTEST_KEY:  # a crash may have left the file empty, and nothing is no key
             return key
     key = secrets.token_urlsafe(32)
-    replace_private(path, key.encode())
+    write_whole(path, key.encode())
     return key

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.files import write_whole
 from mahrem.web._errors import not_found
 from mahrem.web._models import Project
 from mahrem.web._release_bodies import Columns
@@ -97,7 +98,7 @@ class ProjectStore:
             return project
 
     def _write(self, project: Project) -> None:
-        replace_private(
+        write_whole(
             self.root / "projects" / project.id / _PROJECT, project.model_dump_json(indent=1).encode()
         )
 
@@ -163,17 +164,6 @@ def make_private(folder: Path) -> None:
     for path in folder.rglob("*"):
         if not path.is_symlink():
             path.chmod(0o700 if path.is_dir() else 0o600)
-
-
-def replace_private(path: Path, content: bytes) -> None:
-    """Replace a file at once by one that only its owner can read."""
-    part = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def now_words() -> str:

@@ -133,8 +133,8 @@ class Features:
     def _cells(self, place: int, column: ColumnMatch) -> Floats:
         words = self.words[place]
         if words is None:
-            middle = (column.low + column.high) / 2.0
-            return np.asarray(np.where(np.isfinite(middle), middle, self.middles[place])[:, None])
+            middle = column.low / 2.0 + column.high / 2.0
+            return _single(np.where(np.isfinite(middle), middle, self.middles[place]))
         codes = codes_of(words, column.values)
         fits = column.table(codes).T & (codes >= 0)
         return np.asarray(fits / np.maximum(fits.sum(axis=1, keepdims=True), 1))
@@ -142,8 +142,14 @@ class Features:
     def _values(self, place: int, column: ColumnMatch) -> Floats:
         words = self.words[place]
         if words is None:
-            return np.asarray(np.where(np.isfinite(column.at), column.at, self.middles[place])[:, None])
+            return _single(np.where(np.isfinite(column.at), column.at, self.middles[place]))
         return np.asarray(codes_of(column.values, words)[:, None] == np.arange(len(words)), np.float64)
+
+
+def _single(numbers: Floats) -> Floats:
+    """Give numbers as one feature within what trees can hold: they think in single precision."""
+    largest = float(np.finfo(np.float32).max)
+    return np.asarray(np.clip(numbers, -largest, largest)[:, None])
 
 
 def features_of(matching: Matching) -> Features:

@@ -11,7 +11,6 @@ import datetime as dt
 import logging
 import os
 import secrets
-import shutil
 import tempfile
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, MissingExtra
+from mahrem.files import StageFolder
 
 PINNED = "1.41.0"
 OPERATOR = "x-mahrem-operator"  # header with the operator's token
@@ -38,8 +38,9 @@ def need_flower(home: Path | None = None) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.environ["FLWR_HOME"] = str(home)
     elif "FLWR_HOME" not in os.environ:
-        os.environ["FLWR_HOME"] = private = tempfile.mkdtemp(prefix="mahrem-flower-")  # mkdtemp makes it 0700
-        atexit.register(shutil.rmtree, private, ignore_errors=True)
+        private = StageFolder(Path(tempfile.gettempdir()), "flower")
+        os.environ["FLWR_HOME"] = str(private.path)
+        atexit.register(private.remove)
     try:
         from importlib.metadata import version
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +22,7 @@ from mahrem.federated.wire import (
     write_private,
     write_public,
 )
+from mahrem.files import StageFolder, staged_folder, write_whole
 
 FILE = "federation.toml"
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
@@ -57,7 +56,7 @@ def make_key_files(path: Path) -> tuple[Path, Path]:
     private, public = make_node_key()
     key, shown = path.with_name(f"{path.name}.key"), path.with_name(f"{path.name}.pub")
     write_private(key, private)
-    shown.write_text(public + "\n", encoding="utf-8")
+    write_whole(shown, public + "\n", private=False)
     return key, shown
 
 
@@ -71,7 +70,7 @@ def make_sum_key_files(path: Path, numbers: str) -> tuple[Path, Path]:
     secret, public = scheme_of(numbers).make_keys()
     hidden, shown = path.with_name(f"{path.name}.secret"), path.with_name(f"{path.name}.public")
     write_private(hidden, secret)
-    shown.write_bytes(public)
+    write_whole(shown, public, private=False)
     return hidden, shown
 
 
@@ -94,12 +93,14 @@ def init_federation(
     """
     if folder.exists():
         raise InvalidParameter(f"folder={folder.name!r} exists; a federation is made in a new one")
-    folder.mkdir(parents=True, mode=0o700)
-    try:
-        return _fill(folder, task, clients, settings or FederationSettings())
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+    with staged_folder(folder, private=True) as stage:
+        made = _fill(stage, task, clients, settings or FederationSettings())
+    return NewFederation(
+        made.federation,
+        folder,
+        {name: folder / key.relative_to(stage) for name, key in made.keys.items()},
+        None if made.sum_secret is None else folder / made.sum_secret.relative_to(stage),
+    )
 
 
 def _fill(
@@ -173,7 +174,7 @@ def renew_certificate(folder: Path, days: float = 365.0) -> None:
     federation.refuse_expired()
     check.at_least(0.01, days=days)
     authority_key = read_secret(server / "authority.key")
-    with tempfile.TemporaryDirectory(dir=server) as stage:  # the old pair stays until the new one is whole
-        _write_server(Path(stage), federation, authority_key, days)
+    with StageFolder(server) as stage:  # the old pair stays until the new one is whole
+        _write_server(stage.path, federation, authority_key, days)
         for name in ("server.key", "server.crt"):
-            (Path(stage) / name).replace(server / name)
+            (stage.path / name).replace(server / name)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
+from mahrem.files import check_key
 from mahrem.learning.rules import Rule, RuleList
 
 LENGTH = 20  # characters of a token: 80 bits
@@ -50,8 +50,7 @@ class Disguise:
     pool: int = 256
 
     def __post_init__(self) -> None:
-        if len(self.key) < 16:
-            raise InvalidParameter(f"key={len(self.key)} bytes must have at least 16")
+        check_key("key", self.key)
         check.at_least(0, dummies=self.dummies)
         check.at_least(1, pool=check.whole(pool=self.pool))
 

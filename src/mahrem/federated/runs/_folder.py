@@ -16,6 +16,7 @@ from typing import Any
 
 from mahrem.errors import InvalidParameter, MahremError, OutputFailed, spelled
 from mahrem.federated.wire import LOG_FILES, CountedGrid, Described, Exchange, ExchangeLog, WatchedGrid
+from mahrem.files import write_whole
 
 STATE = "state.json"
 CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
@@ -150,12 +151,9 @@ class RunFolder:
 
     def write(self, name: str, held: str | bytes) -> None:
         """Swap a file in whole."""
-        stage = self.path / f".{name}"
         try:
-            stage.write_bytes(held.encode() if isinstance(held, str) else held)
-            stage.replace(self.path / name)
+            write_whole(self.path / name, held, private=False)
         except OSError as error:
-            stage.unlink(missing_ok=True)
             raise OutputFailed(f"output={name!r} cannot be written: {error.strerror}") from error
 
 

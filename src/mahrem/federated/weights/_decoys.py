@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput
 from mahrem.federated.wire import Words
+from mahrem.files import check_key
 from mahrem.types import Floats, Integers
 
 
@@ -53,8 +54,7 @@ class Decoys:
     share: float = 1.0
 
     def __post_init__(self) -> None:
-        if len(self.key) < 16:
-            raise InvalidParameter(f"key={len(self.key)} bytes must have at least 16")
+        check_key("key", self.key)
         check.between(0, 10, share=self.share)
 
     def seed(self) -> int:

@@ -10,6 +10,7 @@ import tomli_w
 
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.weights._schema import SharedSchema
+from mahrem.files import write_whole
 
 
 def write_schema(schema: SharedSchema, path: Path) -> None:
@@ -20,8 +21,7 @@ def write_schema(schema: SharedSchema, path: Path) -> None:
         OutputFailed: If it cannot be written.
     """
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(tomli_w.dumps(schema.as_table()))
+        write_whole(path, tomli_w.dumps(schema.as_table()), private=False, new=True)
     except FileExistsError:
         raise InvalidParameter(f"output={path.name!r} exists; a schema is written to a new file") from None
     except OSError as error:

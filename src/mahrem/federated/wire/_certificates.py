@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import ipaddress
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.wire._keys import need_cryptography
+from mahrem.files import held_key, write_whole
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey, EllipticCurvePublicKey
@@ -23,13 +23,11 @@ NAME = "mahrem federation"
 def write_private(path: Path, content: bytes) -> None:
     """Write a new file that only its owner can read; one that is there is never written over."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_whole(path, content, new=True, durable=True)
     except FileExistsError:
         raise InvalidParameter(
             f"file={path.name!r} exists; a private file is never written over, move it away first"
         ) from None
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
 
 
 def _pem(key: Any) -> bytes:
@@ -82,12 +80,13 @@ def read_secret(path: Path) -> bytes:
 
     Raises:
         InvalidInput: If it is not there, or open to others.
+        InvalidParameter: If it is empty or too short for a key.
     """
     try:
-        mode, content = path.stat().st_mode, path.read_bytes()
+        content, exposed = held_key(path)
     except OSError as error:
         raise InvalidInput(f"key={path.name!r} cannot be read: {error.strerror}") from None
-    if os.name == "posix" and mode & 0o077:
+    if exposed:
         raise InvalidInput(f"key={path.name!r} can be read by others; chmod 600 {path.name}")
     return content
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput
 from mahrem.federated.wire._keys import derived, framed, need_cryptography
+from mahrem.files import check_key
 
-SHORTEST = 16  # bytes of a key
 NONCE = 12
 
 
@@ -39,8 +39,7 @@ class Seal:
     key: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.key) < SHORTEST:
-            raise InvalidParameter(f"key has {len(self.key)} bytes; it must have at least {SHORTEST}")
+        check_key("key", self.key)
         need_cryptography("what parties seal for each other")
 
     def secret(self, *bound: str) -> bytes:

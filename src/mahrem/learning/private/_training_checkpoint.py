@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import event_to_dict
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
+from mahrem.files import appearing
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._secret_stream import SecretStream, stream_from
 from mahrem.learning.private._training_plan import TrainingPlan
@@ -63,16 +62,8 @@ class Checkpoint:
         }
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)  # mode 0600
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    torch.save(content, stream)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                Path(name).replace(self.path)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            with appearing(self.path, durable=True) as stream:
+                torch.save(content, stream)
         except OSError as error:
             raise OutputFailed(
                 f"checkpoint={self.path.name!r} cannot be written: {error.strerror}"

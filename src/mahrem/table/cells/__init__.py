@@ -38,9 +38,23 @@ if TYPE_CHECKING:
         write_ranges,
         write_set,
     )
-    from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole
-    from mahrem.table.cells._text import as_text, mixes_zones, moments_of_text, numbers_of_text, whole_numbers
-    from mahrem.table.cells._zones import named_zone, on_this_clock, wall_clock, zone_of_offset
+    from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole, finite
+    from mahrem.table.cells._text import (
+        as_text,
+        mixes_zones,
+        moments_of_text,
+        numbers_of_text,
+        text_where_needed,
+        whole_numbers,
+    )
+    from mahrem.table.cells._zones import (
+        calendar,
+        named_zone,
+        on_this_clock,
+        wall_clock,
+        within_calendar,
+        zone_of_offset,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -60,6 +74,8 @@ __all__ = [
     "Suppressed",
     "all_whole",
     "as_text",
+    "calendar",
+    "finite",
     "mixes_zones",
     "moments_of_text",
     "named_zone",
@@ -72,8 +88,10 @@ __all__ = [
     "restore_cells",
     "restore_formulas",
     "restored_cells",
+    "text_where_needed",
     "wall_clock",
     "whole_numbers",
+    "within_calendar",
     "write_labels",
     "write_members",
     "write_prefixes",

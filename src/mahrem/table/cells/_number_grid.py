@@ -18,6 +18,12 @@ def all_whole(values: Floats) -> bool:
     return bool(np.all(values == np.floor(values)) and np.all(np.abs(values) < EXACT))
 
 
+def finite(lines: Floats) -> Floats:
+    """Give the outermost floats for lines beyond them: every value lies within, and no cell is open."""
+    largest = np.finfo(np.float64).max
+    return np.clip(lines, -largest, largest)
+
+
 @dataclass(frozen=True)
 class NumberGrid:
     """All multiples of ``mantissa * 10**exponent``.
@@ -53,9 +59,9 @@ class NumberGrid:
         return count
 
     def below(self, values: Floats) -> Floats:
-        """Give for each value the nearest line that is not above it."""
-        return self.line(self.count_below(values)) + 0.0
+        """Give for each value the nearest line that is not above it, or the lowest float there is."""
+        return finite(self.line(self.count_below(values))) + 0.0
 
     def above(self, values: Floats) -> Floats:
-        """Give for each value the nearest line that is not below it."""
+        """Give for each value the nearest line that is not below it, or the highest float there is."""
         return -self.below(-values) + 0.0

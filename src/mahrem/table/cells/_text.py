@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
+from polars import selectors
 
 from mahrem.errors import InvalidInput
 from mahrem.table.cells._number_grid import EXACT
-from mahrem.table.cells._zones import OFFSET, instants, moment_text
+from mahrem.table.cells._zones import OFFSET, instants, moment_text, seconds_off
 
 _DOTTED = r"^[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}$"
 _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
@@ -86,6 +87,16 @@ def as_text(series: pl.Series) -> pl.Series:
     if isinstance(shown.dtype, pl.Datetime):
         return moment_text(shown)
     return shown.dt.to_string() if shown.dtype == pl.Duration else shown.cast(pl.String)
+
+
+def text_where_needed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give as ISO text what files of text would refuse or blur.
+
+    That are spans of time (``PT5H``), and moments in a zone whose clocks were seconds off
+    (``+01:56:56``), as they were everywhere before 1900.
+    """
+    blurred = [column for column in frame.get_columns() if seconds_off(column)]
+    return frame.with_columns(selectors.duration().dt.to_string("iso"), *map(moment_text, blurred))
 
 
 def whole_numbers(series: pl.Series) -> pl.Series:

@@ -7,7 +7,7 @@ a clock that is put back shows an hour twice.
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,6 +19,7 @@ OFFSET = r"(?:Z|[+-](?:0[0-9]|1[0-5])(?::?[0-5][0-9](?::?[0-5][0-9])?)?)"  # beh
 _HOUR = 3600
 _PARTS = r"^([+-])([0-9]{2}):?([0-9]{2})?:?([0-9]{2})?$"
 _DAY = timedelta(days=1)
+_FIRST, _LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_999)  # noqa: DTZ001 - what clocks show
 # polars knows zones by name only; these have had no other offset for generations
 _NAMED = {
     12_600: "Asia/Tehran",
@@ -68,6 +69,18 @@ def wall_clock(moments: pl.Series) -> pl.Series:
     return moments.dt.replace_time_zone(None) if _zone(moments.dtype) is not None else moments
 
 
+def calendar(wall: pl.Series) -> pl.Series:
+    """Keep periods within the years 1 to 9999, which every reader knows: 0001 begins its decade."""
+    if isinstance(wall.dtype, pl.Datetime):
+        return wall.clip(_FIRST, _LAST)
+    return wall.clip(_FIRST.date(), _LAST.date())
+
+
+def within_calendar(moments: pl.Series) -> pl.Series:
+    """Mark days and moments that a clock shows in the years 1 to 9999."""
+    return wall_clock(moments).dt.year().is_between(1, 9999)
+
+
 def on_this_clock(wall: pl.Series, zone: str | None, *, late: bool) -> pl.Series:
     """Give the instants at which a clock in a zone shows something.
 
@@ -91,8 +104,16 @@ def _shown(wall: pl.Series, zone: str, *, late: bool) -> pl.Series:
 
 def offset_form(moments: pl.Series) -> str:
     """Give how the offset is written; clocks of the nineteenth century are seconds off."""
-    away = (moments.dt.base_utc_offset() + moments.dt.dst_offset()).dt.total_seconds()
-    return "%::z" if bool((away % 60 != 0).any()) else "%:z"
+    return "%::z" if seconds_off(moments) else "%:z"
+
+
+def seconds_off(moments: pl.Series) -> bool:
+    """Say whether a column holds moments at which the clocks of its zone were not whole minutes off."""
+    if _zone(moments.dtype) is None:
+        return False
+    known = moments.drop_nulls()  # what lies behind a missing one may be no moment at all
+    away = (known.dt.base_utc_offset() + known.dt.dst_offset()).dt.total_seconds()
+    return bool((away % 60 != 0).any())
 
 
 def moment_text(moments: pl.Series) -> pl.Series:

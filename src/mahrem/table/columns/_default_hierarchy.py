@@ -22,7 +22,7 @@ from mahrem.table.hierarchies import (
     number_leaves,
     prefix_ladder,
 )
-from mahrem.types import Floats
+from mahrem.types import Floats, Integers
 
 _BINS = 20  # at most about so many intervals at the lowest level
 _LEVELS = 4  # between the values and the root
@@ -62,7 +62,7 @@ def default_hierarchy(axis: Axis) -> Hierarchy:
             moments = domain.typed(pl.Series(_distinct(axis)))
             return _over_moments(write_ranges(moments, moments), moments)
         case Words(labels, ordered=ordered, prefixes=prefixes):
-            words = pl.Series(labels, dtype=pl.String).str.strip_chars().unique(maintain_order=True)
+            words = pl.Series(labels, dtype=pl.String)  # as they stand: a cell must hold its blanks, too
             if ordered:
                 return _over_ordinals(words)
             return _over_codes(words) if prefixes else build_tree(words, [])
@@ -86,7 +86,7 @@ def plain_hierarchy(
         case Kind.DATE:
             return _over_moments(*moment_leaves(values))
         case Kind.ORDINAL:
-            names = dict.fromkeys(name.strip() for name in order)
+            names = dict.fromkeys(order)
             return _over_ordinals(pl.Series(list(names), dtype=pl.String))
         case Kind.CODE:
             return _over_codes(distinct_text(values))
@@ -110,13 +110,20 @@ def with_default_hierarchy(axis: Axis) -> Axis:
     hierarchy = default_hierarchy(axis)
     absent = np.isnan(axis.positions)
     if isinstance(axis.domain, Words):
-        leaf = hierarchy.codes(pl.Series(axis.name, axis.domain.labels, dtype=pl.String))
+        leaf = _leaves_of(axis.domain.labels, hierarchy)
         leaves = (
             leaf[np.where(absent, 0, axis.positions).astype(np.int64)] if len(leaf) else np.zeros(len(absent))
         )
     else:
         leaves = np.searchsorted(_distinct(axis), axis.positions)
     return Axis(axis.name, np.where(absent, np.nan, leaves), Leaves(hierarchy))
+
+
+def _leaves_of(labels: Sequence[str], hierarchy: Hierarchy) -> Integers:
+    """Give the leaf of each label."""
+    leaves = pl.Series(hierarchy.labels[0], dtype=pl.String)
+    places = pl.Series(labels, dtype=pl.String).replace_strict(leaves, pl.int_range(len(leaves), eager=True))
+    return places.to_numpy() if len(places) else np.empty(0, np.int64)
 
 
 def _over_numbers(leaves: pl.Series, values: Floats, *, whole: bool) -> Hierarchy:
@@ -149,7 +156,7 @@ def _grids(values: Floats, *, whole: bool) -> list[NumberGrid]:
     low, high = float(values.min()), float(values.max())
     largest = max(abs(low), abs(high))
     width = high / _BINS - low / _BINS
-    target = max(width, 2 * float(np.spacing(largest)), _FINEST, 1.0 if whole else 0.0)
+    target = max(width, 2 * math.ulp(largest), _FINEST, 1.0 if whole else 0.0)
     exponent = math.floor(math.log10(target))
     steps = (NumberGrid(m, e) for e in (exponent - 1, exponent, exponent + 1) for m in (1, 5))
     base = next(grid for grid in steps if grid.step >= target and not (whole and grid.exponent < 0))

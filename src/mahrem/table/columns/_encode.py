@@ -7,9 +7,18 @@ import polars as pl
 
 from mahrem.errors import InvalidInput, spelled
 from mahrem.table._schema import Column, Kind
-from mahrem.table.cells import EXACT, as_text, mixes_zones, moments_of_text, numbers_of_text
+from mahrem.table.cells import (
+    EXACT,
+    as_text,
+    mixes_zones,
+    moments_of_text,
+    numbers_of_text,
+    within_calendar,
+)
 from mahrem.table.columns._axis import Axis, Leaves, Moments, Numbers, Words
 from mahrem.types import Integers, Positions
+
+DIGITS = 15  # that floats keep, whatever the number
 
 
 def encode_quasi(series: pl.Series, column: Column, *, decimal: str | None = None) -> Axis:
@@ -58,6 +67,7 @@ def number_places(series: pl.Series, name: str, decimal: str | None) -> tuple[Po
         numbers = numbers_of_text(text, decimal=decimal)
     elif text.dtype.is_numeric():
         numbers = text.cast(pl.Float64)
+        _refuse_finer_decimals(text, name)
     else:
         numbers = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(text))
     _refuse_unread(text, numbers, name, what="numeric", read_as="numbers")
@@ -74,6 +84,19 @@ def number_places(series: pl.Series, name: str, decimal: str | None) -> tuple[Po
         _refuse_large_whole(text, numbers, name)
     whole = largest < EXACT and bool(np.all(np.isnan(positions) | (positions == np.floor(positions))))
     return positions, Numbers(low, high, whole)
+
+
+def _refuse_finer_decimals(series: pl.Series, name: str) -> None:
+    """Refuse decimals that floats do not tell apart."""
+    if not isinstance(series.dtype, pl.Decimal):
+        return
+    digits = series.cast(pl.String).str.replace_all(r"^[-0.]+|[.]", "").str.strip_chars_end("0")
+    long = int((digits.str.len_chars() > DIGITS).sum())
+    if long:
+        raise InvalidInput(
+            f"column={name!r}: {long} decimals have more than {DIGITS} digits and cannot be kept apart as "
+            f"numbers; round them, or pass {spelled('kind', {name: 'categorical'})}"
+        )
 
 
 def _refuse_unread(series: pl.Series, read: pl.Series, name: str, *, what: str, read_as: str) -> None:
@@ -107,12 +130,19 @@ def moment_places(series: pl.Series, name: str) -> tuple[Positions, Moments]:
         moments = moments_of_text(text)
     elif text.dtype == pl.Datetime:
         moments = text.dt.cast_time_unit("us")
+        _refuse_finer(text, moments, name)
     elif text.dtype == pl.Date:
         moments = text
     else:
         moments = pl.Series([None], dtype=pl.Date).new_from_index(0, len(text))
     refuse_mixed_zones(text, name)
     _refuse_unread(text, moments, name, what="a date", read_as="ISO or DD.MM.YYYY dates")
+    beyond = int((~within_calendar(moments)).sum())
+    if beyond:
+        raise InvalidInput(
+            f"column={name!r}: {beyond} values lie before the year 1 or after 9999, where calendars differ; "
+            f"make them missing, or pass {spelled('kind', {name: 'categorical'})}"
+        )
     ticks = moments.to_physical().cast(pl.Int64)
     positions = _floats(ticks)
     blurred = int((ticks != ticks.cast(pl.Float64).cast(pl.Int64)).sum())
@@ -124,6 +154,18 @@ def moment_places(series: pl.Series, name: str) -> tuple[Positions, Moments]:
     if not isinstance(moments.dtype, pl.Datetime):
         return positions, Moments(*_ends(positions), "D")
     return positions, Moments(*_ends(positions), "us", moments.dtype.time_zone)
+
+
+def _refuse_finer(series: pl.Series, moments: pl.Series, name: str) -> None:
+    """Refuse moments that differ by less than cells can show."""
+    if not isinstance(series.dtype, pl.Datetime) or series.dtype.time_unit != "ns":
+        return
+    finer = int((series.to_physical() % 1000 != 0).sum())
+    if finer:
+        raise InvalidInput(
+            f"column={name!r}: {finer} of {len(moments)} moments have nanoseconds, which cells do not show; "
+            f"cut them to microseconds"
+        )
 
 
 def refuse_mixed_zones(series: pl.Series, name: str) -> None:

@@ -6,6 +6,7 @@ from datetime import time
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from polars import selectors
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, spelled
@@ -69,9 +70,11 @@ def excel_texts(path: Path) -> tuple[list[str], pl.DataFrame]:
     label = f"XLSX file {path.name!r}"
     workbook = _workbook(path, label)
     names = _header(workbook, path, Reading(), label)
-    frame = _loaded(lambda: workbook.load_sheet(0, dtypes="string").to_polars(), label)
+    frame = _loaded(lambda: workbook.load_sheet(0, schema_sample_rows=None).to_polars(), label)
     frame.columns = [str(place) for place in range(frame.width)]
-    return names, frame.select(pl.when(pl.all() != "").then(pl.all()))
+    # The library would write numbers as text with fewer digits than they have.
+    texts = frame.with_columns(selectors.float().cast(pl.String).str.strip_suffix(".0")).cast(pl.String)
+    return names, texts.select(pl.when(pl.all() != "").then(pl.all()))
 
 
 def _typed(series: pl.Series) -> pl.Series:

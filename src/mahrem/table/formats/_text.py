@@ -6,12 +6,15 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table.reading import Reading, Source, open_csv
+
+if TYPE_CHECKING:
+    from polars._typing import CsvQuoteStyle
 
 _CHUNK = 1 << 20
 
@@ -34,7 +37,8 @@ class TextFiles:
         """Write parts one after the other."""
         rows = 0
         for number, part in enumerate(parts):
-            part.write_csv(stream, separator=self.separator, include_header=number == 0)
+            style: CsvQuoteStyle = "always" if _has_blank_lines(part) else "necessary"
+            part.write_csv(stream, separator=self.separator, include_header=number == 0, quote_style=style)
             rows += part.height
         _refuse_nul(stream)
         return rows
@@ -43,12 +47,25 @@ class TextFiles:
         """Read header and cells as text."""
         with path.open(encoding="utf-8", newline="") as file:
             names = next(csv.reader(file, delimiter=self.separator))
-        return names, pl.scan_csv(
+        cells = pl.scan_csv(
             path, infer_schema=False, separator=self.separator, glob=False, new_columns=list(columns)
         )
+        if len(columns) == 1:  # where missing ones are quoted, too
+            cells = cells.select(pl.when(pl.all() != "").then(pl.all()))
+        return names, cells
 
 
 CSV, TSV = TextFiles(","), TextFiles("\t")
+
+
+def _has_blank_lines(part: pl.DataFrame) -> bool:
+    """Say whether a table of one column would have lines that readers pass over as empty."""
+    if part.width != 1:
+        return False
+    (cells,) = part.get_columns()
+    if cells.null_count():
+        return True
+    return cells.dtype == pl.String and bool((cells.str.strip_chars() == "").any())
 
 
 def _refuse_nul(stream: BinaryIO) -> None:

@@ -200,16 +200,16 @@ def prefix_hierarchy(values: pl.Series, lengths: Sequence[int]) -> Hierarchy:
 
 
 def distinct_text(values: pl.Series) -> pl.Series:
-    """Give the different values of a column as text without blanks around it, sorted; none is missing."""
+    """Give the different values of a column as text, sorted; none is missing."""
     distinct = whole_numbers(values).unique().drop_nulls()
     if distinct.dtype.is_numeric():
         return distinct.sort().cast(pl.String)
-    return as_text(distinct).str.strip_chars().unique().sort()
+    return as_text(distinct).unique().sort()
 
 
 def number_leaves(values: pl.Series, decimal: str | None) -> tuple[pl.Series, Floats]:
     """Give the different numbers of a column, as they are written and as numbers, in their order."""
-    text = distinct_text(values)
+    text = distinct_text(values).str.strip_chars().unique()
     numbers = numbers_of_text(text, decimal=decimal)
     unread = len(text) - int(numbers.is_finite().sum())
     if unread:
@@ -226,7 +226,7 @@ def moment_leaves(values: pl.Series) -> tuple[pl.Series, pl.Series]:
     if values.dtype == pl.Datetime:
         typed = values.unique().drop_nulls().sort()
         return as_text(typed), typed.dt.cast_time_unit("us")
-    text = distinct_text(values)
+    text = distinct_text(values).str.strip_chars().unique()
     moments = moments_of_text(text)
     if moments.null_count():
         raise InvalidInput(

@@ -54,7 +54,7 @@ def hierarchy_facts(hierarchy: Hierarchy, values: pl.Series | None = None) -> Hi
         return HierarchyFacts(
             levels=hierarchy.levels, leaves=hierarchy.leaves, nodes=sizes, misplaced=misplaced
         )
-    text = as_text(values).str.strip_chars()
+    text = as_text(values)
     looked_up = hierarchy.find(text.unique().drop_nulls())
     strange = looked_up.filter(pl.col("code").is_null())["leaf"]
     return HierarchyFacts(

@@ -54,6 +54,7 @@ def _delimiter(text: str) -> str:
 
 
 def _trimmed(row: list[str]) -> list[str]:
-    """Let go of empty cells at the end: spreadsheets fill short rows with them."""
-    last = max(place for place, cell in enumerate(row) if cell.strip())
-    return row[: last + 1]
+    """Let go of blanks, and of empty cells at the end: spreadsheets fill short rows with them."""
+    cells = [cell.strip() for cell in row]
+    last = max(place for place, cell in enumerate(cells) if cell)
+    return cells[: last + 1]

@@ -56,9 +56,7 @@ class Hierarchy:
             rows: The leaf, then its ancestors; rows may differ in length.
             name: What errors call the tree (a file, a column).
         """
-        paths = _unique_leaves(
-            _even([[cell.strip() for cell in row] for row in rows if any(map(str.strip, row))]), name
-        )
+        paths = _unique_leaves(_even([list(row) for row in rows if any(map(str.strip, row))]), name)
         if not paths:
             raise InvalidInput(f"{name} is empty: it needs one row per value, its ancestors after it")
         columns = list(zip(*paths, strict=True))
@@ -115,9 +113,10 @@ class Hierarchy:
     def codes(self, series: pl.Series) -> Integers:
         """Give the leaf of each value, -1 where it is missing; a value the tree does not know is an error.
 
-        Blanks around a value do not count, and ``34.0`` finds the leaf ``34`` where there is no ``34.0``.
+        Where a value is no leaf as it stands, blanks around it do not count, and ``34.0`` finds the leaf
+        ``34``.
         """
-        text = series.cast(pl.String).str.strip_chars()
+        text = series.cast(pl.String)
         known = self.find(text.unique().drop_nulls())
         strange = known.filter(pl.col("code").is_null())["leaf"]
         if len(strange):
@@ -135,15 +134,14 @@ class Hierarchy:
         """Look different values up: columns ``leaf`` (the value) and ``code``, null where it is unknown."""
         lookup = pl.DataFrame({"leaf": pl.Series(self.labels[0], dtype=pl.String)}).with_row_index("code")
         known = distinct.to_frame("leaf").join(lookup, on="leaf", how="left")
-        if known["code"].null_count() == 0:
-            return known
-        numbers = (
-            lookup.select("code", number=_plain_number("leaf")).drop_nulls().unique("number", keep="first")
-        )
-        again = known.with_columns(number=_plain_number("leaf")).join(
-            numbers, on="number", how="left", suffix="_number"
-        )
-        return again.select("leaf", code=pl.coalesce("code", "code_number"))
+        bare = pl.col("leaf").str.strip_chars()
+        for reading in (bare, _plain_number(bare)):
+            if known["code"].null_count() == 0:
+                break
+            leaves = lookup.select("code", read=reading).drop_nulls().unique("read", keep="first")
+            again = known.with_columns(read=reading).join(leaves, on="read", how="left", suffix="_read")
+            known = again.select("leaf", code=pl.coalesce("code", "code_read"))
+        return known
 
     def cells(self, level: int) -> pl.Series:
         """Give what the nodes of a level are published as.
@@ -287,5 +285,5 @@ def _by_appearance(codes: Integers) -> Integers:
     return rank[codes]
 
 
-def _plain_number(name: str) -> pl.Expr:
-    return pl.when(pl.col(name).str.contains(_PLAIN_NUMBER)).then(pl.col(name)).cast(pl.Float64, strict=False)
+def _plain_number(text: pl.Expr) -> pl.Expr:
+    return pl.when(text.str.contains(_PLAIN_NUMBER)).then(text).cast(pl.Float64, strict=False)

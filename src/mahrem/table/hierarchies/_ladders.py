@@ -15,6 +15,8 @@ from mahrem.table.cells import (
     EXACT,
     NumberGrid,
     all_whole,
+    calendar,
+    finite,
     on_this_clock,
     wall_clock,
     write_labels,
@@ -45,7 +47,7 @@ def build_tree(leaves: pl.Series, ladder: Sequence[pl.Series]) -> Hierarchy:
     if len(leaves) == 0:
         return Hierarchy.from_rows([["", ROOT]])
     frame = pl.DataFrame(
-        [leaves.str.strip_chars().alias("0"), *(r.alias(str(i)) for i, r in enumerate(ladder, 1))]
+        [leaves.alias("0"), *(rung.alias(str(level)) for level, rung in enumerate(ladder, 1))]
     )
     frame = frame.unique("0", keep="first", maintain_order=True)
     return Hierarchy.from_columns([*frame.get_columns(), pl.Series([ROOT]).new_from_index(0, frame.height)])
@@ -66,7 +68,7 @@ def _intervals(values: Floats, grid: NumberGrid) -> pl.Series:
         number = pl.Series(values).cast(pl.Int64)
         return write_ranges(number, number)
     count = grid.count_below(values)
-    low, high = grid.line(count) + 0.0, grid.line(count + 1) + 0.0
+    low, high = finite(grid.line(count)) + 0.0, finite(grid.line(count + 1)) + 0.0
     if grid.exponent >= 0 and bool(np.all(np.maximum(np.abs(low), np.abs(high)) < EXACT)):
         return write_ranges(
             pl.Series("low", low).cast(pl.Int64), pl.Series("high", high).cast(pl.Int64) - int(whole)
@@ -95,12 +97,12 @@ def moment_ladder(moments: pl.Series, units: Sequence[str]) -> list[pl.Series]:
 
 def _periods(moments: pl.Series, every: str) -> pl.Series:
     wall = wall_clock(moments)
-    first = wall.dt.truncate(every)
-    following = first.dt.offset_by(every)
+    begin = wall.dt.truncate(every)
+    first, following = calendar(begin), begin.dt.offset_by(every)
     if not isinstance(moments.dtype, pl.Datetime):
-        return write_ranges(first, following.dt.offset_by("-1d"))
+        return write_ranges(first, calendar(following.dt.offset_by("-1d")))
     seconds = bool((wall.dt.truncate("1s") == wall).all())
-    last, zone = following.dt.offset_by("-1s" if seconds else "-1us"), moments.dtype.time_zone
+    last, zone = calendar(following.dt.offset_by("-1s" if seconds else "-1us")), moments.dtype.time_zone
     return write_ranges(on_this_clock(first, zone, late=False), on_this_clock(last, zone, late=True))
 
 

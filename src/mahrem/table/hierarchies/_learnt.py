@@ -75,7 +75,7 @@ def learn_hierarchy(
     goal = target if isinstance(target, Target) else number_target(target)
     seen = majority_targets(values, goal, smoothing=smoothing, minimum_count=minimum_count)
     if leaves is not None:
-        seen = _over(seen, distinct_text(leaves), goal)
+        seen = _over(seen, distinct_text(leaves).str.strip_chars().unique().sort(), goal)
     if len(seen.values) == 0:
         return build_tree(seen.values, [])
     levels = _nested(seen, bins)

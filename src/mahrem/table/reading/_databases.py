@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, InvalidParameter, shorten
+from mahrem.files import StageFolder
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._reading import Reading, Source, name_columns
 
@@ -60,14 +61,15 @@ def duckdb_reader(path: Path, *, alone: bool = False) -> Iterator[tuple[duckdb.D
     except ImportError:
         raise extra("sql", needed_for="DuckDB files") from None
     label = f"DuckDB file {path.name!r}"
-    try:
-        connection = duckdb.connect(str(path), read_only=True, config=_limits(alone=alone))
-    except duckdb.Error as error:
-        raise InvalidInput(
-            f"{label} cannot be opened ({type(error).__name__}); is it broken, or open in another program?"
-        ) from None
     telling = (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)
-    with connection:
+    with ExitStack() as stack:
+        scratch = stack.enter_context(StageFolder(Path(tempfile.gettempdir()), "duckdb"))
+        try:
+            connection = duckdb.connect(str(path), read_only=True, config=_limits(scratch.path, alone=alone))
+        except duckdb.Error as error:
+            why = f"({type(error).__name__}); is it broken, or open in another program?"
+            raise InvalidInput(f"{label} cannot be opened {why}") from None
+        stack.enter_context(connection)
         try:
             yield connection, label
         except duckdb.Error as error:
@@ -76,14 +78,9 @@ def duckdb_reader(path: Path, *, alone: bool = False) -> Iterator[tuple[duckdb.D
             raise _refused_query(label, type(error).__name__, words, limits) from None
 
 
-def _limits(*, alone: bool) -> dict[str, str | bool | int | float | list[str]]:
-    if not alone:
-        return {}
-    return {
-        "enable_external_access": "false",
-        "lock_configuration": "true",
-        "temp_directory": str(Path(tempfile.gettempdir()) / "duckdb"),  # nothing is left beside the file
-    }
+def _limits(scratch: Path, *, alone: bool) -> dict[str, str | bool | int | float | list[str]]:
+    closed = {"enable_external_access": "false", "lock_configuration": "true"} if alone else {}
+    return {**closed, "temp_directory": str(scratch)}  # the last: what is locked before cannot be said
 
 
 def _answer(connection: duckdb.DuckDBPyConnection, reading: Reading, label: str) -> pa.Table:

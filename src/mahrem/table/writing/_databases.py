@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter, OutputFailed
+from mahrem.files import StageFolder, move_new
 from mahrem.table.reading import NESTED, connection_reason, is_postgresql, postgresql_driver, quoted
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def _write_duckdb(frame: pl.DataFrame, path: Path, table: tuple[str, ...], *, re
             with duckdb.connect(str(path)) as connection:
                 _fill_duckdb(connection, frame, table, replace=replace)
         else:
-            with tempfile.TemporaryDirectory(prefix=".mahrem-", dir=path.parent) as folder:  # private
-                fresh = Path(folder) / path.name
+            with StageFolder(path.parent) as stage:
+                fresh = stage.path / path.name
                 with duckdb.connect(str(fresh)) as connection:
                     _fill_duckdb(connection, frame, table, replace=replace)
                 fresh.chmod(0o600)
-                fresh.rename(path)
+                move_new(fresh, path)
     except (duckdb.CatalogException, duckdb.BinderException):
         raise InvalidParameter(
             f"table={'.'.join(table)!r} cannot be made in the DuckDB file {path.name!r}; is the "

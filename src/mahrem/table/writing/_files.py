@@ -12,7 +12,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter
 from mahrem.table._formats import FORMATS
 from mahrem.table._staged import appearing
-from mahrem.table.cells import neutralise_formulas, neutralise_names
+from mahrem.table.cells import neutralise_formulas, neutralise_names, text_where_needed
 from mahrem.table.reading import CONTROL, NESTED
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def write_table(frame: pl.DataFrame, path: Path, format: str = "csv") -> None:  
     if not frame.width:
         raise InvalidParameter("a table without columns cannot be written")
     if FORMATS[format].spreadsheets:
-        _refuse_unwritable(frame.schema, format)
-        frame = neutralise_formulas(frame)
+        refuse_unwritable(frame.schema, format)
+        frame = neutralise_formulas(text_where_needed(frame))
     with appearing(Path(path)) as stream:
         FORMATS[format].load().write(frame, stream, Path(path).parent)
 
@@ -58,8 +58,8 @@ def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: str = "csv") 
         raise InvalidParameter("a table without columns cannot be written")
     rows: Iterator[pl.DataFrame] = chain([first], stream_of)
     if FORMATS[format].spreadsheets:
-        _refuse_unwritable(first.schema, format)
-        rows = map(neutralise_formulas, rows)
+        refuse_unwritable(first.schema, format)
+        rows = (neutralise_formulas(text_where_needed(part)) for part in rows)
     with appearing(Path(path)) as stream:
         return FORMATS[format].load().write_parts(rows, stream, Path(path).parent)
 
@@ -69,8 +69,8 @@ def exported_names(names: Sequence[str], format: str) -> list[str]:  # noqa: A00
     return neutralise_names(names) if FORMATS[format].spreadsheets else list(names)
 
 
-def _refuse_unwritable(schema: Mapping[str, pl.DataType], format: str) -> None:  # noqa: A002 - the same
-    """Refuse columns that text cannot hold."""
+def refuse_unwritable(schema: Mapping[str, pl.DataType], format: str) -> None:  # noqa: A002 - the same
+    """Refuse columns that a format of text cannot hold."""
     for name, dtype in schema.items():
         if isinstance(dtype, NESTED):
             raise InvalidParameter(

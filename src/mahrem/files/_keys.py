@@ -1,0 +1,102 @@
+"""Keys in files: made whole at once, readable by their owner alone, never short."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+from mahrem.errors import InvalidParameter, OutputFailed, PrivacyWarning
+from mahrem.files._appearing import write_whole
+
+SHORTEST_KEY = 16  # bytes
+_LENGTH = 32  # of those made here
+
+
+def check_key(name: str, key: bytes) -> bytes:
+    """Refuse a key that could be guessed.
+
+    Example:
+        >>> check_key("key", b"")
+        Traceback (most recent call last):
+            ...
+        mahrem.errors.InvalidParameter: key has 0 bytes; it must have at least 16
+    """
+    if len(key) < SHORTEST_KEY:
+        raise InvalidParameter(f"{name} has {len(key)} bytes; it must have at least {SHORTEST_KEY}")
+    return key
+
+
+def held_key(path: Path) -> tuple[bytes, bool]:
+    """Read a key, and say whether others can get at it too.
+
+    Raises:
+        OSError: If the file cannot be read.
+        InvalidParameter: If the key is empty or short.
+    """
+    with path.open("rb") as stream:
+        mode = os.fstat(stream.fileno()).st_mode
+        key = stream.read()
+    exposed = os.name == "posix" and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
+    return check_key(f"key file={path.name!r}", key), exposed
+
+
+def read_key(path: Path) -> bytes:
+    """Read a key; one that others can read gets a ``PrivacyWarning``."""
+    path = Path(path)
+    try:
+        key, exposed = held_key(path)
+    except OSError as error:
+        raise InvalidParameter(
+            f"key file={path.name!r} cannot be read ({_reason(error)}); make one with make_key"
+        ) from None
+    if exposed:
+        warnings.warn(
+            f"key file={path.name!r} can be read by others, who could then make the same pseudonyms; "
+            f"use chmod 600",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+    return key
+
+
+def make_key(path: Path) -> bytes:
+    """Make a random key of 32 bytes in a new file that only its owner can read; never overwrites.
+
+    Guarantees:
+        - The file holds all of the key or is not there, at every moment; then the disk has it.
+    """
+    key, path = secrets.token_bytes(_LENGTH), Path(path)
+    try:
+        write_whole(path, key, new=True, durable=True)
+    except FileExistsError:
+        raise InvalidParameter(
+            f"key file={path.name!r} is already there; a lost key cannot be made again"
+        ) from None
+    except OSError as error:
+        raise OutputFailed(f"key file={path.name!r} could not be written ({_reason(error)})") from None
+    return key
+
+
+def shared_key(path: Path) -> bytes:
+    """Read a key, made when it is first needed.
+
+    Guarantees:
+        - Processes that come at the same time get the same key.
+
+    Raises:
+        OSError: If it can be neither read nor written.
+        InvalidParameter: If it is empty or short.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(FileExistsError):  # another process was quicker; its key is as good
+            write_whole(path, secrets.token_bytes(_LENGTH), new=True, durable=True)
+    return held_key(path)[0]
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else type(error).__name__
