@@ -10,6 +10,7 @@ not be, or were refused. What is wrong is made smaller and printed; the exit cod
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import tempfile
@@ -102,7 +103,8 @@ def main() -> int:
         os.environ["MAHREM_STATE"] = f"{folder}/state"
         seeds = range(asked.seed, asked.seed + asked.tables)
         print(f"seed {asked.seed}, up to {asked.tables:,} tables", flush=True)
-        campaign.run(seeds, seconds=asked.seconds, folder=Path(folder) / "case")
+        with contextlib.suppress(KeyboardInterrupt):  # what was counted until then is told
+            campaign.run(seeds, seconds=asked.seconds, folder=Path(folder) / "case")
     tabulate(campaign)
     took = time.monotonic() - began
     counted = ", ".join(f"{times:,} {outcome}" for outcome, times in campaign.totals().most_common())

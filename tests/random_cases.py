@@ -85,7 +85,7 @@ def random_case(seed: int) -> Case:
     """Make the case of a seed."""
     rng = random.Random(seed)
     count = rng.choice([1, 2, 3, 5, 8, 13, 20, 30, 45])
-    method = rng.choice(list(METHODS))
+    method = rng.choice([*METHODS, "auto"])
     present = rng.random() < 0.12 and (method in FULL_DOMAIN or rng.random() < 0.5)
     if present and method not in FULL_DOMAIN:
         method = "mondrian"
@@ -96,7 +96,7 @@ def random_case(seed: int) -> Case:
     columns.append(_Column("person", pl.String, lambda: f"P{rng.randrange(people)}"))
     rows = [{column.name: column.draw(rng) for column in columns} | {"tag": place} for place in range(count)]
     types = {column.name: column.type for column in columns} | {"tag": pl.Int64}
-    settings = _settings(rng, method, [column.name for column in quasi], sensitive, present=present)
+    settings = _settings(rng, method, quasi, sensitive, present=present)
     trees = {column.name: column.tree for column in [*quasi, *sensitive] if column.tree}
     settings |= {"order": orders} if (orders := {c.name: c.order for c in columns if c.order}) else {}
     kinds = {column.name: column.kind for column in columns if column.kind}
@@ -201,9 +201,10 @@ def _sensitive(rng: random.Random, name: str) -> _Column:
 
 
 def _settings(
-    rng: random.Random, method: str, quasi: list[str], sensitive: list[_Column], *, present: bool
+    rng: random.Random, method: str, quasi: list[_Column], sensitive: list[_Column], *, present: bool
 ) -> dict[str, Any]:
-    said: dict[str, Any] = {"quasi": quasi, "insensitive": ["note", "tag"], "method": method, "html": False}
+    names = [column.name for column in quasi]
+    said: dict[str, Any] = {"quasi": names, "insensitive": ["note", "tag"], "method": method, "html": False}
     said["k"] = rng.choice([1, 2, 2, 3, 3, 5])
     said["identifier" if rng.random() < 0.8 else "subject"] = "person"
     said["missing"] = rng.choice(["category", "category", "suppress", "drop", "drop-any"])
@@ -227,15 +228,23 @@ def _presence(rng: random.Random) -> dict[str, Any]:
     return said | ({"known_absence": rng.choice(["allowed", "refused"])} if rng.random() < 0.3 else {})
 
 
-def _cells(rng: random.Random, method: str, quasi: list[str]) -> dict[str, Any]:
+def _cells(rng: random.Random, method: str, quasi: list[_Column]) -> dict[str, Any]:
     said: dict[str, Any] = {"bounds": rng.choice(["grid", "grid", "exact"]), "seed": rng.randrange(100)}
     if method not in FULL_DOMAIN:
         said["strategy"] = rng.choice(["strict", "strict", "relaxed"])
         said["cells"] = rng.choice(["text"] * 6 + ["pairs", "midpoint"])
         if rng.random() < 0.1:
             said["jitter"] = 0.2
+        numbers = [column for column in quasi if column.type in {pl.Int64, pl.Float64} and not column.tree]
+        for column in numbers:
+            if rng.random() < 0.2:
+                said.setdefault(rng.choice(["top", "bottom"]), {})[column.name] = float(column.value())
+            if rng.random() < 0.1:
+                said.setdefault("grid", {})[column.name] = rng.choice([0.5, 2, 10])
     if rng.random() < 0.1:
-        said["suppress"] = [rng.choice(quasi)]
+        said["suppress"] = [rng.choice(quasi).name]
+    if rng.random() < 0.1:
+        said["weights"] = {rng.choice(quasi).name: 3.0}
     return said
 
 

@@ -148,19 +148,24 @@ class SlowSearch:
     def left(self, classes: Sequence[Class], *, by_halves: bool = False) -> list[Class]:
         """Take classes away until all that are left stand in the table that they make."""
         kept = list(classes)
-        while True:
+        while kept and not self.hopeless(kept):
             refused = [rows for rows, may in zip(kept, self.stands(kept, kept), strict=True) if not may]
             if not refused:
                 return kept
             if by_halves:
                 refused = sorted(refused, key=self.size)[: (len(refused) + 1) // 2]
             kept = [rows for rows in kept if rows not in refused]
+        return kept
+
+    def hopeless(self, kept: list[Class]) -> bool:
+        """More than four times the limit is left out: no refused class will change that."""
+        return self.budget > 0 and self._refused(kept, []) > 4 * self.budget
 
     def reconsidered(self, wanted: list[Class]) -> list[Class]:
         """Let refused classes in again as long as that shows more rows."""
         starts = self.left(wanted), self.left(wanted, by_halves=True)
         kept = max(starts, key=lambda classes: sum(map(self.size, classes)))
-        while True:
+        while not self.hopeless(kept):
             others = [rows for rows in wanted if rows not in kept]
             back = [rows for rows, may in zip(others, self.stands(others, kept), strict=True) if may]
             back.sort(key=self.size, reverse=True)

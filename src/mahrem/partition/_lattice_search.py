@@ -28,6 +28,7 @@ from mahrem.types import Labels, Mask, Points, Sizes
 Node = tuple[int, ...]  # a level for every column
 
 _ROUNDING = 1e-9
+_BEYOND = 4  # times the rows that may be suppressed: what leaves out more is not hoped to come back
 
 
 class TimeIsUp(Exception):
@@ -138,7 +139,8 @@ class Search:
         if self._of_absent is not None and not admits_together(labels, sizes == 0, self._of_absent):
             return Judged(large, stands=False)
         if self._relative:
-            shown = standing_classes(labels, sizes, large, self.admits)  # type: ignore[arg-type]
+            most = _BEYOND * self.budget
+            shown = standing_classes(labels, sizes, large, self.admits, most=most)  # type: ignore[arg-type]
         else:
             shown = admitted_classes(labels, large, self.admits)
         return self._with_the_rest(labels, sizes, shown)

@@ -46,12 +46,14 @@ class _Classes:
     sizes: Sizes  # (c,) rows of each class that count
     wanted: Mask
     judge: Callable[[Mask], Mask]
+    fewest: int  # with fewer rows there is no need to go on
 
     @classmethod
-    def of(cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) -> _Classes:
+    def of(cls, labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission, most: int | None) -> _Classes:
         numbers = np.append(np.where(wanted, np.cumsum(wanted) - 1, -1), -1)  # the last place is label -1
         grouped = arrays.rows_by_label(numbers[labels], int(wanted.sum()))
-        return cls(labels, sizes, wanted, admits.judges_again(*grouped))
+        fewest = 0 if most is None else int(sizes.sum()) - most
+        return cls(labels, sizes, wanted, admits.judges_again(*grouped), fewest)
 
     def admitted_among(self, left: Mask) -> Mask:
         """Say which classes are admitted in the table that some of them make."""
@@ -63,9 +65,12 @@ class _Classes:
         return int(self.sizes[left].sum())
 
     def thinned(self, left: Mask, *, by_halves: bool = False) -> Mask:
-        """Take refused classes away until all that are left stand; by halves, the smallest first."""
+        """Take refused classes away until all that are left stand; by halves, the smallest first.
+
+        What has too few rows is given as it is when that is seen.
+        """
         left = left.copy()
-        while left.any():
+        while left.any() and self.rows(left) >= self.fewest:
             refused = np.flatnonzero(left & ~self.admitted_among(left))
             if not len(refused):
                 break
@@ -99,10 +104,12 @@ def classes_left(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) 
         - Every class that is left is admitted among the rows of those that are left.
         - Nothing is left that was not wanted.
     """
-    return _Classes.of(labels, sizes, wanted, admits).thinned(wanted)
+    return _Classes.of(labels, sizes, wanted, admits, None).thinned(wanted)
 
 
-def standing_classes(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission) -> Mask:
+def standing_classes(
+    labels: Labels, sizes: Sizes, wanted: Mask, admits: Admission, *, most: int | None = None
+) -> Mask:
     """Give classes that keep the promise in the table that they make, and reconsider those refused.
 
     First all that are wanted are thinned out until the rest stands, once taking away all that is refused in
@@ -116,17 +123,19 @@ def standing_classes(labels: Labels, sizes: Sizes, wanted: Mask, admits: Admissi
         sizes: ``(c,)`` rows of each class that count.
         wanted: ``(c,)`` classes that may be shown.
         admits: Judges them.
+        most: When more rows than these are left out, the caller does not mind whether the rest stands.
 
     Guarantees:
-        - Every class that is left is admitted among the rows of those that are left.
+        - Every class that is left is admitted among the rows of those that are left, unless more than ``most``
+          rows are left out.
         - No fewer rows are shown than without reconsidering.
     """
-    classes = _Classes.of(labels, sizes, wanted, admits)
+    classes = _Classes.of(labels, sizes, wanted, admits, most)
     left = classes.thinned(wanted)
     if left.sum() == wanted.sum():
         return left
     left = max(left, classes.thinned(wanted, by_halves=True), key=classes.rows)
-    while (grown := classes.grown(left)) is not None:
+    while classes.rows(left) >= classes.fewest and (grown := classes.grown(left)) is not None:
         left = grown
     return left
 

@@ -111,7 +111,7 @@ class Policy:
         example="everybody.csv",
     )
     known_absence: Literal["refused", "allowed"] | None = _promise(
-        read=text, choices=lambda: ("refused", "allowed"), metavar="KIND", on_page=False, example="allowed"
+        read=text, choices=lambda: ("refused", "allowed"), metavar="KIND", example="allowed"
     )  # of people who fit no published class, under delta_presence; not said: refused
     fraction: float | None = _promise(
         read=number.within(0, 1), metavar="0..1", on_spark=True, example=0.1
