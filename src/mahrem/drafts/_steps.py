@@ -74,7 +74,7 @@ class Choice:
             found = self._safe(None)
             if found is None:
                 raise Infeasible("minimality_safe: no classes of quasi-identifiers alone keep the promise")
-            return _noted(found[1], Note("warning.classes_alone", {"k": found[0]}))
+            return self._noted_alone(found[1])
         return self._cheapest()
 
     def _cheapest(self) -> Draft:
@@ -89,7 +89,17 @@ class Choice:
             usual = self._usual()
             if self._loss(safe) > (1 + DEARER) * self._loss(usual) + 1e-12:
                 return _noted(usual, Note("warning.classes_costly", {"share": DEARER}))
-        return _noted(safe, Note("warning.classes_alone", {"k": k}))
+        return self._noted_alone(safe)
+
+    def _noted_alone(self, draft: Draft) -> Draft:
+        """Say that values had no say; of the step only what the smallest class shows to everybody."""
+        labels, people = _looks(draft)[: self.prepared.taking_part], self.prepared.subjects
+        shown = labels >= 0
+        whose = np.arange(len(labels)) if people is None else people[: len(labels)]
+        sizes = people_per_class(labels[shown], whose[shown], int(labels.max(initial=-1)) + 1)
+        return _noted(
+            draft, Note("warning.classes_alone", {"k": int(sizes[sizes > 0].min(initial=len(labels)))})
+        )
 
     def _usual(self) -> Draft:
         """Let every promise decide; beyond the first step only for what no single class shows."""
