@@ -40,24 +40,20 @@ def test_safe_classes_are_those_of_the_quasi_identifiers_alone(method: str) -> N
     safe = mh.anonymize(source, **ROLES, k=3, l=2, method=method, minimality_safe=True, seed=1)
     note = noted(safe)
     assert note["code"] == "warning.classes_alone"
-    k = note["values"]["k"]
-    alone = mh.anonymize(
-        source.drop("ill"), quasi=["age", "sex"], k=k, method=method, seed=1, html=False
-    )  # whoever plays the method again, without anybody's illness
-    assert safe.table.select("age", "sex").rows() == alone.table.rows()
-    for finer in (step for step in ladder(3, k) if step < k):  # and every finer step would break the promise
-        shown = mh.anonymize(
-            source.drop("ill"), quasi=["age", "sex"], k=finer, method=method, seed=1, html=False
-        ).table.with_columns(source["ill"])
-        found = mh.audit(shown, quasi=["age", "sex"], sensitive="ill", k=3, l=2)
-        assert not found.holds
+    for k in ladder(3, note["values"]["k"]):  # whoever plays the method again, without anybody's illness
+        alone = mh.anonymize(
+            source.drop("ill"), quasi=["age", "sex"], k=k, method=method, seed=1, html=False
+        ).table
+        if mh.audit(alone.with_columns(source["ill"]), quasi=["age", "sex"], sensitive="ill", k=3, l=2).holds:
+            break  # the first step that keeps the promise
+    assert safe.table.select("age", "sex").rows() == alone.rows()
 
 
 def test_the_whole_table_may_be_the_first_step_that_holds() -> None:
     tiny = pl.DataFrame({"a": [1] * 3 + [2] * 4, "s": ["hiv"] * 3 + ["flu", "cold", "ms", "flu"]})
     release = mh.anonymize(tiny, quasi="a", sensitive="s", k=2, l=2)
     assert set(release.table["a"]) == {"[1, 2]"}
-    assert noted(release) | {"values": None} == {"code": "warning.classes_alone", "values": None}
+    assert noted(release) == {"code": "warning.classes_alone", "values": {"k": 7}}
     (tried,) = (f for f in release.report["red_team"]["findings"] if f["attack"] == "minimality")
     assert (tried["successes"], tried["trials"]) == (
         3,
@@ -76,7 +72,7 @@ def test_without_being_asked_it_may_cost_five_percent() -> None:
     assert noted(off)["code"] == "warning.classes_by_values"
     cheap = patients(400, seed=1, skewed=False)
     free = mh.anonymize(cheap, **ROLES, k=12, l=2)
-    assert noted(free) == {"code": "warning.classes_alone", "values": {"k": 12}}
+    assert noted(free)["code"] == "warning.classes_alone"
     assert free.table.equals(mh.anonymize(cheap, **ROLES, k=12, l=2, minimality_safe=False).table)
 
 

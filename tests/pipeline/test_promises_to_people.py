@@ -170,6 +170,21 @@ def test_so_many_people_share_every_trajectory(tmp_path: Path, subject: str | No
     assert not by_hand.holds
 
 
+def test_a_later_batch_keeps_trajectories_or_is_refused(tmp_path: Path) -> None:
+    said: dict[str, Any] = {"quasi": "age", "sensitive": "ill", "rest": "drop", "k": 3, "l": 2}
+    mh.anonymize(
+        visits(300, seed=1), **said, pseudonym={"who": KEY}, trajectory_k=3, output=tmp_path / "first"
+    )
+    batch = visits(300, seed=1)
+    untied = mh.apply(tmp_path / "first", batch)
+    assert "who" not in untied.table.columns  # without the key no row is tied to another
+    tied = mh.apply(tmp_path / "first", batch, pseudonym={"who": KEY})
+    assert tied.report["promises"][-1]["holds"]
+    alone = pl.concat([batch, batch.head(1).sample(40, with_replacement=True)])  # nobody has so many rows
+    with pytest.raises(Infeasible, match="trajectory"):
+        mh.apply(tmp_path / "first", alone, pseudonym={"who": KEY})
+
+
 def test_a_trajectory_that_cannot_be_shared_is_refused() -> None:
     rows = [
         ("a", 1),

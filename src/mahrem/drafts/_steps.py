@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mahrem.disclosed import of_crowd, published
+from mahrem.disclosed import published
 from mahrem.drafts._method import admission, partition_rows
 from mahrem.drafts._prepare import Prepared, people_taking_part
 from mahrem.errors import Infeasible
@@ -75,7 +75,7 @@ class Choice:
             found = self._safe(None)
             if found is None:
                 raise Infeasible("minimality_safe: no classes of quasi-identifiers alone keep the promise")
-            return _noted(found[1], Note("warning.classes_alone", {"k": of_crowd(found[0])}))
+            return self._noted_alone(found[1])
         return self._cheapest()
 
     def _cheapest(self) -> Draft:
@@ -90,7 +90,16 @@ class Choice:
             usual = self._usual()
             if self._loss(safe) > (1 + DEARER) * self._loss(usual) + 1e-12:
                 return _noted(usual, Note("warning.classes_costly", {"share": published(DEARER)}))
-        return _noted(safe, Note("warning.classes_alone", {"k": of_crowd(k)}))
+        return self._noted_alone(safe)
+
+    def _noted_alone(self, draft: Draft) -> Draft:
+        """Say that values had no say; of the step only what the smallest class shows to everybody."""
+        labels, people = _looks(draft)[: self.prepared.taking_part], self.prepared.subjects
+        shown = labels >= 0
+        whose = np.arange(len(labels)) if people is None else people[: len(labels)]
+        sizes = people_per_class(labels[shown], whose[shown], int(labels.max(initial=-1)) + 1)
+        smallest = int(sizes[sizes > 0].min(initial=len(labels)))
+        return _noted(draft, Note("warning.classes_alone", {"k": published(smallest)}))
 
     def _usual(self) -> Draft:
         """Let every promise decide; beyond the first step only for what no single class shows."""

@@ -89,7 +89,9 @@ DELTA_PRESENCE = replace(
     ),
     on_spark=False,
 )
-TRAJECTORY_K = replace(model_setting("trajectory_k", whole.within(1, MOST), "N", example=5), on_spark=False)
+TRAJECTORY_K = replace(
+    model_setting("trajectory_k", whole.within(1, MOST), "N", example=5), on_spark=False, on_page=False
+)
 
 MODELS: Entries[ModelEntry] = Entries(
     "mahrem.models",
