@@ -108,7 +108,7 @@ class Ledger:
                 "these data have paid from another ledger on this machine; for the people in them, what both "
                 "spend adds up",
                 PrivacyWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return cls(store)
 

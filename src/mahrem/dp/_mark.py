@@ -54,7 +54,7 @@ def set_mark(key: bytes, sequence: int, seal: str) -> None:
             f"how far the ledger has come cannot be noted on this machine ({error.strerror}), so an old copy "
             f"put back would not be noticed; name a folder in MAHREM_STATE",
             PrivacyWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from mahrem.pipeline._known_people import members_among, people_of, refuse_other
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
     RECIPE,
+    OwnClaims,
     Policy,
     check_hashes,
     find_data,
@@ -28,6 +28,7 @@ from mahrem.release import (
     named_folder,
     own_pseudonyms,
     policy_from,
+    read_own_claims,
     read_policy,
     read_recipe,
     reading_of,
@@ -135,11 +136,14 @@ def _open(
 ) -> _Opened:
     folder = named_folder(release)
     given, roles, hierarchies = release, policy_from(policy, settings), dict[str, Hierarchy]()
+    claims: OwnClaims | None = None
     if folder is not None:
         if not is_release(folder) and not (folder / "policy.toml").is_file():
             name = folder.resolve().name
             raise InvalidParameter(f"release={name!r} is a folder but not a release; give its data file")
-        check_hashes(folder)
+        if not is_release(folder):
+            check_hashes(folder)
+        claims = read_own_claims(folder)
         given = find_data(folder)
         if (folder / SYNTHESIS).is_file():
             tables = either("attack_synthetic(…, members=…, holdout=…)", "--original and --holdout")
@@ -147,8 +151,8 @@ def _open(
                 f"release={folder.resolve().name!r} holds made-up rows: attack it with what they were made "
                 f"from and real rows that had no part in it: {tables}"
             )
-        if policy is None:
-            roles = policy_from(None, {**_own_roles(folder), **_given(settings)})
+        if policy is None and claims is not None:
+            roles = policy_from(None, {**_own_roles(folder, claims), **_given(settings)})
         if (folder / RECIPE).is_file():
             hierarchies = dict(read_recipe(folder).hierarchies)
     hierarchies |= hierarchies_of(roles)
@@ -159,7 +163,9 @@ def _open(
         )
     check.columns_exist([*roles.quasi, *roles.sensitive], source.columns)
     shown = source.scan(source.columns)
-    frame = shown.with_columns(restored_cells(shown.collect_schema())).collect()
+    if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
+        shown = shown.with_columns(restored_cells(shown.collect_schema()))
+    frame = shown.collect()
     published = read_published(
         frame,
         quasi=roles.quasi,
@@ -185,22 +191,17 @@ def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if value is not None}
 
 
-def _own_roles(folder: Path) -> dict[str, Any]:
+def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
     """Give the roles and promises a release of ours was made with, under its published names."""
-    own = read_policy(folder / "policy.toml")
-    shown = json.loads((folder / "report.json").read_text(encoding="utf-8"))["published"]
-    if shown["quasi"] != list(own["quasi"]):
+    own = claims.settings
+    if own["quasi"] != read_policy(folder / "policy.toml")["quasi"]:
         raise InvalidParameter(
             "this release shows its quasi-identifiers in other columns (cells='pairs'); "
             f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
             f"{spelled('quasi')}"
         )
-    renamed = dict(zip(own.get("sensitive", {}), shown["sensitive"], strict=True))
-    roles: dict[str, Any] = {
-        key: own[key] for key in ("k", "l", "l_kind", "c", "decimal", "subject") if key in own
-    }
-    roles["quasi"] = shown["quasi"]
-    roles["sensitive"] = {renamed[name]: models for name, models in own.get("sensitive", {}).items()}
+    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject")
+    roles = {key: own[key] for key in named if key in own}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

@@ -191,7 +191,7 @@ def _learn(
             f"the hierarchy of {name!r} is learnt from the table itself: its groups tell something of the "
             f"target's shares; learn it from public data ({spelled('learn_from')}) to avoid that",
             PrivacyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     lessons = lessons.with_columns(_typed(lessons[name], policy))
     leaves = _typed(values, policy).to_frame()

@@ -143,9 +143,9 @@ def _check_promises(
         name = "delta-presence-shown" if settings.get("known_absence") == "allowed" else "delta-presence"
         wanted.append((name, None, presence[1]))
     told = [(promise["model"], promise["column"], promise["wanted"]) for promise in report["promises"]]
-    names: Mapping[str | None, str | None] = {None: None} | dict(published.items())
     for model, column, figure in wanted:
-        if not {(model, column, figure), (model, names.get(column), figure)} & set(told):
+        names = {column, None if column is None else published.get(column)}
+        if not {(model, name, figure) for name in names} & set(told):
             raise _tampered(folder, f"{REPORT} does not tell what {POLICY} promises: {model}")
     if not wanted:
         raise _tampered(folder, f"{POLICY} promises nothing")
