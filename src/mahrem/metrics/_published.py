@@ -89,10 +89,10 @@ def _losses(cells: pl.Series) -> tuple[Floats, Floats, Mask]:
     iloss = ncp.copy()
     exact = ~hidden
     if ranged.any():
-        width = high[ranged] - low[ranged]
-        span = high[ranged].max() - low[ranged].min()
+        width = high[ranged] / 2 - low[ranged] / 2  # halves, so that no difference overflows
+        span = high[ranged].max() / 2 - low[ranged].min() / 2
         ncp[ranged] = iloss[ranged] = width / span if span > 0 else 0.0
-        exact[ranged] = width == 0
+        exact[ranged] = high[ranged] == low[ranged]
     words = np.flatnonzero(~ranged & ~hidden & cells.is_not_null().to_numpy())
     parsed = [read_cell(text) for text in cells.gather(words)]
     known = {value for cell in parsed if isinstance(cell, Members) for value in cell.members}

@@ -78,10 +78,11 @@ class OpenEnded:
 def _share(low: Floats, high: Floats, axis: Axis, shown: np.ndarray, other: Floats) -> Floats:
     """An open cell covers the column's own domain up to its end."""
     first, last = axis.span
-    if last <= first:
+    width = last / 2 - first / 2  # halves, so that no difference overflows
+    if width <= 0:
         return other
-    inside = np.clip(high, first, last) - np.clip(low, first, last)
-    return np.where(shown, inside / (last - first), other)
+    inside = np.clip(high, first, last) / 2 - np.clip(low, first, last) / 2
+    return np.where(shown, inside / width, other)
 
 
 def _texts(low: Floats, high: Floats, under: np.ndarray, over: np.ndarray) -> pl.Series:
