@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,23 @@ def test_an_interval_covers_all_values_within_it_and_not_only_those_of_its_class
         (4, 4),
         (2, 2),  # no such value: the nearest
     ]
+
+
+def test_a_day_over_moments_of_a_zone_is_a_day_of_that_zone() -> None:
+    instants = pl.Series(
+        [
+            dt.datetime(2022, 10, 1, 20, 59, tzinfo=dt.UTC),  # 23:59 in Istanbul
+            dt.datetime(2022, 10, 1, 21, 0, tzinfo=dt.UTC),  # midnight there
+            dt.datetime(2022, 10, 2, 20, 59, 59, tzinfo=dt.UTC),
+            dt.datetime(2022, 10, 2, 21, 0, tzinfo=dt.UTC),
+        ]
+    )
+    cells = pl.Series(["2022-10-02", "[2022-10-01, 2022-10-01]"])
+    for zone, covered in (("Europe/Istanbul", [(1, 2), (0, 0)]), ("UTC", [(2, 3), (0, 1)])):
+        moments = instants.cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone).alias("at")
+        axis = encode_quasi(moments, Column(name="at", role=Role.QUASI, kind=Kind.DATE))
+        cover, _ = covered_values(cells, axis)
+        assert list(zip(cover.first.tolist(), cover.last.tolist(), strict=True)) == covered
 
 
 def test_sets_beginnings_and_nodes_cover_their_values() -> None:

@@ -210,6 +210,23 @@ def test_a_database_holds_every_kind_or_refuses_it(
         assert [row for row, cell in enumerate(shown.cast(pl.String)) if not values.inside(cell, row)] == []
 
 
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"int128", "arrays", "structs"}))  # pandas has none
+@given(picks=PICKS, cells=st.sampled_from(("text", "pairs", "midpoint")))
+@settings(max_examples=2)
+def test_a_frame_of_pandas_is_released_in_every_form_or_refused(
+    kind: str, picks: list[int | None], cells: str, tmp_path_factory: Any
+) -> None:
+    groups = pl.Series("g", [place % 2 for place in range(len(picks))])
+    frame = pl.DataFrame([awkward_column(kind, picks), groups]).to_pandas()
+    folder = tmp_path_factory.mktemp("pandas") / "release"
+    try:
+        release = mh.anonymize(frame, output=folder, quasi=["q", "g"], k=2, seed=1, cells=cells)
+    except REFUSED:
+        return
+    assert len(release.table) == len(frame)
+    assert mh.audit(folder).holds
+
+
 @pytest.mark.parametrize("words", [["x", None, "y", None], [None, None, "x", "x"], [" ", "x", "\t", None]])
 def test_a_table_of_one_column_keeps_its_empty_rows_for_every_reader(
     tmp_path: Path, words: list[str | None]

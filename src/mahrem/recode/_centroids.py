@@ -81,8 +81,10 @@ def _class_means(axis: Axis, labels: Labels, low: Floats) -> Floats:
     kept = (labels >= 0) & ~np.isnan(axis.positions)
     group = labels[kept]
     sizes = np.maximum(np.bincount(group, minlength=len(low)), 1)
-    apart = (axis.positions[kept] - low[group]) / sizes[group]
-    return low + np.bincount(group, weights=apart, minlength=len(low))
+    first, last = axis.span
+    unit = 0.5 if np.isinf(last - first) else 1.0  # halves, where a difference would overflow
+    apart = (axis.positions[kept] * unit - low[group] * unit) / sizes[group]
+    return (low * unit + np.bincount(group, weights=apart, minlength=len(low))) / unit
 
 
 def _rounded(middle: Floats, low: Floats, high: Floats, axis: Axis) -> Floats:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _WORDS: Final = 40  # values of a column of words that become features
 _ROWS: Final = 20_000  # rows a model is trained on
+_LARGEST: Final = 1e30  # of a number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,9 +148,8 @@ class Features:
 
 
 def _single(numbers: Floats) -> Floats:
-    """Give numbers as one feature within what trees can hold: they think in single precision."""
-    largest = float(np.finfo(np.float32).max)
-    return np.asarray(np.clip(numbers, -largest, largest)[:, None])
+    """Give numbers as one feature within what trees can add up: they think in single precision."""
+    return np.asarray(np.clip(numbers, -_LARGEST, _LARGEST)[:, None])
 
 
 def features_of(matching: Matching) -> Features:

@@ -23,6 +23,7 @@ from mahrem.table.columns import infer_kind
 from mahrem.types import Floats, Integers
 
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
+_LARGEST = 1e30  # of a number: models hold it in single precision, and add it up
 MOST = 60  # values of a column that get a place of their own
 LETTERS = 120  # beginnings of a code that get a place of their own
 
@@ -223,7 +224,7 @@ def _fit_numbers(cells: pl.Series, counts: Floats, tree: Hierarchy | None) -> _N
 
 def _numbers(cells: pl.Series, tree: Hierarchy | None) -> tuple[Floats, Floats, Floats]:
     """Give both ends and the middle of cells; a node that is no range has the mean of its leaves."""
-    low, high = cell_ends(cells)
+    low, high = (np.clip(end, -_LARGEST, _LARGEST) for end in cell_ends(cells))
     middle = low / 2 + high / 2
     nodes = np.flatnonzero(np.isnan(low) & ~missing_cells(cells) & cells.ne_missing("*").to_numpy())
     if tree is None or len(nodes) == 0:

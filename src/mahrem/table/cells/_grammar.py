@@ -8,7 +8,8 @@ r"""The grammar of published cells: what is written is read back as the same set
                        show how far their clock is from UTC: [2022-10-01T00:00:00+03:00, …]
     18                 a single value
     {flu, gout, }      a set; an empty member is the missing value
-    061**              every code that begins with 061; as long as the column's longest code
+    061**              every code that begins with 061 and has at most as many characters as the cell, blanks
+                       included; the cell is as long as the column's longest code
     "..."              quotes, doubled inside, around anything that would read as something else
 """
 

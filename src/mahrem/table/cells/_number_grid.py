@@ -11,6 +11,7 @@ from mahrem.types import Floats
 
 EXACT = 2**53  # whole numbers up to here are exact as floats
 _POWERS = 22  # so are powers of ten up to here
+_FURTHEST = 2**62
 
 
 def all_whole(values: Floats) -> bool:
@@ -47,7 +48,8 @@ class NumberGrid:
         if abs(self.exponent) <= _POWERS and bool(np.all(np.abs(multiples) < EXACT)):
             power = 10.0 ** abs(self.exponent)  # exact, so that one operation rounds once
             return multiples * power if self.exponent >= 0 else multiples / power
-        digits = pl.Series(count.astype(np.int64) * self.mantissa).cast(pl.String)
+        most = float(_FURTHEST // self.mantissa)  # what lies further off is no line that anybody shows
+        digits = pl.Series(np.clip(count, -most, most).astype(np.int64) * self.mantissa).cast(pl.String)
         return (digits + f"e{self.exponent}").cast(pl.Float64).to_numpy()
 
     def count_below(self, values: Floats) -> Floats:

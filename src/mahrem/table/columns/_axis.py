@@ -87,10 +87,11 @@ class Axis:
         low, high = self.span
         if low == high:
             return np.where(np.isnan(self.positions), -1.0, 0.0)
+        positions = np.clip(self.positions, low, high)  # top and bottom codes may lie outside
         if np.isinf(high - low):  # the width itself would overflow
-            scaled = (self.positions / 2 - low / 2) / (high / 2 - low / 2)
+            scaled = (positions / 2 - low / 2) / (high / 2 - low / 2)
         else:
-            scaled = (self.positions - low) / (high - low)
+            scaled = (positions - low) / (high - low)
         return np.where(np.isnan(scaled), -1.0, scaled)
 
 
