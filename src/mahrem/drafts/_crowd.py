@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.drafts._draft import Draft
-from mahrem.recode import Intervals, OpenEnded, Recoding, moment_step, snap_moments
+from mahrem.recode import Intervals, Recoding, moment_step, snap_moments
 from mahrem.report import lattice_step
 from mahrem.table import Axis, Cells, Moments, Numbers
 from mahrem.types import Codes, Floats, Integers, Labels
@@ -97,7 +97,7 @@ def _renumbered(codes: Codes) -> Codes:
 
 def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
     """Put numbers and dates into the middle or at the beginning of their step of the grid."""
-    inner = recoding.inner if isinstance(recoding, OpenEnded) else recoding
+    inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
     shown = cells.behind or cells
     if shown.low is None or shown.high is None:
         return axis

@@ -18,7 +18,7 @@ from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
 from mahrem.partition import METHODS, Levels, Partition
-from mahrem.recode import Form, Recoding, Whole, first_cells, render, with_more
+from mahrem.recode import Form, Recoding, first_cells, render, with_more
 from mahrem.release import Policy, in_parallel, recoding_of
 from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, as_polars
 from mahrem.table.cells import text_where_needed
@@ -275,6 +275,8 @@ def _with_starred_class(
 
     They keep their other columns, so they are published like any class, and every promise is about them.
     """
+    from mahrem.recode import Whole
+
     starred = Partition(
         labels=np.where(partition.labels < 0, partition.classes, partition.labels),
         classes=partition.classes + 1,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,6 @@ from mahrem.attacks.on_releases import (
     Downcoding,
     Homogeneity,
     Linkage,
-    Minimality,
     RuledOut,
     SinglingOut,
     Skewness,
@@ -27,6 +27,9 @@ from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
 from mahrem.table.cells import as_text
+
+if TYPE_CHECKING:
+    from mahrem.attacks.on_releases import Minimality
 
 _ROWS = 10_000
 _TRIALS = 500
@@ -97,6 +100,8 @@ def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:
     """Play the method again where values had a say in its cuts; levels of whole columns are not cut."""
     if draft.method not in METHODS or METHODS[draft.method].full_domain:  # a recipe cuts nothing either
         return
+    from mahrem.attacks.on_releases import Minimality
+
     for name in names:
         promised = [promise.model for promise in draft.prepared.promises if promise.column == name]
         if promised:
