@@ -126,8 +126,8 @@ def standing_classes(
         most: When more rows than these are left out, the caller does not mind whether the rest stands.
 
     Guarantees:
-        - Every class that is left is admitted among the rows of those left, unless more than ``most``
-          rows are left out.
+        - Every class that is left is admitted among the rows of those that are left, unless more than
+          ``most`` rows are left out.
         - No fewer rows are shown than without reconsidering.
     """
     classes = _Classes.of(labels, sizes, wanted, admits, most)
