@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from mahrem.errors import InvalidParameter, OutputFailed, PrivacyWarning
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning
 from mahrem.files._appearing import write_whole
 
 SHORTEST_KEY = 16  # bytes
@@ -30,17 +30,24 @@ def check_key(name: str, key: bytes) -> bytes:
     return key
 
 
-def held_key(path: Path) -> tuple[bytes, bool]:
+def held_key(path: Path, *, private: bool = False) -> tuple[bytes, bool]:
     """Read a key, and say whether others can get at it too.
+
+    Args:
+        path: The file.
+        private: Refuse a key that others can get at.
 
     Raises:
         OSError: If the file cannot be read.
+        InvalidInput: If others can get at it and must not.
         InvalidParameter: If the key is empty or short.
     """
     with path.open("rb") as stream:
         mode = os.fstat(stream.fileno()).st_mode
         key = stream.read()
     exposed = os.name == "posix" and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
+    if private and exposed:
+        raise InvalidInput(f"key={path.name!r} can be read by others; chmod 600 {path.name}")
     return check_key(f"key file={path.name!r}", key), exposed
 
 

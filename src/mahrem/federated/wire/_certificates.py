@@ -83,12 +83,9 @@ def read_secret(path: Path) -> bytes:
         InvalidParameter: If it is empty or too short for a key.
     """
     try:
-        content, exposed = held_key(path)
+        return held_key(path, private=True)[0]
     except OSError as error:
         raise InvalidInput(f"key={path.name!r} cannot be read: {error.strerror}") from None
-    if exposed:
-        raise InvalidInput(f"key={path.name!r} can be read by others; chmod 600 {path.name}")
-    return content
 
 
 def read_private_key(path: Path) -> EllipticCurvePrivateKey:
