@@ -278,7 +278,7 @@ def test_ctrl_c_half_way_leaves_nothing_behind(tmp_path: Path) -> None:
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while (
-        not list((tmp_path / "out").glob(".release-*/data.csv"))
+        not list((tmp_path / "out").glob(".mahrem-stage-*/new/data.csv"))
         and process.poll() is None
         and time.monotonic() < deadline
     ):

@@ -64,7 +64,7 @@ COLUMNS = {"alone": ["q"], "sensitive": ["q", "g"]}
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(made=releases())
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_every_value_is_inside_its_cell_in_every_file_or_the_column_is_refused(
     kind: str, made: tuple[list[int | None], list[int], dict[str, Any], str], tmp_path_factory: Any
 ) -> None:
@@ -163,7 +163,7 @@ def _as_float(value: Any) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(picks=PICKS, method=st.sampled_from(METHODS))
-@settings(max_examples=3)
+@settings(max_examples=2)
 def test_a_recipe_is_applied_to_every_kind_or_refused(
     kind: str, picks: list[int | None], method: str, tmp_path_factory: Any
 ) -> None:
@@ -188,7 +188,7 @@ def test_a_recipe_is_applied_to_every_kind_or_refused(
     picks=PICKS,
     role=st.sampled_from(tuple(ROLES)),
 )
-@settings(max_examples=3)
+@settings(max_examples=2)
 def test_a_database_holds_every_kind_or_refuses_it(
     kind: str, picks: list[int | None], role: str, tmp_path_factory: Any
 ) -> None:
