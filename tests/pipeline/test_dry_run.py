@@ -25,8 +25,9 @@ def test_a_small_table_is_run_as_a_whole_and_said_exactly() -> None:
 
 def test_a_large_table_is_foretold_from_samples() -> None:
     people = crowd(6000)
-    found = dry_run(people, sample=1500, **ROLES).report
-    real = mh.anonymize(people, **ROLES).report["utility"]
+    roles = {**ROLES, "minimality_safe": False, "bounds": "exact"}  # few samples show classes alike
+    found = dry_run(people, sample=1500, **roles).report
+    real = mh.anonymize(people, **roles).report["utility"]
     assert not found["exact"]
     assert [one["rows"] for one in found["samples"]] == [375, 750, 1500]
     assert found["classes"] == pytest.approx(real["classes"], rel=0.35)

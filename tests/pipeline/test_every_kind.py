@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars import selectors
 
 import mahrem as mh
 from awkward_columns import KINDS, awkward_column
@@ -111,7 +112,10 @@ def published(path: Path, form: str) -> pl.DataFrame:
     if form == "xlsx":
         import fastexcel
 
-        found = fastexcel.read_excel(path).load_sheet(0, dtypes="string").to_polars()
+        book = fastexcel.read_excel(path)
+        found = book.load_sheet(0, dtypes="string").to_polars()
+        typed = book.load_sheet(0).to_polars()  # as text its reader rounds numbers
+        found = found.with_columns(typed.select(selectors.float().cast(pl.String)))
     else:
         found = _read_alike(path, SEPARATORS[form])
     return restore_cells(found.lazy()).collect()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.drafts._crowd import Crowd, crowd_of
+    from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
@@ -38,6 +38,7 @@ __all__ = [
     "correlations",
     "crowd_of",
     "draft",
+    "is_shifted",
     "ladder",
     "measure_learning",
     "people_behind",

@@ -95,6 +95,11 @@ def _renumbered(codes: Codes) -> Codes:
     return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
+def is_shifted(recoding: Recoding | None) -> bool:
+    """Say whether the lines of a column's grid lie half a step off the round numbers."""
+    return bool(getattr(getattr(recoding, "inner", recoding), "shifted", False))
+
+
 def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
     """Put numbers and dates into the middle or at the beginning of their step of the grid."""
     inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
@@ -103,16 +108,18 @@ def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Ax
         return axis
     if isinstance(axis.domain, Numbers):
         low, high = (end.cast(pl.Float64).fill_null(np.nan).to_numpy() for end in (shown.low, shown.high))
-        return replace(axis, positions=_between_lines(axis.positions, low, high, labels))
+        return replace(
+            axis, positions=_between_lines(axis.positions, low, high, labels, bands=is_shifted(recoding))
+        )
     if isinstance(axis.domain, Moments) and isinstance(inner, Intervals) and inner.bounds == "grid":
         return replace(axis, positions=_since_lines(axis.positions, axis.domain, inner))
     return axis
 
 
-def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels) -> Floats:
+def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels, *, bands: bool) -> Floats:
     """Move values to the middle between the lines around them; one on its cell's last line counts below."""
     closed = np.isfinite(low) & np.isfinite(high)
-    step = lattice_step(low[closed], high[closed]) if closed.any() else None
+    step = lattice_step(low[closed], high[closed], bands=bands) if closed.any() else None
     if step is None:
         return positions
     base = float(low[closed].min())

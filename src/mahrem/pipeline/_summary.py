@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import Crowd, Draft, crowd_of, risk_before, risk_of, singling_columns
+from mahrem.drafts import Crowd, Draft, crowd_of, is_shifted, risk_before, risk_of, singling_columns
 from mahrem.metrics import highest_risk, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
@@ -213,7 +213,8 @@ def _column(
     if figures is None or crowd is None:
         return column
     axis = next(axis for axis in crowd.axes if axis.name == name)
-    counts = distribution(axis, draft.partition.labels[crowd.rows], draft.cells[name], floor=floor)
+    labels, bands = draft.partition.labels[crowd.rows], is_shifted(draft.recodings.get(name))
+    counts = distribution(axis, labels, draft.cells[name], floor=floor, bands=bands)
     return replace(column, distribution=of_crowd(counts) if counts else None)
 
 

@@ -12,6 +12,7 @@ from mahrem.types import Floats
 
 _ENOUGH = 50  # values from which on a heap is told from chance
 _DECIMALS = 9
+_EXACT = 2.0**53  # whole numbers up to here are exact as floats
 _UNITS = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1)  # of moments, in microseconds
 _STEPS = {"hour": 3_600e6, "week": 7 * 86_400e6, "month": 30.4 * 86_400e6, "quarter": 91.3 * 86_400e6}
 _YEAR = 365.25 * 86_400e6
@@ -55,6 +56,8 @@ def heaped(axis: Axis) -> bool:
 
 def _resolution(values: Floats) -> float:
     """Give the last decimal that all values are written with; 0 where they have more than a few."""
+    if np.abs(values).max() >= _EXACT:
+        return 0.0
     for decimals in range(_DECIMALS + 1):
         scaled = values * 10.0**decimals
         if np.abs(scaled - np.rint(scaled)).max() <= 1e-9 * max(1.0, float(np.abs(scaled).max())):

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 BINS = 24
 WORDS = 12
 _LARGEST = 1e300  # beyond it edges of bins, and differences of them, would leave the range of floats
+_NARROWEST = 1e-290  # what is narrower is a point: shares of it leave the range of floats
 # Edges of class sizes beyond the first few, finest first, as digits of one decade.
 _LADDERS = ((1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
 
-def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dict[str, Any]:
+def distribution(
+    axis: Axis, labels: Labels, cells: Cells, *, floor: int, bands: bool = False
+) -> dict[str, Any]:
     """Count a quasi-identifier before and after on a few round bins.
 
     *Before* is the histogram of the values of shown rows. *After* is what a reader of the release can know:
@@ -39,6 +42,7 @@ def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dic
         labels: Class of each row; -1 = suppressed.
         cells: What each class shows in this column.
         floor: How many people a count must stand for, usually k.
+        bands: Ranges of whole numbers end just before the next begins.
 
     Guarantees:
         - Suppressed rows change nothing but ``unknown`` after.
@@ -59,7 +63,7 @@ def distribution(axis: Axis, labels: Labels, cells: Cells, *, floor: int) -> dic
         return {}
     match axis.domain:
         case Numbers() | Moments():
-            counts = _ranges(seen, kept, cells, shown, floor)
+            counts = _ranges(seen, kept, cells, shown, floor, bands=bands)
         case Words() | Leaves():
             counts = _words(seen, kept, cells, shown, floor)
     if counts:
@@ -144,7 +148,9 @@ def _shown(labels: Labels, cells: Cells) -> _Shown:
     return _Shown(sizes, speaks, float(sizes[suppressed].sum()))
 
 
-def _ranges(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int) -> dict[str, Any]:
+def _ranges(
+    axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int, *, bands: bool
+) -> dict[str, Any]:
     low, high = _ends(axis, labels, cells)
     speaks = shown.speaks & ~np.isnan(low) & ~np.isnan(high)
     ends = np.concatenate((low[speaks], high[speaks]))
@@ -159,7 +165,7 @@ def _ranges(axis: Axis, labels: Labels, cells: Cells, shown: _Shown, floor: int)
         width = 1.0
     else:
         whole = isinstance(domain, Numbers) and domain.whole and bool(np.all(ends == np.floor(ends)))
-        lattice = lattice_step(low[closed], high[closed]) if closed.any() else None
+        lattice = lattice_step(low[closed], high[closed], bands=bands) if closed.any() else None
         edges = (
             number_edges(float(ends.min()), float(ends.max()), whole=whole)
             if lattice is None
@@ -214,7 +220,7 @@ def _spread(edges: Floats, low: Floats, high: Floats, sizes: Floats) -> Floats:
     """Spread each class's rows evenly over ``[low, high)``; a range of no width is a point."""
     start, stop = np.clip(low, edges[0], edges[-1]), np.clip(high, edges[0], edges[-1])
     width = stop - start
-    wide = width > 0
+    wide = width > _NARROWEST
     # Mass below an edge is a sum of clipped ramps: one pass over the classes for each of the few edges.
     density = sizes[wide] / width[wide]
     below = np.array([np.sum(density * np.clip(edge - start[wide], 0.0, width[wide])) for edge in edges])

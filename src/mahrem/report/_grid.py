@@ -46,33 +46,28 @@ def number_edges(low: float, high: float, *, whole: bool, most: int = 24) -> Flo
         power += 1
 
 
-def lattice_step(low: Floats, high: Floats) -> float | None:
+def lattice_step(low: Floats, high: Floats, *, bands: bool = False) -> float | None:
     """Find the widest lattice that the ends of published ranges lie on; None where there is none.
 
-    Both ends may lie on it (``[35, 45]``), or a range may end just before the next begins (``[38, 42]``,
-    ``[43, 47]``).
+    Args:
+        low: First ends of ranges.
+        high: Last ends.
+        bands: Ranges of whole numbers end just before the next begins (``[38, 42]``, ``[43, 47]``).
 
     Example:
-        >>> lattice_step(np.array([38.0, 48.0]), np.array([42.0, 57.0]))
+        >>> lattice_step(np.array([38.0, 48.0]), np.array([42.0, 57.0]), bands=True)
         5.0
     """
-    ends = np.concatenate([low, high])
+    whole = bands and bool(np.all(low == np.floor(low)) and np.all(high == np.floor(high)))
+    ends = np.unique(np.concatenate([low, high + 1 if whole else high]))
+    if np.abs(ends).max(initial=0.0) >= 2**53:
+        return None
     for decimals in range(7):
         scaled = ends * 10.0**decimals
-        if np.abs(scaled).max(initial=0.0) < 2**53 and np.array_equal(scaled, np.rint(scaled)):
-            break
-    else:
-        return None
-    first, last = (np.rint(side * 10.0**decimals).astype(np.int64) for side in (low, high))
-    steps = [int(np.gcd.reduce(np.diff(np.unique(np.concatenate([first, last + more]))))) for more in (0, 1)]
-    plain, bands = steps
-    best = bands if _is_round(bands) and bands > plain and (plain == 1 or not _is_round(plain)) else plain
-    return best / 10.0**decimals if best > 1 else None
-
-
-def _is_round(step: int) -> bool:
-    """Say whether a step is 1, 2 or 5 times a power of ten, as steps of our grids are."""
-    return str(step).rstrip("0") in {"1", "2", "5"}
+        if np.abs(scaled).max() < 2**53 and np.array_equal(scaled, np.rint(scaled)):
+            best = int(np.gcd.reduce(np.diff(scaled.astype(np.int64))))
+            return best / 10.0**decimals if best > 1 else None
+    return None
 
 
 def lattice_edges(low: float, high: float, step: float, *, most: int = 24, beyond: bool = False) -> Floats:

@@ -120,7 +120,7 @@ class ReportRisk(ReportFacts):
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON; nothing where nothing was measured."""
-        return super().as_dict() if self.highest is not None else {}
+        return super().as_dict() if self.threshold is not None else {}
 
 
 @dataclass(frozen=True, kw_only=True)
