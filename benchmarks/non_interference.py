@@ -1,0 +1,78 @@
+"""Does anything beside a published table depend on what the table hides?
+
+Makes pairs of tables that differ only in hidden things (a suppressed row, a dropped one, a value beyond a top
+code, an extreme inside its cell, names, the order of rows), releases both, and compares the folders byte for
+byte (time stamps aside) whenever the data files are the same. ``python benchmarks/non_interference.py --pairs
+20000 --seed 1``; a pair that differs is printed with its number, from which it can be made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from twins import data_of, difference, draw_twins, released
+
+
+def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:
+    """Try one pair: what was hidden, what came of it, and where the folders differ."""
+    warnings.simplefilter("ignore")
+    seed, place, pages = number
+    random = Random(f"{seed}-{place}")
+    twins = draw_twins(random)
+    html = random.random() < pages
+    folder = Path(tempfile.mkdtemp())
+    try:
+        first, second = folder / "first", folder / "second"
+        refused = [
+            released(table, twins.settings, where, html=html)
+            for table, where in ((twins.first, first), (twins.second, second))
+        ]
+        if any(refused):
+            return twins.how, "refused" if refused[0] == refused[1] else "one refused", None
+        if data_of(first) != data_of(second):
+            return twins.how, "other table", None
+        apart = difference(first, second)
+        return twins.how, "same" if apart is None else "differs", apart
+    finally:
+        shutil.rmtree(folder)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pages", type=float, default=0.25, help="share of pairs with report.html")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    began = time.monotonic()
+    found: Counter[tuple[str, str]] = Counter()
+    numbers = ((options.seed, place, options.pages) for place in range(options.pairs))
+    with get_context("spawn").Pool(options.workers) as pool:
+        for place, (how, what, apart) in enumerate(pool.imap(tried, numbers, chunksize=20)):
+            found[how, what] += 1
+            if apart is not None:
+                print(f"pair {place}: {how}: {apart}")
+            if place % 1000 == 999:
+                print(f"{place + 1} pairs, {time.monotonic() - began:.0f} s", file=sys.stderr)
+    for (how, what), count in sorted(found.items()):
+        print(f"{how:12} {what:12} {count:7,}")
+    same, differs = (sum(n for (_, what), n in found.items() if what == kind) for kind in ("same", "differs"))
+    print(
+        f"seed {options.seed}: {options.pairs:,} pairs, {same + differs:,} published the same table, "
+        f"{differs} of them differ beside it, {time.monotonic() - began:.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()
