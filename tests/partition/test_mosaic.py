@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from judges import AtLeast
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.metrics import cell_losses
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity
 from mahrem.partition import Admission, Mondrian, Mosaic, Partition, build_method
 from mahrem.recode import Nodes
@@ -230,7 +231,7 @@ def published_loss(points: Points, partition: Partition) -> float:
     for column, tree in ((0, TOWNS), (1, JOBS)):
         places = np.where(points[:, column] < 0, np.nan, np.rint(points[:, column] * (tree.leaves - 1)))
         cells = Nodes()(Axis("column", places, Leaves(tree)), partition.labels, partition.classes)
-        total += float((partition.sizes * cells.ncp).sum())
+        total += float((partition.sizes * cell_losses(cells, tree).ncp).sum())
     return float(total) + fast_loss(points[:, 2:], partition.labels)
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +8,8 @@ import polars as pl
 import pytest
 
 import mahrem as mh
-from mahrem.drafts import guarded_risk, people_behind
+from mahrem.drafts import people_behind, risk_before
 from mahrem.errors import InvalidParameter
-from mahrem.report import ReportRisk
 from mahrem.table import write_database
 
 QUASI = ["age", "workclass", "education", "sex", "hours-per-week"]
@@ -97,12 +95,16 @@ def test_a_population_smaller_than_the_table_is_refused() -> None:
 
 
 def test_a_share_of_few_rows_is_hidden_and_a_larger_one_is_not() -> None:
-    risk = ReportRisk(highest=1.0, share_at_risk=0.5, unique_share=0.02)
-    shown = guarded_risk(risk, rows=200, floor=5)
-    assert shown.unique_share is None
+    shown = risk_before(np.array([1, 1, *[2] * 49, 100]), floor=5)
+    assert shown is not None
+    assert shown.unique_share is None  # two people
+    assert shown.highest is None
     assert shown.share_at_risk == 0.5
     assert shown.below == pytest.approx(0.025)
-    assert guarded_risk(replace(risk, unique_share=0.0), rows=200, floor=5).unique_share == 0.0
+    even = risk_before(np.full(50, 4), floor=5)
+    assert even is not None
+    assert even.unique_share == 0.0
+    assert risk_before(np.array([1, 2]), floor=5) is None
 
 
 def test_little_memory_gives_the_same_risk() -> None:

@@ -142,7 +142,7 @@ def test_a_pandas_index_stays_behind() -> None:
     assert "Person" not in release.table.to_string()
 
 
-@SLOW
+@settings(SLOW, max_examples=25)
 @given(random=st.randoms(use_true_random=False))
 def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
     table = people(80)
@@ -156,7 +156,7 @@ def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
         twin = batch.with_columns(age=pl.when(pl.col("age") > 300).then(999).otherwise("age"))[::-1]
         folders = ((batch, first), (twin, second))
         for source, folder in folders:
-            mh.apply(recipe, source, output=folder, html=random.random() < 0)
+            mh.apply(recipe, source, output=folder, html=random.random() < 0.3)
         if data_of(first) == data_of(second):
             assert difference(first, second) is None
 

@@ -79,8 +79,10 @@ def _pearson(first: Floats, second: Floats, fewest: int) -> float | None:
     known = np.isfinite(first) & np.isfinite(second)
     if int(known.sum()) < fewest:
         return None
-    one, other = first[known], second[known]
+    # By their own size, so that neither sums nor squares leave the range of floats.
+    one, other = (side[known] / (np.abs(side[known]).max() or 1.0) for side in (first, second))
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    correlation = float(np.corrcoef(one, other)[0, 1])
+    with np.errstate(all="ignore"):  # what is all but constant has no correlation: not a number
+        correlation = float(np.corrcoef(one, other)[0, 1])
     return round(correlation, 2) + 0.0 if np.isfinite(correlation) else None

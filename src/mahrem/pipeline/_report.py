@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mahrem import check
+from mahrem.disclosed import paid
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, in_our_words, spelled
 from mahrem.files import write_whole
 from mahrem.release import check_hashes, is_signed, named_folder, replace_page
@@ -64,7 +65,7 @@ def redraw(
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInput(f"release={folder.name!r} has no report.json that can be read") from error
     if ledger is not None:
-        report = replace(report, privacy_ledger=data_sheet(ledger))
+        report = replace(report, privacy_ledger=paid(data_sheet(ledger)))
     own = report.settings.get("language", "en")
     page = render_html(report, language or own)
     if output is None:
