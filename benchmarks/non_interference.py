@@ -21,7 +21,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from twins import data_of, difference, draw_twins, released
+from twins import data_of, difference, draw_twins, released  # type: ignore[import-not-found]
 
 
 def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:

@@ -154,9 +154,9 @@ def test_batches_recoded_by_a_recipe_say_the_same_too(random: Random) -> None:
         )
         batch = batch.with_columns(age=pl.when(pl.int_range(40) >= 4).then(pl.lit(30)).otherwise("age"))
         twin = batch.with_columns(age=pl.when(pl.col("age") > 300).then(999).otherwise("age"))[::-1]
-        folders = ((batch, first), (twin, second))
-        for source, folder in folders:
-            mh.apply(recipe, source, output=folder, html=random.random() < 0.3)
+        html = random.random() < 0.3
+        for source, folder in ((batch, first), (twin, second)):
+            mh.apply(recipe, source, output=folder, html=html)
         if data_of(first) == data_of(second):
             assert difference(first, second) is None
 

@@ -11,7 +11,7 @@ import polars as pl
 from mahrem.drafts._draft import Draft
 from mahrem.recode import Intervals, Recoding, moment_step, snap_moments
 from mahrem.report import lattice_step
-from mahrem.table import Axis, Cells, Moments, Numbers
+from mahrem.table import Axis, Cells, Leaves, Moments, Numbers
 from mahrem.types import Codes, Floats, Integers, Labels
 
 
@@ -30,6 +30,7 @@ class Crowd:
     labels: Labels = field(repr=False)  # (shown rows,) published classes, numbered by what they show
     values: dict[str, Codes] = field(repr=False)  # (shown rows,) sensitive columns
     rows: Integers = field(repr=False)  # (shown rows,) their places among the rows taking part
+    coarse: frozenset[str] = frozenset()  # columns of which only the published node is known, by its number
 
     @cached_property
     def _keys(self) -> Integers:
@@ -58,6 +59,7 @@ class Crowd:
             labels=self.labels[rows],
             values={name: codes[rows] for name, codes in self.values.items()},
             rows=self.rows[rows],
+            coarse=self.coarse,
         )
 
 
@@ -75,13 +77,20 @@ def crowd_of(draft: Draft) -> Crowd:
                 draft.cells[axis.name],
                 own,
                 draft.recodings[axis.name],
+                given=axis.name in draft.trees,
             )
             for axis in prepared.axes
         ),
         labels=_numbered_by_cells(draft)[own],
         values={name: _renumbered(values.codes[rows]) for name, values in prepared.values.items()},
         rows=rows,
+        coarse=frozenset(name for name in draft.cells if _is_coarse(draft, name)),
     )
+
+
+def _is_coarse(draft: Draft, name: str) -> bool:
+    """Say whether a column shows nodes of a tree that was made of the data: its leaves are its values."""
+    return name not in draft.trees and getattr(draft.recodings[name], "level", None) is not None
 
 
 def _numbered_by_cells(draft: Draft) -> Labels:
@@ -100,9 +109,16 @@ def is_shifted(recoding: Recoding | None) -> bool:
     return bool(getattr(getattr(recoding, "inner", recoding), "shifted", False))
 
 
-def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding) -> Axis:
+def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, given: bool) -> Axis:
     """Put numbers and dates into the middle or at the beginning of their step of the grid."""
     inner = getattr(recoding, "inner", recoding)  # of cells that are open at an end
+    level = getattr(recoding, "level", None)
+    if level is not None and not given and isinstance(axis.domain, Leaves):
+        known = ~np.isnan(axis.positions)
+        nodes = np.full(len(known), np.nan)
+        shown_nodes = axis.domain.hierarchy.nodes[level, axis.positions[known].astype(np.int64)]
+        nodes[known] = np.unique(shown_nodes, return_inverse=True)[1].reshape(-1)
+        return replace(axis, positions=nodes)
     shown = cells.behind or cells
     if shown.low is None or shown.high is None:
         return axis

@@ -73,13 +73,15 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
     )
     if not len(release.sizes):  # every class shows nothing at all
         return ReportTeam()
-    people = read_people(pl.DataFrame([*map(_values, axes), *codes.values()]), release)
 
     def attacks() -> Iterator[Attack]:
         for name in names:
             yield lambda name=name: Homogeneity(column=name)(release)  # type: ignore[misc]
             yield lambda name=name: Skewness(column=name, shuffles=2)(release)  # type: ignore[misc]
             yield lambda name=name: RuledOut(column=name)(release)  # type: ignore[misc]
+        if crowd.coarse:  # who people are is not known well enough to look for them
+            return
+        people = read_people(pl.DataFrame([*map(_values, axes), *codes.values()]), release)
         for attack in _minimality(draft, names):
             yield lambda attack=attack: attack(release, people)  # type: ignore[misc]
         columns = len(quasi)

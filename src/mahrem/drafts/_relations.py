@@ -52,6 +52,7 @@ def _middles(cells: Cells) -> Floats:
         return np.full(len(cells.suppressed) + 1, np.nan)
     low, high = (ends.cast(pl.Float64).fill_null(np.nan).to_numpy() for ends in (cells.low, cells.high))
     low, high = np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)
+    low, high = (np.where(np.isinf(end), np.nan, end) for end in (low, high))  # open on both sides
     middle = np.where(cells.suppressed, np.nan, low / 2 + high / 2)
     return np.append(middle, np.nan)
 

@@ -210,7 +210,7 @@ def _column(
     prepared, policy = draft.prepared, draft.policy
     named = name in policy.identifier or name in policy.pseudonym
     column = report_column(prepared.columns.get(name), figures, draft.recodings.get(name), named=named)
-    if figures is None or crowd is None:
+    if figures is None or crowd is None or name in crowd.coarse:
         return column
     axis = next(axis for axis in crowd.axes if axis.name == name)
     labels, bands = draft.partition.labels[crowd.rows], is_shifted(draft.recodings.get(name))
