@@ -14,6 +14,8 @@ from mahrem.report import lattice_step
 from mahrem.table import Axis, Cells, Leaves, Moments, Numbers
 from mahrem.types import Codes, Floats, Integers, Labels
 
+_LINES = 32  # whole numbers within so few steps have a grid of their own values
+
 
 @dataclass(frozen=True, kw_only=True)
 class Crowd:
@@ -123,6 +125,8 @@ def _snapped(axis: Axis, cells: Cells, labels: Labels, recoding: Recoding, *, gi
     if shown.low is None or shown.high is None:
         return axis
     if isinstance(axis.domain, Numbers):
+        if axis.domain.whole and axis.domain.high - axis.domain.low <= _LINES:
+            return axis  # a grid of whole numbers: what cells end on are the values themselves
         low, high = (end.cast(pl.Float64).fill_null(np.nan).to_numpy() for end in (shown.low, shown.high))
         return replace(
             axis, positions=_between_lines(axis.positions, low, high, labels, bands=is_shifted(recoding))
@@ -136,10 +140,10 @@ def _between_lines(positions: Floats, low: Floats, high: Floats, labels: Labels,
     """Move values to the middle between the lines around them; one on its cell's last line counts below."""
     closed = np.isfinite(low) & np.isfinite(high)
     step = lattice_step(low[closed], high[closed], bands=bands) if closed.any() else None
-    if step is None:
-        return positions
-    base = float(low[closed].min())
     first, last = low[labels], high[labels]
+    if step is None:  # ends on no grid that could be named: the middle of the cell is all that may be known
+        return np.where(np.isfinite(first) & np.isfinite(last), first / 2 + last / 2, positions)
+    base = float(low[closed].min())
     place = np.floor((positions - base) / step)
     line = np.remainder(np.where(np.isfinite(last), last, base) - base, step) == 0
     on_last = (positions == last) & (last > first) & line

@@ -168,7 +168,7 @@ def _ranges(
         lattice = lattice_step(low[closed], high[closed], bands=bands) if closed.any() else None
         edges = (
             number_edges(float(ends.min()), float(ends.max()), whole=whole)
-            if lattice is None
+            if lattice is None or (whole and lattice <= 1)
             else lattice_edges(
                 float(ends.min()), float(ends.max()), lattice, beyond=bool((low == ends.max()).any())
             )

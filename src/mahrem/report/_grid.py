@@ -66,7 +66,7 @@ def lattice_step(low: Floats, high: Floats, *, bands: bool = False) -> float | N
         scaled = ends * 10.0**decimals
         if np.abs(scaled).max() < 2**53 and np.array_equal(scaled, np.rint(scaled)):
             best = int(np.gcd.reduce(np.diff(scaled.astype(np.int64))))
-            return best / 10.0**decimals if best > 1 else None
+            return best / 10.0**decimals if best else None
     return None
 
 
