@@ -102,7 +102,7 @@ def risk_before(sizes: Sizes, floor: int) -> ReportRisk | None:
 
     Example:
         >>> risk_before(np.array([1, 1, 98]), floor=5).as_dict()
-        {'highest': None, 'average': 0.05, 'share_at_risk': None, 'unique_share': None, 'threshold': 0.2, \
+        {'average': 0.05, 'share_at_risk': None, 'unique_share': None, 'threshold': 0.2, \
 'marketer': 0.05, 'below': 0.05}
     """
     rows = int(sizes.sum())

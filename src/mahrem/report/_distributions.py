@@ -76,7 +76,7 @@ def shared_out(counts: Floats, floor: int) -> Floats:
 
     Example:
         >>> shared_out(np.array([40.0, 0.0, 2.0, 9.0, 1.0]), 5).tolist()
-        [40.0, 3.0, 3.0, 3.0, 3.0]
+        [40.0, 2.5, 2.5, 2.5, 2.5]
     """
     starts, held = [0], 0.0
     for place, count in enumerate(counts):
