@@ -53,12 +53,12 @@ def compare_releases(twins: Twins, *, html: bool) -> str:
 @SLOW
 @given(random=st.randoms(use_true_random=False))
 def test_twins_that_publish_the_same_table_say_the_same_beside_it(random: Random) -> None:
-    compare_releases(draw_twins(random), html=False)
+    assert compare_releases(draw_twins(random), html=False) in {"same", "other", "refused"}
 
 
 def test_their_pages_and_pictures_are_the_same_too() -> None:
-    for seed in range(120):
-        compare_releases(draw_twins(Random(seed)), html=True)
+    found = [compare_releases(draw_twins(Random(seed)), html=True) for seed in range(120)]
+    assert found.count("same") >= 60
 
 
 def test_most_twins_of_every_kind_do_publish_the_same() -> None:

@@ -128,7 +128,7 @@ def test_a_nasty_name_is_escaped_and_stays_inside_every_picture(name: str) -> No
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_figure_that_is_none_is_left_out(wrong: float) -> None:
-    words = counts("words", labels=["a", "b"], before=[9, wrong], after=[wrong, 6], small=[[], []])
+    words = counts("words", labels=["a", "b"], before=[9, wrong], after=[wrong, 6])
     steps = counts("numeric", edges=[0, 1, 2], before=[wrong, 5], after=[5, wrong])
     line = {"dataset": "d", "method": "m", "metric": "x", "k": 3, "published": wrong, "ours": wrong}
     bar = {"panel": "p", "name": "n", "series": "s", "value": wrong}
@@ -150,7 +150,7 @@ def test_a_figure_that_is_none_is_left_out(wrong: float) -> None:
 
 
 def test_nothing_gives_an_empty_picture() -> None:
-    empty = counts("words", labels=[], before=[], after=[], small=[[], []])
+    empty = counts("words", labels=[], before=[], after=[])
     for picture in (
         Drawing().svg("t"),
         class_sizes([], EN),
@@ -185,9 +185,7 @@ def test_every_histogram_fits(pairs: list[tuple[float, float]], start: float) ->
     edges = [start + place for place in range(len(pairs) + 1)]
     inside(before_and_after("x", counts("numeric", edges=edges, before=before, after=after), DE))
     labels = [str(place) for place in range(len(pairs))]
-    inside(
-        before_and_after("x", counts("words", labels=labels, before=before, after=after, small=[[], []]), DE)
-    )
+    inside(before_and_after("x", counts("words", labels=labels, before=before, after=after), DE))
 
 
 @settings(max_examples=60, deadline=None)
@@ -211,7 +209,7 @@ def test_numbers_are_written_in_the_language() -> None:
 
 
 def test_a_value_called_other_stays_a_bar_of_its_own() -> None:
-    words = counts("words", labels=["other", None], before=[9, 5], after=[8, 6], small=[[], []])
+    words = counts("words", labels=["other", None], before=[9, 5], after=[8, 6])
     assert texts(inside(before_and_after("x", words, EN))).count("other") == 2
 
 

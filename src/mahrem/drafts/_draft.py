@@ -231,12 +231,14 @@ def _drawn(
     labels = np.full(prepared.rows, -1, np.int64)
     labels[~prepared.suppress] = partition.labels[: prepared.taking_part]
     levels = partition.how.levels if isinstance(partition.how, Levels) else (None,) * len(prepared.axes)
-    recodings = {
-        axis.name: recoding_of(axis, policy, level) for axis, level in zip(prepared.axes, levels, strict=True)
-    }
-    cells = in_parallel(
-        lambda axis: recodings[axis.name](axis, partition.labels, partition.classes), prepared.axes
-    )
+
+    def recode(place: int) -> tuple[Recoding, Cells]:
+        axis = prepared.axes[place]
+        recoding = recoding_of(axis, policy, levels[place])
+        return recoding, recoding(axis, partition.labels, partition.classes)
+
+    recoded = in_parallel(recode, range(len(prepared.axes)))
+    cells = [shown for _, shown in recoded]
     left_out = int((partition.labels[: prepared.taking_part] < 0).sum())
     starred = left_out > 0 and policy.suppressed == "keep-sensitive"
     if starred:
@@ -249,7 +251,7 @@ def _drawn(
         method_reason=reason,
         labels=labels,
         partition=partition,
-        recodings=recodings,
+        recodings={axis.name: how for axis, (how, _) in zip(prepared.axes, recoded, strict=True)},
         cells={axis.name: shown for axis, shown in zip(prepared.axes, cells, strict=True)},
         beside={},
         trees=given_trees(prepared, policy),

@@ -79,7 +79,7 @@ def _level(name: str, value: object) -> float:
 K = model_setting("k", whole.within(1, MOST), "N", example=5)
 _L = model_setting("l", Reader(read=_level, takes="float", least=1, most=MOST), "N", example=3)
 _C = replace(model_setting("c", number.within(0, MOST), "X", example=3.0), spelling="--c")
-_T = model_setting("t", number.within(0, 1), "X", example=0.2)
+_T = model_setting("t", number.within(0, MOST), "X", example=0.2)  # a divergence may pass 1, a distance not
 _ALPHA = model_setting("alpha", number.within(0, 1), "X", example=0.5)
 _BETA = model_setting("beta", number.within(0, MOST), "X", example=1.0)
 _DELTA_DISCLOSURE = model_setting("delta_disclosure", number.within(0, MOST), "X", example=1.0)

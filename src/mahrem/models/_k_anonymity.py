@@ -15,7 +15,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KAnonymity(PrivacyModel):
+class _LeastSize(PrivacyModel):
+    """Each class holds at least ``k``."""
+
+    k: int
+    setting: ClassVar[str] = "k"
+    monotone: ClassVar[bool] = True
+    rising: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole_at_least(1, **{self.setting: self.k})
+
+    @property
+    def wanted(self) -> float:
+        """The smallest that may stand."""
+        return self.k
+
+    @property
+    def least_rows(self) -> int:
+        """So many people have at least so many rows."""
+        return self.k
+
+    def level(self, counts: Counts) -> Levels:
+        """Give the size of every class."""
+        return counts.sizes.astype(np.float64)
+
+    def holds(self, counts: Counts) -> Mask:
+        """Compare sizes with ``k``."""
+        return counts.sizes >= self.k
+
+
+@dataclass(frozen=True)
+class KAnonymity(_LeastSize):
     """k-anonymity: each class holds at least ``k`` rows (or people, where sizes count people).
 
     Guarantees:
@@ -34,35 +65,11 @@ class KAnonymity(PrivacyModel):
         array([ True, False])
     """
 
-    k: int
     name: ClassVar[str] = "k-anonymity"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        whole_at_least(1, k=self.k)
-
-    @property
-    def wanted(self) -> float:
-        """The smallest class that may stand."""
-        return self.k
-
-    @property
-    def least_rows(self) -> int:
-        """A class of ``k`` people has at least ``k`` rows."""
-        return self.k
-
-    def level(self, counts: Counts) -> Levels:
-        """Give the size of every class."""
-        return counts.sizes.astype(np.float64)
-
-    def holds(self, counts: Counts) -> Mask:
-        """Compare sizes with ``k``."""
-        return counts.sizes >= self.k
 
 
 @dataclass(frozen=True)
-class TrajectoryAnonymity(PrivacyModel):
+class TrajectoryAnonymity(_LeastSize):
     """k-anonymity of trajectories: what all tied rows of a person show, at least ``k`` people show.
 
     A pseudonym ties the rows of one person together. Whoever knows the person's quasi-identifiers in all of
@@ -82,28 +89,5 @@ class TrajectoryAnonymity(PrivacyModel):
         array([ True, False])
     """
 
-    k: int
+    setting: ClassVar[str] = "trajectory_k"
     name: ClassVar[str] = "trajectory-k-anonymity"
-    monotone: ClassVar[bool] = True
-    rising: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        whole_at_least(1, trajectory_k=self.k)
-
-    @property
-    def wanted(self) -> float:
-        """The fewest people that may share a trajectory."""
-        return self.k
-
-    @property
-    def least_rows(self) -> int:
-        """Each of the people has a row in every class of the trajectory."""
-        return self.k
-
-    def level(self, counts: Counts) -> Levels:
-        """Give the people of every trajectory."""
-        return counts.sizes.astype(np.float64)
-
-    def holds(self, counts: Counts) -> Mask:
-        """Compare people with ``k``."""
-        return counts.sizes >= self.k

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias
@@ -17,7 +18,7 @@ Totals: TypeAlias = tuple[tuple[Term, ...], tuple[Key, ...]]  # what is added up
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class Query(ABC):
     """A question as data; the same in text: :func:`mahrem.dp.queries.parse_query`.
 
     A kind of question is a subclass: it says what is added up (:meth:`totals`) and what is made of noisy
@@ -48,9 +49,9 @@ class Query:
         """Make it of what stands between its brackets."""
         return cls(*columns, *numbers, **rest)
 
+    @abstractmethod
     def totals(self, facts: Facts, *, counted: bool) -> Totals:
         """Say what is added up; ``counted``: the number of rows too, where the question divides by it."""
-        raise NotImplementedError
 
     def finish(self, term: Term, sums: Sequence[Estimate], rows: Estimate) -> Estimate:  # noqa: ARG002 - others divide
         """Turn noisy totals into the figure that was asked for; nothing private is touched any more."""
