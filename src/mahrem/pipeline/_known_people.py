@@ -20,7 +20,8 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     lacking = [name for name in published.quasi if name not in opened.columns]
     if lacking:
         raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
-    names = [name for name in (*published.quasi, *published.sensitive) if name in opened.columns]
+    shown = (*published.quasi, *published.sensitive, *published.plain)
+    names = [name for name in shown if name in opened.columns]
     return read_people(plain_text(opened, names, policy), published)
 
 

@@ -34,13 +34,22 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         rest=policy.rest,
     )
     spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
-    spoken += [*policy.top, *policy.bottom]
+    spoken += [*policy.top, *policy.bottom, *policy.accept]
     check.columns_exist(spoken, columns)
+    _refuse_accepting_nothing(policy, roles)
     return tuple(
         name
         for name, role in roles.items()
         if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
     )
+
+
+def _refuse_accepting_nothing(policy: Policy, roles: Mapping[str, Role | None]) -> None:
+    for name in policy.accept:
+        if roles[name] in (None, Role.IDENTIFIER) or name in policy.pseudonym:
+            raise InvalidParameter(
+                f"accept.{name} is about columns that are published as they are; this one is not"
+            )
 
 
 def column_of(
