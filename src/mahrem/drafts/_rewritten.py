@@ -176,7 +176,7 @@ def _coarser_numbers(
     low, high = said.get("bottom"), said.get("top")
     if "grid" in said:
         return number_cells(numbers, domain, step=said["grid"], low=low, high=high)
-    shown = series
+    shown = series.cast(pl.Float64) if series.dtype == pl.Float32 else series  # 0.1 is another number there
     if "round" in said:
         lines, grid = nearest_lines(numbers, domain, said["round"])
         whole = grid.exponent >= 0 and max(-domain.low, domain.high) < EXACT - grid.step

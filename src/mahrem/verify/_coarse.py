@@ -121,14 +121,15 @@ def _within(low: Floats, high: Floats, own: Floats, said: Coarseness, *, whole: 
     """Judge cells of numbers that lie between the declared ends."""
     if said.round is not None:
         step = said.round
-        near = np.abs(own - low) <= step * (0.5 + _CLOSE)
+        near = np.abs(own - low) <= step * (0.5 + _CLOSE) + 4 * np.spacing(np.abs(own))
         return np.asarray((low == high) & near & _on_lines(low, step))
     if said.grid is None:
         return np.asarray((low == high) & (low == own))
     step = float(said.grid)
     holds = (low <= own) & (own <= high)
     # Among whole numbers a step ends one before the next line.
-    wide = (np.abs(high - low - step) <= _CLOSE * step) | (whole & (high - low == step - 1))
+    blur = _CLOSE * step + 4 * np.spacing(np.maximum(np.abs(low), np.abs(high)))
+    wide = (np.abs(high - low - step) <= blur) | (whole & (high - low == step - 1))
     return np.asarray(holds & wide & _on_lines(low, step))
 
 
