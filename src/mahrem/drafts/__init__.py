@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
+    from mahrem.drafts._rewritten import original_of, past_the_door, rewritten
     from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
     from mahrem.drafts._steps import ladder
 else:
@@ -45,12 +46,15 @@ __all__ = [
     "is_shifted",
     "ladder",
     "measure_learning",
+    "original_of",
+    "past_the_door",
     "people_behind",
     "plain_text",
     "prepare",
     "probe",
     "recipe_of",
     "relations",
+    "rewritten",
     "risk_before",
     "risk_of",
     "singling_columns",

@@ -102,8 +102,9 @@ class Draft:
 
     @property
     def judged_columns(self) -> list[str]:
-        """Published columns that the promises speak of."""
-        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym]
+        """Published columns that the promises speak of, and those that were made coarser."""
+        rewritten = (name for name in self.prepared.rewritten if name not in self.prepared.values)
+        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym, *rewritten]
 
     @property
     def form(self) -> Form:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.drafts._prepare import Prepared
+from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel, Promise
 from mahrem.partition import (
@@ -48,7 +49,8 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
 
 def refuse_for_levels(policy: Policy, method: str) -> None:
     """Refuse what a method that lifts whole columns cannot do."""
-    for name in ("jitter", "top", "bottom"):
+    policy = past_the_door(policy)
+    for name in ("jitter", "top", "bottom", "grid"):
         if getattr(policy, name):
             raise InvalidParameter(
                 f"{name} is for methods that cut; method={method!r} lifts whole columns to levels: "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
 from mahrem.release import (
@@ -42,6 +43,7 @@ from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:
     from mahrem.release import Automatic
+    from mahrem.verify import Coarseness
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,11 @@ class Prepared:
     def rows(self) -> int:
         """Rows that will be published, the suppressed ones included."""
         return len(self.suppress)
+
+    @property
+    def rewritten(self) -> Mapping[str, Coarseness]:
+        """Published columns that were made coarser row by row, and how coarse they are."""
+        return self.source.claims if isinstance(self.source, RewrittenSource) else {}
 
     @property
     def taking_part(self) -> int:
@@ -105,8 +112,8 @@ def prepare(given: object, policy: Policy) -> Prepared:
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
-    source = given
-    leave_out = roles_of(source.columns, policy)
+    leave_out = roles_of(given.columns, policy)
+    source, policy = rewritten(given, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])
     others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]

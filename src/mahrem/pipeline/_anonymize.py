@@ -96,6 +96,8 @@ def anonymize(
         strategy: strict (equal values stay together) or relaxed; default strict.
         bounds: grid (snapped outward, no real extremes) or exact; default grid.
         grid: Step of a column's grid: age=5, admission=month.
+        round: Numbers are rounded to multiples of STEP: cost=100.
+        prefix: Codes show their first N characters: zip=2 makes 34***.
         cells: text, pairs, midpoint, centroid; default text: [20, 29].
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].

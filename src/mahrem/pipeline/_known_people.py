@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.drafts import plain_text
+from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, read_people
 from mahrem.release import Policy, members_in, reading_of
@@ -22,6 +22,7 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
         raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
     shown = (*published.quasi, *published.sensitive, *published.plain)
     names = [name for name in shown if name in opened.columns]
+    opened, policy = rewritten(opened, policy)  # who knows a value knows the cell it is published in
     return read_people(plain_text(opened, names, policy), published)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli_w
 
-from mahrem.drafts import Draft, recipe_of
+from mahrem.drafts import Draft, original_of, recipe_of
 from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
@@ -167,7 +167,9 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     }
     memories: list[Callable[[], object]] = [
         lambda: record_run(output, source, about),
-        lambda: remember_people(draft.policy, draft.prepared.source, draft.prepared.keep, output),
+        lambda: remember_people(
+            draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output
+        ),
     ]
     in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
     return LocalRelease(

@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.recode._by_row import (
+        moment_cells,
+        nearest_lines,
+        number_cells,
+        number_text,
+        open_ends,
+        prefix_cells,
+    )
     from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
     from mahrem.recode._heaps import heaped
@@ -39,7 +47,13 @@ __all__ = [
     "default_recoding",
     "first_cells",
     "heaped",
+    "moment_cells",
     "moment_step",
+    "nearest_lines",
+    "number_cells",
+    "number_text",
+    "open_ends",
+    "prefix_cells",
     "render",
     "snap_moments",
     "with_more",

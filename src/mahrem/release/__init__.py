@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.release._column_settings import COARSENING, coarsened_by_row, without_columns
     from mahrem.release._columns import (
         ReadingSettings,
         column_of,
@@ -64,6 +65,7 @@ else:
 __all__ = [
     "AUTOMATIC",
     "BY_RECIPE",
+    "COARSENING",
     "DATA_FILES",
     "READY_POLICIES",
     "RECIPE",
@@ -80,6 +82,7 @@ __all__ = [
     "best_groups",
     "check_hashes",
     "check_signature",
+    "coarsened_by_row",
     "column_of",
     "earlier_seconds",
     "find_data",
@@ -122,5 +125,6 @@ __all__ = [
     "unordered",
     "verify_release",
     "watch_people",
+    "without_columns",
     "written_policy",
 ]

@@ -14,6 +14,7 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
 from mahrem.recode import Nodes, Recoding, default_recoding, heaped
+from mahrem.release._column_settings import refuse_unheard
 from mahrem.release._policy import Policy
 from mahrem.table import Axis, Column, Domain, Hierarchy, Kind, Leaves, Reading, Role, Words, read_kind
 from mahrem.table.columns import assign_roles, refuse_mixed_zones
@@ -33,9 +34,8 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         insensitive=policy.insensitive,
         rest=policy.rest,
     )
-    spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
-    spoken += [*policy.top, *policy.bottom, *policy.accept]
-    check.columns_exist(spoken, columns)
+    refuse_unheard(policy, columns, roles)
+    check.columns_exist(policy.accept, columns)
     _refuse_accepting_nothing(policy, roles)
     return tuple(
         name

@@ -49,6 +49,8 @@ class ReleaseKeywords(TypedDict, total=False):
     strategy: str
     bounds: str
     grid: Mapping[Any, float | str]
+    round: Mapping[Any, float]
+    prefix: Mapping[Any, int]
     cells: str
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]

@@ -41,6 +41,7 @@ _cells = partial(setting, group="cells", on_spark=True)
 _output = partial(setting, group="output", on_spark=True)
 _names = partial(_role, (), read=columns, metavar="A,B")
 _numbers_by_column = by_column(number, types=typed.numbers)
+_counts_by_column = by_column(whole, types=typed.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +134,12 @@ class Policy:
     grid: Mapping[str, float | str] = _cells(
         dict, read=readers.grid_steps, metavar="COL=STEP", example={"age": 5, "admission": "month"}
     )
+    round: Mapping[str, float] = _cells(
+        dict, read=_numbers_by_column, metavar="COL=STEP", on_spark=False, example={"cost": 100}
+    )
+    prefix: Mapping[str, int] = _cells(
+        dict, read=_counts_by_column, metavar="COL=N", on_spark=False, example={"zip": 2}
+    )  # so many characters of codes are shown at most
     cells: Literal["text", "pairs", "midpoint", "centroid"] = _cells(
         "text", read=text, choices=lambda: ("text", "pairs", "midpoint", "centroid"), metavar="KIND"
     )
@@ -227,6 +234,20 @@ class Policy:
             check.finite(**{f"top.{name}": top})
             if name in self.bottom and self.bottom[name] >= top:
                 raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
+        for name, step in self.round.items():
+            if not step > 0:
+                raise InvalidParameter(f"round.{name}={step:g} must be above 0")
+            if name in self.grid:
+                raise InvalidParameter(f"round.{name} and grid.{name}: say one of them")
+        for name, shown in self.prefix.items():
+            check.at_least(1, **{f"prefix.{name}": shown})
+            both = next(
+                (key for key in ("grid", "round", "top", "bottom") if name in getattr(self, key)), None
+            )
+            if both is not None:
+                raise InvalidParameter(
+                    f"prefix.{name} is about codes and {both}.{name} is not: say one of them"
+                )
 
     def _check_automatic(self) -> None:
         if self.automatic is None:

@@ -14,7 +14,14 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.recode import Recoding
-from mahrem.release import Policy, method_of, recoding_of, refuse_giving_away, roles_of
+from mahrem.release import (
+    Policy,
+    coarsened_by_row,
+    method_of,
+    recoding_of,
+    refuse_giving_away,
+    roles_of,
+)
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._draft import ClusterDraft
@@ -101,6 +108,12 @@ def refuse_on_spark(policy: Policy) -> None:
                 f"{name} is not for engine='spark'; engine='local' does it: "
                 f"leave out {spelled('engine', 'spark')}"
             )
+    by_row = next(iter(coarsened_by_row(policy).items()), None)
+    if by_row is not None:
+        raise InvalidParameter(
+            f"{next(iter(by_row[1]))}.{by_row[0]}: engine='spark' makes quasi-identifiers coarser; "
+            f"engine='local' does it for any column: leave out {spelled('engine', 'spark')}"
+        )
     if policy.method != "auto" and not METHODS[check.one_of(METHODS, method=policy.method)].on_spark:
         raise InvalidParameter(
             f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "

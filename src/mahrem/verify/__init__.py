@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
+    from mahrem.verify._coarse import Coarseness, rows_too_fine
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
     from mahrem.verify._trajectories import trajectories
     from mahrem.verify._verify import Claims, Verdict, verify
@@ -22,10 +23,12 @@ else:
 __all__ = [
     "SUPPRESSED",
     "Claims",
+    "Coarseness",
     "SchemaVerdict",
     "Verdict",
     "people_per_class",
     "published_classes",
+    "rows_too_fine",
     "trajectories",
     "verify",
     "verify_schema",

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         numbers_of_text,
         text_where_needed,
         whole_numbers,
+        with_point,
     )
     from mahrem.table.cells._zones import (
         calendar,
@@ -91,6 +92,7 @@ __all__ = [
     "text_where_needed",
     "wall_clock",
     "whole_numbers",
+    "with_point",
     "within_calendar",
     "write_labels",
     "write_members",
