@@ -165,9 +165,7 @@ def test_no_number_above_top_is_shown_whatever_the_role() -> None:
 
 
 def test_grids_of_numbers_and_dates_are_disjoint_cells() -> None:
-    shown = released(
-        WAGES.with_columns(pl.col("wage").cast(pl.Int64)), grid={"wage": 20, "start": "month"}
-    )
+    shown = released(WAGES.with_columns(pl.col("wage").cast(pl.Int64)), grid={"wage": 20, "start": "month"})
     assert shown["wage"].unique().sort().to_list() == ["[180, 199]", "[200, 219]", "[220, 239]"]
     assert shown["start"][0] == "[2024-01-01, 2024-01-31]"
     assert released(grid={"start": "year"})["start"].unique().to_list() == ["[2024-01-01, 2024-12-31]"]
@@ -239,7 +237,9 @@ def test_decimal_commas_stay_and_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "wages.csv"
     text = WAGES.with_columns((pl.col("wage") + 0.5).cast(pl.String).str.replace(".", ",", literal=True))
     text.write_csv(path, separator=";")
-    shown = released(path, delimiter=";", decimal=",", top={"wage": 200}, sensitive=["wage"])["wage"].to_list()
+    shown = released(path, delimiter=";", decimal=",", top={"wage": 200}, sensitive=["wage"])[
+        "wage"
+    ].to_list()
     assert shown[:4] == ["180,5", "185,5", "190,5", "195,5"]
     assert set(shown[4:]) == {"[200, inf]"}
     rounded = released(path, delimiter=";", decimal=",", round={"wage": 0.5}, sensitive=["wage"])["wage"]
@@ -258,9 +258,7 @@ def test_a_recipe_makes_later_rows_as_coarse(tmp_path: Path) -> None:
 
 
 def test_an_attacker_with_the_original_compares_cells_with_cells(tmp_path: Path) -> None:
-    mh.anonymize(
-        WAGES, output=tmp_path / "out", sensitive=["wage"], grid={"wage": 10}, rest="drop", **KEPT
-    )
+    mh.anonymize(WAGES, output=tmp_path / "out", sensitive=["wage"], grid={"wage": 10}, rest="drop", **KEPT)
     team = mh.attack(tmp_path / "out", original=WAGES)
     (single,) = (found for found in team.findings if found.attack == "singling-out")
     assert single.trials
@@ -310,7 +308,9 @@ REFUSALS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("said", "why"), REFUSALS, ids=lambda value: str(value) if isinstance(value, dict) else "")
+@pytest.mark.parametrize(
+    ("said", "why"), REFUSALS, ids=lambda value: str(value) if isinstance(value, dict) else ""
+)
 def test_what_a_column_cannot_have_is_refused_by_name(said: dict[str, Any], why: str) -> None:
     with pytest.raises((InvalidParameter, KeyError), match=why):
         released(**said)

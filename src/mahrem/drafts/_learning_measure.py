@@ -111,7 +111,9 @@ class LearningMeasure:
     def __call__(self, made: Draft, policy: Policy) -> dict[str, Any]:
         """Measure one case: the loss on its draft, classifiers on training rows anonymised the same way."""
         own = replace(
-            past_the_door(policy), kind=self.policy.kind, cells="text" if policy.cells == "pairs" else policy.cells
+            past_the_door(policy),
+            kind=self.policy.kind,
+            cells="text" if policy.cells == "pairs" else policy.cells,
         )
         return {**self.entropy(made), **self._figures(self._scores(own))}
 

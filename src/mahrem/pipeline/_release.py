@@ -166,7 +166,9 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     }
     memories: list[Callable[[], object]] = [
         lambda: record_run(output, source, about),
-        lambda: remember_people(draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output),
+        lambda: remember_people(
+            draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output
+        ),
     ]
     in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
     return LocalRelease(
