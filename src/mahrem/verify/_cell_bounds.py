@@ -15,8 +15,13 @@ from mahrem.types import Mask
 
 _CLOSE = 1e-9
 _EVERY = {
-    **{"minute": "1m", "hour": "1h", "day": "1d", "week": "1w"},
-    **{"month": "1mo", "quarter": "1q", "year": "1y"},
+    "minute": "1m",
+    "hour": "1h",
+    "day": "1d",
+    "week": "1w",
+    "month": "1mo",
+    "quarter": "1q",
+    "year": "1y",
 }
 
 
