@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mahrem.drafts._coarse_axes import coarse_axis
 from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
@@ -144,7 +145,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
-    axes = tuple(_coded_ends(axis, policy) for axis in axes)
+    axes = tuple(coarse_axis(_coded_ends(axis, policy), policy) for axis in axes)
     prepared = Prepared(
         source=source,
         promises=policy.promises(),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -158,7 +157,7 @@ def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tupl
             f"show their beginnings with {spelled('prefix', {name: 2})}"
         )
     numbers, domain = number_places(read, name, policy.decimal)
-    _refuse_between_lines(name, said)
+    _refuse_words(name, said)
     return claim, _coarser_numbers(series, numbers, domain, said, policy.decimal)
 
 
@@ -189,16 +188,8 @@ def _coarser_numbers(
     return open_ends(text, numbers, low=low, high=high)
 
 
-def _refuse_between_lines(name: str, said: Mapping[str, Any]) -> None:
-    """Refuse an end between two lines: the last cell would be narrower than asked for."""
-    step = said.get("grid", said.get("round"))
-    if step is None:
-        return
-    if isinstance(step, str):
-        raise InvalidParameter(f"grid.{name}={step!r} must be a number for column={name!r} of numbers")
-    for setting in ("top", "bottom"):
-        if setting in said and Decimal(str(said[setting])) % Decimal(str(step)):
-            raise InvalidParameter(
-                f"{setting}.{name}={said[setting]:g} must be a multiple of {step:g}, the step of the column: "
-                f"the last cell would be narrower than the others"
-            )
+def _refuse_words(name: str, said: Mapping[str, Any]) -> None:
+    if isinstance(said.get("grid"), str):
+        raise InvalidParameter(
+            f"grid.{name}={said['grid']!r} must be a number for column={name!r} of numbers"
+        )

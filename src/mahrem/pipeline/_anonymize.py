@@ -98,6 +98,9 @@ def anonymize(
         grid: Step of a column's grid: age=5, admission=month.
         round: Numbers are rounded to multiples of STEP: cost=100.
         prefix: Codes show their first N characters: zip=2 makes 34***.
+        bands: Cells are single steps, or *: age=5 shows [20, 24], [25, 29].
+        at_least: No cell is finer: a width, characters hidden, a level; zip=2.
+        at_most: No cell is coarser; rows that need one are suppressed: age=10.
         cells: text, pairs, midpoint, centroid; default text: [20, 29].
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].

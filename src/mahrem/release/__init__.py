@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
-    from mahrem.release._column_settings import COARSENING, coarsened_by_row, without_columns
+    from mahrem.release._column_settings import BOUNDING, COARSENING, coarsened_by_row, without_columns
     from mahrem.release._columns import (
         ReadingSettings,
         column_of,
         hierarchies_of,
         hierarchy_of,
+        least_step,
         method_of,
         reading_beside,
         reading_from,
@@ -64,6 +65,7 @@ else:
 
 __all__ = [
     "AUTOMATIC",
+    "BOUNDING",
     "BY_RECIPE",
     "COARSENING",
     "DATA_FILES",
@@ -94,6 +96,7 @@ __all__ = [
     "is_release",
     "is_signed",
     "learn_groups",
+    "least_step",
     "make_signing_key",
     "members_in",
     "method_of",

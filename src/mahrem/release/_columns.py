@@ -16,7 +16,19 @@ from mahrem.partition import Partitioner, build_method
 from mahrem.recode import Nodes, Recoding, default_recoding, heaped
 from mahrem.release._column_settings import refuse_unheard
 from mahrem.release._policy import Policy
-from mahrem.table import Axis, Column, Domain, Hierarchy, Kind, Leaves, Reading, Role, Words, read_kind
+from mahrem.table import (
+    Axis,
+    Column,
+    Domain,
+    Hierarchy,
+    Kind,
+    Leaves,
+    Numbers,
+    Reading,
+    Role,
+    Words,
+    read_kind,
+)
 from mahrem.table.columns import assign_roles, refuse_mixed_zones
 
 
@@ -108,15 +120,57 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
         from mahrem.recode import Centroids
 
         return Centroids()
-    step = policy.grid.get(axis.name)  # a step that was asked for has its lines at round numbers
     ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
-    shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
-    inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
+    inner = _in_blocks(axis, policy)
+    if inner is None:
+        step = _step(axis, policy)  # one that was asked for has its lines at round numbers
+        shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
+        inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
     if ends == (None, None):
         return inner
     from mahrem.recode import OpenEnded
 
     return OpenEnded(inner, *ends)
+
+
+def least_step(policy: Policy, name: str) -> tuple[str, Any] | None:
+    """Give what says how fine the cells of a quasi-identifier may be: the setting and its step."""
+    for setting in ("bands", "at_least", "round", "prefix"):
+        if name in getattr(policy, setting):
+            return setting, getattr(policy, setting)[name]
+    return None
+
+
+def _in_blocks(axis: Axis, policy: Policy) -> Recoding | None:
+    """Give how a column is written whose cells may not be finer than something."""
+    least = least_step(policy, axis.name)
+    if least is None:
+        return None
+    setting, step = least
+    match axis.domain:
+        case Leaves():
+            return Nodes(least=int(step))
+        case Words(labels):
+            from mahrem.recode import Prefixes
+
+            return Prefixes(most=int(step) if setting == "prefix" else max(map(len, labels)) - int(step))
+        case _:
+            from mahrem.recode import Blocks
+
+            return Blocks(step, single=setting == "bands")
+
+
+def _step(axis: Axis, policy: Policy) -> float | str | None:
+    """Give the step of a grid, as asked for, or so that its lines end cells where they must end."""
+    step, most = policy.grid.get(axis.name), policy.at_most.get(axis.name)
+    if step is not None or most is None or isinstance(axis.domain, Words | Leaves):
+        return step
+    from mahrem.recode import dividing_step, moment_step, nest
+
+    if isinstance(axis.domain, Numbers):
+        return dividing_step(axis.domain, float(most))
+    usual = moment_step(axis.domain)
+    return usual if nest(usual, str(most)) else most
 
 
 def _between(axis: Axis, ends: tuple[float | None, float | None]) -> Axis:

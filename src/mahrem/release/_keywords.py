@@ -51,6 +51,9 @@ class ReleaseKeywords(TypedDict, total=False):
     grid: Mapping[Any, float | str]
     round: Mapping[Any, float]
     prefix: Mapping[Any, int]
+    bands: Mapping[Any, float | str]
+    at_least: Mapping[Any, float | str]
+    at_most: Mapping[Any, float | str]
     cells: str
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]

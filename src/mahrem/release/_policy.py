@@ -18,6 +18,7 @@ from mahrem.models import DELTA_PRESENCE, MODELS, TRAJECTORY_K, K, model_setting
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release import _readers as readers
+from mahrem.release._column_settings import check_coarseness
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import FORMATS, Kind, Missing
@@ -38,6 +39,7 @@ _reading = partial(setting, group="reading", on_spark=True)
 _database = partial(setting, group="database", on_spark=True)
 _method = partial(setting, group="method", on_spark=True)
 _cells = partial(setting, group="cells", on_spark=True)
+_coarser = partial(_cells, dict, read=readers.grid_steps, metavar="COL=STEP", on_spark=False)
 _output = partial(setting, group="output", on_spark=True)
 _names = partial(_role, (), read=columns, metavar="A,B")
 _numbers_by_column = by_column(number, types=typed.numbers)
@@ -140,6 +142,9 @@ class Policy:
     prefix: Mapping[str, int] = _cells(
         dict, read=_counts_by_column, metavar="COL=N", on_spark=False, example={"zip": 2}
     )  # so many characters of codes are shown at most
+    bands: Mapping[str, float | str] = _coarser(example={"age": 5})
+    at_least: Mapping[str, float | str] = _coarser(example={"zip": 2})
+    at_most: Mapping[str, float | str] = _coarser(example={"age": 10})
     cells: Literal["text", "pairs", "midpoint", "centroid"] = _cells(
         "text", read=text, choices=lambda: ("text", "pairs", "midpoint", "centroid"), metavar="KIND"
     )
@@ -234,20 +239,7 @@ class Policy:
             check.finite(**{f"top.{name}": top})
             if name in self.bottom and self.bottom[name] >= top:
                 raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
-        for name, step in self.round.items():
-            if not step > 0:
-                raise InvalidParameter(f"round.{name}={step:g} must be above 0")
-            if name in self.grid:
-                raise InvalidParameter(f"round.{name} and grid.{name}: say one of them")
-        for name, shown in self.prefix.items():
-            check.at_least(1, **{f"prefix.{name}": shown})
-            both = next(
-                (key for key in ("grid", "round", "top", "bottom") if name in getattr(self, key)), None
-            )
-            if both is not None:
-                raise InvalidParameter(
-                    f"prefix.{name} is about codes and {both}.{name} is not: say one of them"
-                )
+        check_coarseness(self)
 
     def _check_automatic(self) -> None:
         if self.automatic is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.verify._cell_bounds import CellBounds, cells_out_of_bounds
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
     from mahrem.verify._coarse import Coarseness, rows_too_fine
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
@@ -22,10 +23,12 @@ else:
 
 __all__ = [
     "SUPPRESSED",
+    "CellBounds",
     "Claims",
     "Coarseness",
     "SchemaVerdict",
     "Verdict",
+    "cells_out_of_bounds",
     "people_per_class",
     "published_classes",
     "rows_too_fine",

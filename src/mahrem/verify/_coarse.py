@@ -19,8 +19,13 @@ from mahrem.types import Floats, Mask
 _CLOSE = 1e-9  # of a step: how far from a line a float of it may lie
 _SKIPPED = timedelta(hours=3)
 _EVERY = {
-    **{"minute": "1m", "hour": "1h", "day": "1d", "week": "1w"},
-    **{"month": "1mo", "quarter": "1q", "year": "1y"},
+    "minute": "1m",
+    "hour": "1h",
+    "day": "1d",
+    "week": "1w",
+    "month": "1mo",
+    "quarter": "1q",
+    "year": "1y",
 }
 
 
