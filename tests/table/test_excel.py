@@ -129,7 +129,7 @@ def test_one_of_several_sheets_is_named(tmp_path: Path) -> None:
 
 
 def test_bad_sheets_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="'a' is there twice"):
+    with pytest.raises(InvalidInput, match="columns 1 and 2 have the same name"):
         open_source(sheet(tmp_path / "twice.xlsx", [("a", "a"), (1, 2)]))
     with pytest.raises(InvalidInput, match="column 2 has an empty name"):
         open_source(sheet(tmp_path / "empty.xlsx", [("a", None), (1, 2)]))

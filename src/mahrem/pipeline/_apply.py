@@ -24,6 +24,7 @@ from mahrem.words import Note, Progress
 
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
+    *("thousands", "date_format", "header", "names", "skip_rows"),
     *("suppression_limit", "format", "shuffle", "language"),
 )
 
@@ -53,8 +54,8 @@ def apply(
         force: Replace an earlier release under ``output``.
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
-        **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``query``,
-            ``table``), ``hierarchy`` and ``pseudonym`` where the release had them, ``suppression_limit``
+        **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
+            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy`` and ``pseudonym`` where the release had them, ``suppression_limit``
             (default: any number of rows), ``format``, ``shuffle``, ``language``.
 
     Raises:

@@ -6,7 +6,7 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from mahrem.release import _readers as readers
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import FORMATS, Kind, Missing
+from mahrem.table.cells import THOUSANDS
 from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
@@ -162,6 +163,21 @@ class Policy:
     decimal: Literal[".", ","] | None = _reading(
         read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
     )
+    thousands: Literal[".", ",", " ", "'"] | None = _reading(
+        read=text, choices=lambda: tuple(THOUSANDS), metavar="CHAR", on_spark=False, example="."
+    )
+    date_format: Mapping[str, str] = _reading(
+        dict, read=readers.date_formats, metavar="[COL=]FORMAT", on_spark=False, example={"born": "%d/%m/%Y"}
+    )  # "*": of every column
+    header: bool | None = _reading(
+        read=switch, spelling="--header/--no-header", on_spark=False, example=True
+    )  # not said: found out
+    names: tuple[str, ...] = _reading(
+        (), read=readers.listed_names, metavar="A,B", on_spark=False, example=["age", "zip", "disease"]
+    )  # of all columns, in their order
+    skip_rows: int | None = _reading(
+        read=whole.within(0), metavar="N", on_spark=False, example=2
+    )  # above the header; not said: found out
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
     format: str = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
@@ -269,10 +285,32 @@ class Policy:
             )
 
     def for_columns(self, columns: Sequence[str]) -> Policy:
-        """Decide about columns that were only described; what was said by name wins."""
-        if not self.look_for:
-            return self
-        return replace(Policy.of(found_columns(self, columns), over=self), look_for=())
+        """Decide about columns that were only described; what was said by name wins.
+
+        A name that differs from one column's only in blanks at its ends means that column.
+        """
+        named = self._as_in(columns)
+        if not named.look_for:
+            return named
+        return replace(Policy.of(found_columns(named, columns), over=named), look_for=())
+
+    def _as_in(self, columns: Sequence[str]) -> Policy:
+        """Name columns as a table does."""
+        bare: dict[str, list[str]] = {}
+        for name in columns:
+            bare.setdefault(name.strip(), []).append(name)
+
+        def found(name: str) -> str:
+            alike = bare.get(name.strip(), [])
+            return alike[0] if len(alike) == 1 and name not in columns else name
+
+        changed: dict[str, Any] = {}
+        for name, known in settings_of(Policy).items():
+            value = getattr(self, name)
+            if value and (known.reader.of_columns or name == "sensitive"):
+                renamed = _renamed(value, found)
+                changed |= {} if renamed == value else {name: renamed}
+        return replace(self, **changed) if changed else self
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""
@@ -361,6 +399,15 @@ def own_pseudonyms(path: Path) -> tuple[str, ...]:
     own = tomllib.loads(path.read_text(encoding="utf-8"))
     named = own.get("mahrem", {}).get("pseudonym", ())
     return tuple(exported_names(named, own.get("format", "csv")))
+
+
+def _renamed(value: Any, found: Callable[[str], str]) -> Any:
+    """Give a column, a list of columns or values by column under other names."""
+    if isinstance(value, str):
+        return found(value)
+    if isinstance(value, Mapping):
+        return {found(name): inner for name, inner in value.items()}
+    return tuple(found(name) for name in value)
 
 
 def _plain(value: object) -> object:
