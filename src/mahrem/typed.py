@@ -29,7 +29,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"(.*)', re.DOTALL)
 
 
 def listed(texts: Iterable[str] | None) -> list[str]:
-    """Read ``a,b`` and repeated options alike; in double quotes a part may hold commas and blanks at its ends.
+    """Read ``a,b`` and repeated options alike; in double quotes a part may hold commas and outer blanks.
 
     Example:
         >>> listed(['age, "income, net"', "zip"])

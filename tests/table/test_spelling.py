@@ -208,11 +208,11 @@ def test_what_is_read_is_what_is_published_whatever_the_source(tmp_path: Path, k
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.dates(date(1900, 1, 1), date(2100, 1, 1)), min_size=1, max_size=30), st.booleans())
-def test_a_date_is_never_read_with_day_and_month_in_the_wrong_places(
-    days: list[date], american: bool
-) -> None:
-    form = "%m/%d/%Y" if american else "%d/%m/%Y"
+@given(
+    st.lists(st.dates(date(1900, 1, 1), date(2100, 1, 1)), min_size=1, max_size=30),
+    st.sampled_from(["%m/%d/%Y", "%d/%m/%Y"]),
+)
+def test_a_date_is_never_read_with_day_and_month_in_the_wrong_places(days: list[date], form: str) -> None:
     cells = pl.Series([day.strftime(form) for day in days])
     read = usual_dates(cells).to_list()
     assert all(found in (None, day.isoformat()) for found, day in zip(read, days, strict=True))

@@ -88,8 +88,8 @@ def _model(entry: ModelEntry, given: Mapping[str, Any], where: str, k: int | Non
 def parse_sensitive(text: str) -> tuple[str, dict[str, int | float | str]]:
     """Read ``column`` or ``column:key=value,key=value``.
 
-    Names may hold colons: only what follows the last one is read as settings, and only if it holds an ``=``. A
-    name in double quotes ends where they do.
+    Names may hold colons: only what follows the last one is read as settings, and only if it holds an ``=``.
+    A name in double quotes ends where they do.
 
     Raises:
         InvalidParameter: If the settings are not pairs, or one is said twice.

@@ -55,8 +55,9 @@ def apply(
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
         **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
-            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy`` and ``pseudonym`` where the release had them, ``suppression_limit``
-            (default: any number of rows), ``format``, ``shuffle``, ``language``.
+            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy`` and
+            ``pseudonym`` where the release had them, ``suppression_limit`` (default: any number of rows),
+            ``format``, ``shuffle``, ``language``.
 
     Raises:
         InvalidInput: If the batch has another schema than the recipe.

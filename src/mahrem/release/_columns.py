@@ -208,7 +208,7 @@ def reading_beside(policy: Policy) -> Reading:
 
 
 def reading_of_release(policy: Policy) -> Reading:
-    """Give how the table in a release of ours is read: it has a header, and its cells are as we write them."""
+    """Give how the table in a release of ours is read: it has a header, and cells as we write them."""
     return replace(reading_of(policy), header=True, names=(), skip_rows=None, spelling=None)
 
 

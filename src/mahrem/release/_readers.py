@@ -30,7 +30,7 @@ def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
 
 
 def _typed_sensitive(_: str, typed: Sequence[str]) -> list[str]:
-    """Split at commas outside quotes; of ``disease:l=3,t=0.2`` a promise that follows belongs to the column."""
+    """Split at commas outside quotes; in ``disease:l=3,t=0.2`` what follows belongs to the column."""
     names: list[str] = []
     for given in typed:
         for place, part in enumerate(re.findall(r'(?:"(?:[^"]|"")*"|[^,])+', given)):
@@ -114,7 +114,7 @@ def _date_formats(name: str, value: object) -> dict[str, str]:
 
 
 def _typed_formats(_: str, typed: Sequence[str]) -> dict[str, str]:
-    """Read ``FORMAT`` or ``COL=FORMAT``: a format begins after the last sign of equality before its first %."""
+    """Read ``FORMAT`` or ``COL=FORMAT``: a format begins after the last ``=`` before its first ``%``."""
     formats = {}
     for given in typed:
         before, mark, form = given.partition("%")

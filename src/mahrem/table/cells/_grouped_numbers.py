@@ -8,7 +8,7 @@ import polars as pl
 
 from mahrem.table.cells._text import numbers_of_text
 
-# Each sign that may stand between thousands, and what counts as it: blanks that do not break, a curved apostrophe.
+# Signs that may stand between thousands, and what counts as each: blanks that do not break, bent apostrophes.
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
 _SHAPE = r"^\s*[+-]?[0-9][0-9.,'\u2019 \u00a0\u202f]*$"
 _DECIMALS = (".", ",")

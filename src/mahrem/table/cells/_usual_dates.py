@@ -161,5 +161,5 @@ def _month_numbers(words: pl.Series) -> pl.Series:
 
 def _folded(word: str) -> str:
     """Write a word in small letters without accents."""
-    lower = word.replace("İ", "i").lower().replace("ı", "i").replace("ß", "ss")
+    lower = word.replace("İ", "i").lower().replace("\u0131", "i").replace("ß", "ss")
     return "".join(sign for sign in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(sign))

@@ -89,6 +89,6 @@ def refuse_lookalikes(series: pl.Series, *, decimal: str | None = None) -> None:
         raise InvalidInput(
             f"column={name!r}: {dates} of {len(texts)} different values look like dates, but not all can be "
             f"read, or day and month could change places; say how they are written: "
-            f"{spelled('date_format', {name: '%d/%m/%Y'})} (%d day, %m month), {spelled('null', 'TOKEN')} for "
-            f"missing values, or {words} if they are words"
+            f"{spelled('date_format', {name: '%d/%m/%Y'})} (%d day, %m month), "
+            f"{spelled('null', 'TOKEN')} for missing values, or {words} if they are words"
         )

@@ -135,7 +135,9 @@ def _cells(record: bytes, delimiter: str) -> list[str]:
 
 def _names(first: Sequence[str], found: Header, reading: Reading, label: str) -> tuple[str, ...]:
     """Give the names of the columns: as said, else as the header says."""
-    given = given_names(reading.names, reading.header, found.score, len(first), label)
+    given = given_names(
+        reading.names, header=reading.header, score=found.score, columns=len(first), label=label
+    )
     if given is not None:
         return name_columns(given, label)
     if reading.header is None and found.score > 0:

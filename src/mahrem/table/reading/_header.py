@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
 
@@ -19,28 +20,14 @@ FEW = 12  # values of a column of categories
 YEARS = (1900, 2100)
 
 _MISSING = frozenset(
-    [
-        "na",
-        "n/a",
-        "#n/a",
-        "nan",
-        "null",
-        "none",
-        "nil",
-        "?",
-        "-",
-        "--",
-        ".",
-        "*",
-        "unknown",
-        "missing",
-        "yok",
-        "bilinmiyor",
-        "unbekannt",
-        "k.a.",
-    ]
+    (
+        *("na", "n/a", "#n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "*", "unknown", "missing"),
+        *("yok", "bilinmiyor", "unbekannt", "k.a."),
+    )
 )
-_NUMBER = re.compile(r"[+\-−]?\s*[$€£₺]?\s*[.,]?\d[\d.,'’ \u00a0\u202f]*(?:[eE][+-]?\d+)?\s*[%$€£₺]?")
+_NUMBER = re.compile(
+    r"[+\-\u2212]?\s*[$€£₺]?\s*[.,]?\d[\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?\s*[%$€£₺]?"
+)
 _DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 _COUNTED = re.compile(r"(.*?[^\W\d]_?|[^\W\d]*)[ _.-]?(\d+)")  # q1, var_2, X3
 _NAME = re.compile(r"[^\W\d][\w .()/%-]*")
@@ -93,9 +80,8 @@ def header_score(first: Record, rest: Sequence[Record]) -> int:
 
 def refuse_headerless(label: str, columns: int) -> InvalidInput:
     """Make the error for a table whose first row is data; it shows none of it."""
-    names = ",".join(f"NAME{place}" for place in range(1, min(columns, 3) + 1)) + (
-        ",…" if columns > 3 else ""
-    )
+    some = [f"NAME{place}" for place in range(1, min(columns, 3) + 1)]
+    names = ",".join(some if columns < 4 else [*some, "…"])
     python = f"header=False, names=[…] ({columns} names)"
     options = f"--no-header --names {names} ({columns} names)"
     return InvalidInput(
@@ -105,9 +91,9 @@ def refuse_headerless(label: str, columns: int) -> InvalidInput:
 
 
 def given_names(
-    names: Sequence[str], header: bool | None, score: int, columns: int, label: str
+    names: Sequence[str], *, header: bool | None, score: int, columns: int, label: str
 ) -> tuple[str, ...] | None:
-    """Decide what columns are called that somebody named, or that have no header; None: as the header says."""
+    """Name columns as somebody said, or by their places without a header; None: as the header says."""
     if names and len(names) != columns:
         raise InvalidParameter(f"names: {len(names)} were given, and {label} has {columns} columns")
     if names and header is None and score == 0:
@@ -121,7 +107,7 @@ def given_names(
 
 
 def _first_full(records: Sequence[Record]) -> int:
-    """Give the place of the first row that is as wide as most and not far from full; 0 if a ragged one comes."""
+    """Give the place of the first row as wide as most and not far from full; 0 if a ragged one comes."""
     widths = Counter(len(row) for row in records if any(cell.strip() for cell in row))
     if not widths:
         return 0
@@ -153,24 +139,23 @@ def _vote(cell: str, below: Sequence[str]) -> int:
     if not below:
         return 2 if kind != "text" or "@" in cell else -1 if _NAME.fullmatch(cell) else 0
     looked = below[:LOOKED_AT]
-    kinds = Counter(map(_kind, looked))
-    most, times = kinds.most_common(1)[0]
+    most, times = Counter(map(_kind, looked)).most_common(1)[0]
     if most != "text" and times >= NEARLY_ALL * len(looked):
-        if kind == most:
-            return 2
-        return -2 if kind == "text" else -1
+        return 2 if kind == most else -2 if kind == "text" else -1
     if cell in below:
         return 2
-    marked = sum(_is_marked(other) for other in looked)
-    if marked >= NEARLY_ALL * len(looked):
-        if not _is_marked(cell):
-            return -2
-        return 2 if _form(cell) in set(map(_form, looked)) else 0
+    if sum(map(_is_marked, looked)) >= NEARLY_ALL * len(looked):
+        alike = _form(cell) in set(map(_form, looked))
+        return -2 if not _is_marked(cell) else 2 if alike else 0
+    return -1 if _is_named_otherwise(cell, below) else 0
+
+
+def _is_named_otherwise(cell: str, below: Sequence[str]) -> bool:
+    """Say whether a word is none of a few categories, or a small one above capital ones."""
     distinct = len(set(below))
-    if distinct <= FEW and len(below) >= 3 * distinct:
-        return -1
-    capital = sum(other[:1].isupper() for other in looked)
-    return -1 if cell[:1].islower() and capital >= NEARLY_ALL * len(looked) else 0
+    capital = sum(other[:1].isupper() for other in below)
+    few = distinct <= FEW and len(below) >= 3 * distinct
+    return few or (cell[:1].islower() and capital >= NEARLY_ALL * len(below))
 
 
 def _is_marked(cell: str) -> bool:
@@ -208,6 +193,6 @@ def _running(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]
         if others and 2 * years < len(others):
             return named | set(whole)
         return named if others else named | set(whole)
-    steps = {after - before for before, after in zip(numbers, numbers[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(numbers)}
     counted = len(steps) == 1 and (len(numbers) > 2 or numbers in ([0, 1], [1, 2]))
     return named | set(whole) if counted else named

@@ -187,7 +187,7 @@ class ColumnSource(ABC):
     def respelled(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str], keep: Mask | None
     ) -> dict[str, Sequence[pl.Series]]:
-        """Add to what is replaced in a rebuilt table the columns that are spelled otherwise than they came."""
+        """Add to what a rebuilt table replaces the columns that are spelled otherwise than they came."""
         replaced = dict(replace)
         if self.reading.spelling is None:
             return replaced

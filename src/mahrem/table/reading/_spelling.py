@@ -1,4 +1,4 @@
-"""Numbers and dates in cells of text, however people write them, in the one spelling that is read downstream."""
+"""Numbers and dates in cells of text, in the one spelling that everybody downstream reads."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PlainTexts:
 
 
 def may_be_respelled(some: pl.Series) -> bool:
-    """Say whether the first cells of a column leave open that all are numbers or dates in another spelling."""
+    """Say whether the first cells of a column leave open that all are numbers or dates of some spelling."""
     present = some.drop_nulls()
     if not len(present):
         return True
