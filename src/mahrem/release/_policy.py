@@ -5,6 +5,7 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -307,7 +308,7 @@ class Policy:
         changed: dict[str, Any] = {}
         for name, known in settings_of(Policy).items():
             value = getattr(self, name)
-            if value and (known.reader.of_columns or name == "sensitive"):
+            if (known.reader.of_columns or name == "sensitive") and value:
                 renamed = _renamed(value, found)
                 changed |= {} if renamed == value else {name: renamed}
         return replace(self, **changed) if changed else self
@@ -376,7 +377,9 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
     try:
         settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"policy={Path(path).name!r} is not TOML: {error}") from error
+        raise InvalidInput(
+            f"policy={Path(path).name!r} is not TOML: {error}{_key_hint(text, error)}"
+        ) from error
     about = settings.pop("mahrem", {})  # as written into a release
     if beside is not None:
         for key in _SAID_AGAIN:
@@ -388,6 +391,18 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
                     f"out of its [mahrem] section"
                 )
     return settings
+
+
+def _key_hint(text: str, error: tomllib.TOMLDecodeError) -> str:
+    """Say how a name is written that TOML takes only in quotes: ``yaş``, ``postal code``."""
+    where = re.search(r"at line (\d+)", str(error))
+    if where is None:
+        return ""
+    line = text.splitlines()[int(where[1]) - 1]
+    bare = re.sub(r'"[^"]*"|\'[^\']*\'|#.*', "", line)
+    keys = [key.strip() for key in re.findall(r"([^={},.\[\]]+)(?=[=.\]])", bare)]
+    odd = next((key for key in keys if not re.fullmatch(r"[A-Za-z0-9_-]*", key)), None)
+    return "" if odd is None else f'; names with other signs than a-z, 0-9, _ and - stand in quotes: "{odd}"'
 
 
 def own_pseudonyms(path: Path) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         open_polars,
         pruned,
     )
-    from mahrem.table.reading._header import find_header, given_names, refuse_headerless
+    from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
@@ -35,6 +35,7 @@ __all__ = [
     "EVERY",
     "NESTED",
     "Database",
+    "Header",
     "PolarsSource",
     "Reading",
     "Source",
@@ -44,6 +45,7 @@ __all__ = [
     "connection_reason",
     "find_header",
     "given_names",
+    "header_score",
     "hold",
     "is_duckdb",
     "is_postgresql",

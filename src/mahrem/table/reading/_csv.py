@@ -88,7 +88,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
         lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
     )
     if found.titles:
-        source.notes = (Note("warning.title_rows", {"rows": found.titles}),)
+        source.notes = (Note("warning.title_rows"),)
     return source
 
 
