@@ -117,6 +117,15 @@ def anonymize(
         delimiter: Field separator of a CSV; found out if not given.
         encoding: Encoding of a CSV that is not UTF-8: cp1254, latin-1 …
         decimal: Decimal mark of a CSV: '.' or ','.
+        thousands: Sign between thousands of numbers in text: '.', ',', ' ' or an apostrophe; found out where
+            it is clear.
+        date_format: How dates are written: %d day, %m month, %Y year, %y its last two digits, %H:%M time;
+            found out where it is clear.
+        header: The first row names the columns, or does not; found out if not given, and refused if it is
+            data.
+        names: Names of all columns in their order, for a file without a header or instead of it; in double
+            quotes if one holds a comma.
+        skip_rows: Lines above the header, such as a title; found out if not given.
         query: What to ask a database.
         table: Table to read from a database.
         format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.

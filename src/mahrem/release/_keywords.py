@@ -69,6 +69,11 @@ class ReleaseKeywords(TypedDict, total=False):
     delimiter: str | None
     encoding: str | None
     decimal: str | None
+    thousands: str | None
+    date_format: str | Mapping[Any, str]
+    header: bool | None
+    names: str | Sequence[str]
+    skip_rows: int | None
     query: str | None
     table: str | None
     format: str

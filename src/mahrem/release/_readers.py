@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from mahrem.models import model_settings, parse_sensitive
 from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
 from mahrem.settings import read_settings
 from mahrem.table import Kind, Missing
-from mahrem.typed import values
+from mahrem.table.reading import EVERY
+from mahrem.typed import names, values
 
 
 def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
@@ -28,10 +30,10 @@ def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
 
 
 def _typed_sensitive(_: str, typed: Sequence[str]) -> list[str]:
-    """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
+    """Split at commas outside quotes; in ``disease:l=3,t=0.2`` what follows belongs to the column."""
     names: list[str] = []
     for given in typed:
-        for place, part in enumerate(given.split(",")):
+        for place, part in enumerate(re.findall(r'(?:"(?:[^"]|"")*"|[^,])+', given)):
             if place and names and "=" in part and ":" not in part and ":" in names[-1]:
                 names[-1] += "," + part
             elif part.strip():
@@ -117,7 +119,42 @@ def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
     return tuple(entries)
 
 
+def _date_formats(name: str, value: object) -> dict[str, str]:
+    """Read one format for all columns, or formats by column."""
+    if isinstance(value, str):
+        return {EVERY: value}
+    formats: dict[str, str] = by_column(text)(name, value)
+    return formats
+
+
+def _typed_formats(_: str, typed: Sequence[str]) -> dict[str, str]:
+    """Read ``FORMAT`` or ``COL=FORMAT``: a format begins after the last ``=`` before its first ``%``."""
+    formats = {}
+    for given in typed:
+        before, mark, form = given.partition("%")
+        column, equal, start = before.rpartition("=")
+        formats[column if equal else EVERY] = start + mark + form
+    return formats
+
+
+def _listed_names(name: str, value: object) -> tuple[str, ...]:
+    """Read the names of all columns; one that is there twice is refused when the table is read."""
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, Sequence):
+        raise wrong_type(name, value, "a list of names")
+    return tuple(check.column_name(**{name: one}) for one in listed)
+
+
 role_words = by_column(text)
+date_formats = Reader(
+    read=_date_formats,
+    takes="str | Mapping[Any, str]",
+    typed=_typed_formats,
+    repeats=True,
+    inner=text,
+    of_columns=True,
+)
+listed_names = Reader(read=_listed_names, takes="str | Sequence[str]", typed=names, repeats=True)
 sensitive_columns = Reader(
     read=_sensitive,
     takes="Hashable | Sequence[Hashable] | Mapping[Any, Mapping[str, object]]",
