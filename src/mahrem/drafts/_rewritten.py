@@ -95,9 +95,9 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         it: what was done is not said again, and kinds are those of the values before.
     """
     asked = coarsened_by_row(policy)
-    if not asked:
+    if not asked and not policy.sparse:
         return source, policy
-    taken = source.take(list(asked))
+    taken = _zeroed(source.take(list(dict.fromkeys([*asked, *policy.sparse]))), policy)
 
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
@@ -108,11 +108,24 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     return (
         RewrittenSource(
             source,
-            {name: series.alias(name) for name, (_, series) in found.items()},
+            {
+                **{name: taken[name] for name in policy.sparse},
+                **{name: series.alias(name) for name, (_, series) in found.items()},
+            },
             {name: claim for name, (claim, _) in found.items()},
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
+
+
+def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Write codes that too few people live under as zeros, as long as they were."""
+    for name, beginnings in policy.sparse.items():
+        text = as_text(taken[name])
+        few = pl.any_horizontal(pl.col(name).str.starts_with(beginning) for beginning in beginnings)
+        zeros = pl.col(name).str.replace_all(r"\w", "0")
+        taken = taken.with_columns(text).with_columns(pl.when(few).then(zeros).otherwise(pl.col(name)))
+    return taken
 
 
 def past_the_door(policy: Policy) -> Policy:

@@ -23,6 +23,7 @@ from mahrem.release import (
     OwnClaims,
     Policy,
     check_hashes,
+    decided,
     find_data,
     hierarchies_of,
     is_release,
@@ -159,7 +160,7 @@ def _open(
             hierarchies = dict(read_recipe(folder).hierarchies)
     hierarchies |= hierarchies_of(roles)
     source = open_source(given, reading_of(roles) if claims is None else reading_of_release(roles))
-    roles = roles.for_columns(source.columns)
+    roles = decided(roles, source)
     if not roles.quasi:
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"

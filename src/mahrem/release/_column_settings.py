@@ -32,6 +32,7 @@ _HEARD: Mapping[str, frozenset[Role]] = {
     "hierarchy": _JUDGED,
     "suppress": _CLASSED,
     "weights": _CLASSED,
+    "sparse": _PUBLISHED,
     **dict.fromkeys(COARSENING, _PUBLISHED),
     **dict.fromkeys(BOUNDING, _CLASSED),
 }

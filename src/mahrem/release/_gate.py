@@ -10,7 +10,7 @@ import polars as pl
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
 from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release._policy import Policy
-from mahrem.table import Kind
+from mahrem.table import Kind, Source
 from mahrem.words import Note
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
@@ -18,6 +18,7 @@ _ENOUGH = 30  # rows from which on it means something that values are not shared
 _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
+_LISTED = frozenset({"coordinates"})  # no ranges are made of them: cells would list each
 _SHOWN = 5  # columns that a refusal names one by one
 
 
@@ -105,11 +106,8 @@ def _lists_values(column: pl.Series, policy: Policy) -> bool:
 def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
     for finding in contents.of(name):
         role = CONTENTS[finding.kind].role
-        gives = role == "identifier" or (
-            role == "quasi"
-            and name not in policy.quasi
-            and (name not in policy.sensitive or finding.kind in _PLACED)
-        )
+        known = _LISTED if name in policy.quasi else _PLACED if name in policy.sensitive else None
+        gives = role == "identifier" or (role == "quasi" and (known is None or finding.kind in known))
         if gives:
             yield Doubt(name, Note("gate.holds", {"kind": Note(CONTENTS[finding.kind].words_code)}))
             return  # one reason is enough to stop
@@ -152,4 +150,12 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
         f"({spelled('quasi', columns[:1])}), or say why they may stay "
         f"({spelled('accept', {columns[0]: 'REASON'})})",
         why,
+    )
+
+
+def decided(policy: Policy, source: Source) -> Policy:
+    """Decide about columns that a policy only describes, by what they hold and what they are called."""
+    return policy.for_columns(
+        source.columns,
+        lambda: look_into(source.take(list(source.columns)), depth="all", region=policy.region),
     )

@@ -28,6 +28,7 @@ from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
+    from mahrem.contents import Contents
     from mahrem.models import PrivacyModel, Promise
 
 AUTOMATIC = "auto"  # a method is chosen by evidence
@@ -157,6 +158,9 @@ class Policy:
     jitter: float | None = _method(
         read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
     )  # how far from the median random first cuts may lie, as a share of the rows
+    sparse: Mapping[str, tuple[str, ...]] = _cells(
+        dict, read=readers.orders, metavar="COL=A,B", on_spark=False, example={"zip": ["036", "059"]}
+    )  # beginnings of codes that too few people live under: such codes are published as zeros
     suppress: tuple[str, ...] = _cells((), read=columns, metavar="A,B", example=["sex"])
     suppression_limit: float | None = _cells(
         read=number.within(0, 1), metavar="0..1", example=0.05
@@ -226,7 +230,7 @@ class Policy:
         self._check_defences()
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
-        if self.models and not self.sensitive:
+        if self.models and not self.sensitive and not self.look_for:  # else a table decides
             figure = next(iter(self.models))
             raise InvalidParameter(
                 f"{figure}={self.models[figure]!r} speaks of a sensitive column; "
@@ -304,15 +308,19 @@ class Policy:
                 f"it does not go with {spelled('minimality_safe', True)}"
             )
 
-    def for_columns(self, columns: Sequence[str]) -> Policy:
+    def for_columns(self, columns: Sequence[str], look: Callable[[], Contents]) -> Policy:
         """Decide about columns that were only described; what was said by name wins.
 
         A name that differs from one column's only in blanks at its ends means that column.
+
+        Args:
+            columns: The columns there are.
+            look: Says what they hold; asked only where something was described.
         """
         named = self._as_in(columns)
         if not named.look_for:
             return named
-        return replace(Policy.of(found_columns(named, columns), over=named), look_for=())
+        return replace(Policy.of(found_columns(named, columns, look()), over=named), look_for=())
 
     def _as_in(self, columns: Sequence[str]) -> Policy:
         """Name columns as a table does."""
