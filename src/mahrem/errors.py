@@ -4,8 +4,10 @@
 
     MahremError
     ├── InvalidParameter (ValueError)      an option, a policy key or a value of it           exit 2
+    │   └── GivesAway                      columns whose cells name people would be published exit 2
     ├── InvalidInput (ValueError)          a file or table that cannot be read as one         exit 2
     ├── ColumnNotFound (KeyError)          a column that is not there                         exit 2
+    ├── Doubtful                           it holds, but; and doubts were not to be passed    exit 1
     ├── Infeasible                         no release can keep the promise                    exit 3
     ├── Tampered                           hashes do not match                                exit 4
     ├── BudgetExceeded                     the privacy budget does not cover it               exit 5
@@ -36,6 +38,8 @@ __all__ = [
     "PAID",
     "BudgetExceeded",
     "ColumnNotFound",
+    "Doubtful",
+    "GivesAway",
     "GuaranteeBroken",
     "Infeasible",
     "InvalidInput",
@@ -73,6 +77,14 @@ class InvalidParameter(MahremError, ValueError):
     exit_code = 2
 
 
+class GivesAway(InvalidParameter):
+    """Columns whose cells give people away would be published as they are; ``columns`` says which and why."""
+
+    def __init__(self, message: str, columns: Mapping[str, Iterable[str]]) -> None:
+        self.columns = {name: tuple(why) for name, why in columns.items()}
+        super().__init__(message)
+
+
 class InvalidInput(MahremError, ValueError):
     """A file or a table cannot be read as one."""
 
@@ -93,6 +105,12 @@ class ColumnNotFound(MahremError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would show quotes around the sentence
+
+
+class Doubtful(MahremError):
+    """The promise holds, but something beside it weakens what it is worth, and that was not to be passed."""
+
+    exit_code = 1
 
 
 class Infeasible(MahremError):

@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
+    from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
@@ -34,11 +35,14 @@ __all__ = [
     "Draft",
     "LearningMeasure",
     "Prepared",
+    "accepted_columns",
     "admission",
     "beside",
     "correlations",
     "crowd_of",
+    "doubts_of",
     "draft",
+    "found_by",
     "is_shifted",
     "ladder",
     "measure_learning",

@@ -21,6 +21,7 @@ from mahrem.release import (
     in_parallel,
     reading_of,
     refuse_beyond_limit,
+    refuse_giving_away,
     roles_of,
 )
 from mahrem.table import (
@@ -121,6 +122,11 @@ def prepare(given: object, policy: Policy) -> Prepared:
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
+    refuse_giving_away(
+        source.take([*quasi, *sensitive, *others]).filter(pl.Series(outcome.keep)),
+        policy,
+        named=(*quasi, *sensitive, *policy.insensitive),
+    )
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
+    from mahrem.release._gate import Doubt, find_doubts, is_nearly_unique, refuse_giving_away
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._own_claims import OwnClaims, read_own_claims
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
         sign_release,
         verify_release,
     )
-    from mahrem.release._template import policy_template
+    from mahrem.release._template import policy_template, written_policy
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -71,6 +72,7 @@ __all__ = [
     "READY_POLICIES",
     "RECIPE",
     "Automatic",
+    "Doubt",
     "GivenPolicy",
     "OwnClaims",
     "Policy",
@@ -86,9 +88,11 @@ __all__ = [
     "column_of",
     "earlier_seconds",
     "find_data",
+    "find_doubts",
     "hierarchies_of",
     "hierarchy_of",
     "in_parallel",
+    "is_nearly_unique",
     "is_release",
     "is_signed",
     "learn_groups",
@@ -112,6 +116,7 @@ __all__ = [
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
+    "refuse_giving_away",
     "refuse_short_key",
     "release_settings",
     "remember_people",
@@ -124,4 +129,5 @@ __all__ = [
     "verify_release",
     "watch_people",
     "without_columns",
+    "written_policy",
 ]

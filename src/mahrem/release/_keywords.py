@@ -15,6 +15,8 @@ class ReleaseKeywords(TypedDict, total=False):
     insensitive: Hashable | Sequence[Hashable]
     roles: Mapping[Any, str]
     rest: str | None
+    accept: Mapping[Any, str]
+    region: str | None
     kind: Mapping[Any, str]
     order: Mapping[Any, str | Sequence[str]]
     null: str | Sequence[str]

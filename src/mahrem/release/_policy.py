@@ -59,6 +59,12 @@ class Policy:
     rest: Literal["insensitive", "drop"] | None = _role(
         read=text, choices=lambda: ("insensitive", "drop"), metavar="ROLE", example="drop"
     )
+    accept: Mapping[str, str] = _role(
+        dict, read=readers.reasons, metavar="COL=REASON", example={"ward": "five wards, all large"}
+    )  # columns published as they are whose cells would stop a release, and why they may
+    region: str | None = _reading(
+        read=readers.country, metavar="CC", example="TR"
+    )  # whose telephone numbers, postcodes and plates are meant; not said: found out
     kind: Mapping[str, Kind] = _reading(dict, read=readers.kinds, metavar="COL=KIND", example={"zip": "code"})
     order: Mapping[str, tuple[str, ...]] = _reading(
         dict, read=readers.orders, metavar="COL=A,B,C", example={"stage": ["I", "II", "III"]}
