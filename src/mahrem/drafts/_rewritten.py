@@ -1,7 +1,7 @@
 """At the door: columns that are published row by row are made coarser before anything looks at them.
 
-Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers get
-their cells from classes and stay as they are here.
+Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers
+get their cells from classes and stay as they are here.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         policy: What to do; every column that it names is published.
 
     Returns:
-        The table as it will be published, but for cells of quasi-identifiers, and the policy that goes on with
-        it: what was done is not said again, and kinds are those of the values before.
+        The table as it will be published, but for cells of quasi-identifiers, and the policy that goes on
+        with it: what was done is not said again, and kinds are those of the values before.
     """
     asked = coarsened_by_row(policy)
     if not asked and not policy.sparse:

@@ -207,8 +207,8 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
     named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
-    for key in COARSENING:  # of sensitive values: an attacker makes those of the original as coarse
-        roles[key] = {name: step for name, step in told.get(key, {}).items() if name in own["sensitive"]}
+    for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
+        roles[key] = {name: said for name, said in told.get(key, {}).items() if name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

@@ -33,6 +33,7 @@ _HEARD: Mapping[str, frozenset[Role]] = {
     "suppress": _CLASSED,
     "weights": _CLASSED,
     "sparse": _PUBLISHED,
+    "accept": _PUBLISHED,
     **dict.fromkeys(COARSENING, _PUBLISHED),
     **dict.fromkeys(BOUNDING, _CLASSED),
 }
@@ -56,9 +57,7 @@ def refuse_unheard(policy: Policy, columns: Sequence[str], roles: Mapping[str, R
             if role in heard or (setting == "kind" and role is Role.INSENSITIVE and coarsened(policy, name)):
                 continue
             if role is None or role is Role.IDENTIFIER:
-                raise InvalidParameter(
-                    f"{setting}.{name} would do nothing: column={name!r} is not published; leave one of them out"
-                )
+                raise InvalidParameter(f"{setting}.{name} would do nothing: column={name!r} is not published")
             about = " and ".join(sorted(f"{one} columns" for one in heard))
             raise InvalidParameter(
                 f"{setting}.{name} would do nothing: it is about {about}, and column={name!r} is {role}"
@@ -122,8 +121,8 @@ def _check_lines(policy: Policy, name: str) -> None:
         for end in ("top", "bottom"):
             if Decimal(str(getattr(policy, end).get(name, 0))) % Decimal(str(step)):
                 raise InvalidParameter(
-                    f"{end}.{name}={getattr(policy, end)[name]:g} must be a multiple of {setting}.{name}={step:g}: "
-                    f"the last cell would be narrower than the others"
+                    f"{end}.{name}={getattr(policy, end)[name]:g} must be a multiple of "
+                    f"{setting}.{name}={step:g}: the last cell would be narrower than the others"
                 )
     most = policy.at_most.get(name)
     for setting in ("at_least", "grid"):
