@@ -4,8 +4,10 @@
 
     MahremError
     ├── InvalidParameter (ValueError)      an option, a policy key or a value of it           exit 2
+    │   └── GivesAway                      columns whose cells name people would be published exit 2
     ├── InvalidInput (ValueError)          a file or table that cannot be read as one         exit 2
     ├── ColumnNotFound (KeyError)          a column that is not there                         exit 2
+    ├── Doubtful                           it holds, but; and doubts were not to be passed    exit 1
     ├── Infeasible                         no release can keep the promise                    exit 3
     ├── Tampered                           hashes do not match                                exit 4
     ├── BudgetExceeded                     the privacy budget does not cover it               exit 5
@@ -36,6 +38,8 @@ __all__ = [
     "PAID",
     "BudgetExceeded",
     "ColumnNotFound",
+    "Doubtful",
+    "GivesAway",
     "GuaranteeBroken",
     "Infeasible",
     "InvalidInput",
@@ -71,6 +75,14 @@ class InvalidParameter(MahremError, ValueError):
     """An option, a policy key or its value does not fit."""
 
     exit_code = 2
+
+
+class GivesAway(InvalidParameter):
+    """Columns whose cells give people away would be published as they are; ``columns`` says which and why."""
+
+    def __init__(self, message: str, columns: Mapping[str, Iterable[str]]) -> None:
+        self.columns = {name: tuple(why) for name, why in columns.items()}
+        super().__init__(message)
 
 
 class InvalidInput(MahremError, ValueError):
@@ -114,6 +126,12 @@ def _in_quotes(name: str) -> str:
     """Put a name that holds commas, quotes or blanks at its ends in double quotes, as options read it."""
     plain = name == name.strip() and not set(name) & set(',"')
     return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+class Doubtful(MahremError):
+    """The promise holds, but something beside it weakens what it is worth, and that was not to be passed."""
+
+    exit_code = 1
 
 
 class Infeasible(MahremError):

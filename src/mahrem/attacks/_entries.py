@@ -40,11 +40,13 @@ class AttackEntry(Entry):
         on: What it attacks.
         needs: What must be given besides; who lacks it is told that the attack was not done, and why.
         unasked_without: Needs without which nobody expects it, so that it is left out without a word.
+        grave: Share from which what it finds must stand beside "holds"; None: where it beats the promise.
     """
 
     on: Kind
     needs: tuple[str, ...] = ()
     unasked_without: tuple[str, ...] = ()
+    grave: float | None = None
 
     def load(self) -> Attack:
         """Import the attack: a class with ``against``."""
@@ -56,9 +58,13 @@ _MODELS = "mahrem.attacks.on_models"
 _FEDERATIONS = "mahrem.attacks.on_federations"
 
 
-def _on_release(name: str, home: str, *needs: str, unasked_without: tuple[str, ...] = ()) -> AttackEntry:
+def _on_release(
+    name: str, home: str, *needs: str, unasked_without: tuple[str, ...] = (), grave: float | None = None
+) -> AttackEntry:
     home = f"{_RELEASES}.{home}"
-    return AttackEntry(name=name, home=home, on="release", needs=needs, unasked_without=unasked_without)
+    return AttackEntry(
+        name=name, home=home, on="release", needs=needs, unasked_without=unasked_without, grave=grave
+    )
 
 
 def _on_model(name: str, home: str, *needs: str, unasked_without: tuple[str, ...] = ()) -> AttackEntry:
@@ -74,12 +80,12 @@ ATTACKS: Entries[AttackEntry] = Entries(
     "mahrem.attacks",
     AttackEntry,
     (
-        _on_release("homogeneity", "_homogeneity:Homogeneity"),
+        _on_release("homogeneity", "_homogeneity:Homogeneity", grave=0.1),
         _on_release("skewness", "_skewness:Skewness"),
         _on_release("similarity", "_similarity:Similarity"),
         _on_release("ruled-out", "_background:RuledOut"),
         _on_release("linkage", "_linkage:Linkage", "original"),
-        _on_release("singling-out", "_singling_out:SinglingOut", "original"),
+        _on_release("singling-out", "_singling_out:SinglingOut", "original", grave=0.5),
         _on_release("order", "_order:Order", "original"),
         _on_release("downcoding", "_downcoding:Downcoding", "original"),
         _on_release("minimality", "_minimality:Minimality", "original", "sensitive"),

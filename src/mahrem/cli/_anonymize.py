@@ -26,6 +26,7 @@ _RELEASE: Sequence[Row] = (
     ("hierarchies", Path | None, "--hierarchies", "DIR", "Keep the hierarchies used in this private folder."),
     ("target", str | None, "--target", "COL", "Column to predict: the report says what is left for it."),
     ("force", bool | None, "--force", None, "Replace an earlier release there."),
+    ("strict", bool | None, "--strict", None, "Publish nothing that holds with doubts: exit 1."),
     ("html", bool | None, "--html/--no-html", None, "Draw report.html (default)."),
     ("dry_run", bool | None, "--dry-run", None, "Only say what to expect: classes, loss, time, memory."),
     ("explain", bool | None, "--explain", None, "With --engine spark: only cut, and print the plan."),

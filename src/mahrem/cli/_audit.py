@@ -26,6 +26,7 @@ def audit(
         Path | None, option("--public-key", "FILE", "A release folder must be signed with this key.")
     ] = None,
     *,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 also where it holds with doubts.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
@@ -59,7 +60,7 @@ def audit(
         elif not quiet:
             print_report(found.report)
             _print_signature(found.report.get("signature"))
-    raise typer.Exit(0 if found.holds else 1)
+    raise typer.Exit(0 if found.holds and not (strict and found.report["doubts"]) else 1)
 
 
 def _print_signature(signature: Mapping[str, Any] | None) -> None:

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
 from mahrem.cli._print import print_json, print_table
+from mahrem.errors import InvalidParameter
+from mahrem.files import write_whole
 
 
 @speaks_policy
 def inspect(
     source: SOURCE,
+    policy_out: Annotated[
+        Path | None, option("--policy-out", "FILE", "Write a policy with the suggested roles, commented.")
+    ] = None,
     *,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --policy-out.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
     policy: str | None = None,
     settings: dict[str, Any],
 ) -> None:
-    """Look at a table: kinds, distinct counts, and suggested roles with reasons. Only a suggestion.
+    """Look at a table: what columns really hold, and suggested roles with reasons. Only a suggestion.
 
     SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
 
-    mahrem inspect patients.csv
+    mahrem inspect patients.csv --policy-out policy.toml
+
+    mahrem anonymize patients.csv --policy policy.toml -o release/
     """
     from mahrem.pipeline import inspect as verb
 
+    if policy_out is not None and policy_out.exists() and not force:
+        raise InvalidParameter(f"policy_out={policy_out.name!r} exists; choose another or pass --force")
     found = verb(source, policy=policy, **settings)
+    if policy_out is not None:
+        write_whole(policy_out, found.policy(), private=False)
     if json:
         print_json(found.as_dict())
         return
@@ -40,3 +53,10 @@ def inspect(
         for c in found.columns
     ]
     print_table(head, rows)
+    if found.hints:
+        typer.echo("")
+    for hint in found.hints:
+        typer.echo(f"note: {hint}")
+    if policy_out is not None:
+        typer.echo(f"\npolicy: {policy_out}; look at every line, then:")
+        typer.echo(f"mahrem anonymize {source} --policy {policy_out} -o release/")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from mahrem.report import ReportRisk
 
 
+_VERDICTS = {"holds": "holds", "holds-but": "holds, but", "broken": "DOES NOT HOLD"}
+
+
 def print_json(document: object) -> None:
     """Print one JSON document."""
     from mahrem.report import to_json
@@ -30,7 +33,9 @@ def print_report(content: Mapping[str, Any]) -> None:
     from mahrem.report import Report
 
     report = Report.read(content)
-    typer.echo("holds" if report.holds else "DOES NOT HOLD")
+    typer.echo(_VERDICTS[report.verdict or ("holds" if report.holds else "broken")])
+    for doubt in report.buts:
+        typer.echo(f"  but: {doubt}")
     rows: list[tuple[str, ...]] = []
     for promise in report.promises:
         name = promise.model + (f" ({promise.column})" if promise.column else "")

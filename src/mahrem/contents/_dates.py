@@ -43,6 +43,7 @@ DAY_FIRST = (
 )
 MONTH_FIRST = rf"^{DAY_NAME}([a-z]+)[. \-]+([0-9]{{1,2}})(?:st|nd|rd|th)?[., \-]+{YEAR}{CLOCK_FOLDED}$"
 YEAR_MONTH_NAME = rf"^([0-9]{{4}})[. \-/]+([a-z]+)[. \-/]+([0-9]{{1,2}}){CLOCK_FOLDED}$"
+FEWEST = 3  # digits in a date: 3 Mar 90
 LEAST = 0.6  # share of dates from which a column is called one
 OLDEST, CHILD, SPAN, LONG_AGO = 1880, 12, 15, 30  # years
 
@@ -135,6 +136,9 @@ def _plausible(cells: DistinctCells) -> Floats:
 
 def _read(cells: DistinctCells) -> Floats:
     if cells.numeric and not cells.texts.str.contains(SOLID).any():
+        return np.full(len(cells.texts), np.nan)
+    # Patterns of dates take long to build: a glance at the digits rules most columns out.
+    if cells.share((cells.texts.str.count_matches("[0-9]") >= FEWEST).to_numpy()) < LEAST:
         return np.full(len(cells.texts), np.nan)
     years = years_of(cells)
     is_date = ~np.isnan(years)

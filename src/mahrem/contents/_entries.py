@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
@@ -22,6 +22,11 @@ class ContentKind(Entry):
     role: Literal["identifier", "quasi", "sensitive"]  # what a column of it suggests
     group: Literal["mark", "number", "phone", "shape", "code", "date", "name", "place", "text", "record"]
     publishable: bool = False  # as it is
+    signs: str = ""  # one of these is in every value of the kind; none named: any will do
+
+    def can_hold(self, signs: Collection[str]) -> bool:
+        """Tell whether values written with these signs can be of the kind."""
+        return not self.signs or any(sign in signs for sign in self.signs)
 
     @property
     def words_code(self) -> str:
@@ -39,19 +44,24 @@ def _number(name: str, attribute: str) -> ContentKind:
     )
 
 
-def _mark(name: str, home: str) -> ContentKind:
-    return ContentKind(name=name, home=f"mahrem.contents.{home}", role="identifier", group="mark")
+def _mark(name: str, home: str, signs: str) -> ContentKind:
+    return ContentKind(
+        name=name, home=f"mahrem.contents.{home}", role="identifier", group="mark", signs=signs
+    )
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 CONTENTS: Entries[ContentKind] = Entries(
     "mahrem.contents",
     ContentKind,
     (
-        _mark("email", "_shapes:EMAIL"),
-        _mark("url", "_shapes:URL"),
-        _mark("uuid", "_shapes:UUID"),
-        _mark("mac", "_shapes:MAC"),
-        _mark("ip", "_shapes:IP"),
+        _mark("email", "_shapes:EMAIL", "@"),
+        _mark("url", "_shapes:URL", ".:"),
+        _mark("uuid", "_shapes:UUID", "0123456789"),
+        _mark("mac", "_shapes:MAC", ":-."),
+        _mark("ip", "_shapes:IP", ":."),
         _number("iban", "IBAN"),
         _number("tckn", "TCKN"),
         _number("steuer-id", "STEUER_ID"),
@@ -82,8 +92,20 @@ CONTENTS: Entries[ContentKind] = Entries(
         _number("lei", "LEI"),
         _number("isin", "ISIN"),
         ContentKind(name="phone", home="mahrem.contents._phones:PHONE", role="identifier", group="phone"),
-        ContentKind(name="vin", home="mahrem.contents._shapes:VEHICLE", role="identifier", group="shape"),
-        ContentKind(name="plate", home="mahrem.contents._shapes:PLATE", role="identifier", group="shape"),
+        ContentKind(
+            name="vin",
+            home="mahrem.contents._shapes:VEHICLE",
+            role="identifier",
+            group="shape",
+            signs=_LETTERS,
+        ),
+        ContentKind(
+            name="plate",
+            home="mahrem.contents._shapes:PLATE",
+            role="identifier",
+            group="shape",
+            signs=_LETTERS,
+        ),
         ContentKind(name="name", home="mahrem.contents._people:NAME", role="identifier", group="name"),
         ContentKind(
             name="address", home="mahrem.contents._places:ADDRESSES", role="identifier", group="place"

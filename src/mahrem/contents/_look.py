@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Literal
@@ -35,12 +35,19 @@ TELLTALE = (  # without one of these marks a cell is none of them
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
 
 
-def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | None = None) -> Contents:
+def look_into(
+    frame: pl.DataFrame,
+    *,
+    depth: Depth = "sample",
+    closely: Collection[str] | None = None,
+    region: str | None = None,
+) -> Contents:
     """Say what each column of a table really holds, by its values.
 
     Args:
         frame: The table; text, numbers and dates, as sources give them.
         depth: ``sample`` looks at some thousand rows; ``all`` also at every row for what one cell gives away.
+        closely: Columns that ``all`` is about; every column if None. Of the others a sample is enough.
         region: Two letters of the country whose national telephone numbers are meant; all known ones if None.
 
     Guarantees:
@@ -57,12 +64,14 @@ def look_into(frame: pl.DataFrame, *, depth: Depth = "sample", region: str | Non
     sample = _sample(frame)
     whole = sample is frame
     shares = {} if whole else _distinct_shares(frame)
-    telling = set() if whole or depth == "sample" else _telling(frame)
+    close = set() if whole or depth == "sample" else {*(frame.columns if closely is None else closely)}
+    telling = _telling(frame.select(name for name in frame.columns if name in close))
 
     def look(name: str) -> tuple[tuple[ContentFinding, ...], tuple[int, int]]:
         cells = count_distinct(sample[name], region=region, distinct_share=shares.get(name))
-        found = look_into_column(cells)
-        if name in telling or (depth == "all" and not whole and _by_cell(found)):
+        wanted = closely is None or name in closely or not cells.numeric  # dates are related to others
+        found = look_into_column(cells) if wanted else ()
+        if name in telling or (name in close and _by_cell(found)):
             found = _in_all_rows(frame[name], found, cells)
         rows = cells.present if whole else frame.height - frame[name].null_count()
         return found, (round(cells.unique * rows), rows)
@@ -102,8 +111,9 @@ def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
 
 
 def _askable(cells: DistinctCells) -> list[ContentKind]:
-    """Leave out kinds that no value can be of."""
-    digits = bool(cells.texts.str.contains(r"\d").any())
+    """Leave out kinds that no value can be of: patterns cost more than a glance at the characters."""
+    signs = set("".join(cells.texts.to_list()))
+    digits = any(sign.isdigit() for sign in signs)
     letters = not cells.numeric and bool(cells.texts.str.contains(r"\p{L}{2}").any())
     long = digits and bool(cells.compact.str.contains(r"^[A-Z]{0,6}\d[A-Z0-9]{6,}$").any())
     without: set[str] = set()
@@ -113,7 +123,10 @@ def _askable(cells: DistinctCells) -> list[ContentKind]:
         without |= {"number"}
     if not letters:
         without |= {"name", "text"}
-    return [kind for kind in CONTENTS.values() if kind.group not in without]
+    if cells.numeric:
+        without |= {"code"}
+    asked = [kind for kind in CONTENTS.values() if kind.group not in without]
+    return [kind for kind in asked if kind.can_hold(signs)]
 
 
 def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[ContentFinding, ...]:

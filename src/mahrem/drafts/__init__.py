@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
+    from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
+    from mahrem.drafts._rewritten import original_of, past_the_door, rewritten
     from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
     from mahrem.drafts._steps import ladder
 else:
@@ -33,20 +35,26 @@ __all__ = [
     "Draft",
     "LearningMeasure",
     "Prepared",
+    "accepted_columns",
     "admission",
     "beside",
     "correlations",
     "crowd_of",
+    "doubts_of",
     "draft",
+    "found_by",
     "is_shifted",
     "ladder",
     "measure_learning",
+    "original_of",
+    "past_the_door",
     "people_behind",
     "plain_text",
     "prepare",
     "probe",
     "recipe_of",
     "relations",
+    "rewritten",
     "risk_before",
     "risk_of",
     "singling_columns",

@@ -19,13 +19,13 @@ from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, first_cells, render, with_more
-from mahrem.release import Policy, in_parallel, recoding_of
-from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, as_polars
+from mahrem.release import BOUNDING, BY_RECIPE, Policy, in_parallel, recoding_of
+from mahrem.table import FORMATS, Axis, Cells, Hierarchy, Leaves, Words, as_polars
 from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
-from mahrem.verify import SUPPRESSED, Claims
+from mahrem.verify import SUPPRESSED, CellBounds, Claims
 from mahrem.words import Note
 
 
@@ -102,8 +102,31 @@ class Draft:
 
     @property
     def judged_columns(self) -> list[str]:
-        """Published columns that the promises speak of."""
-        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym]
+        """Published columns that the promises speak of, and those that were made coarser."""
+        rewritten = (name for name in self.prepared.rewritten if name not in self.prepared.values)
+        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym, *rewritten]
+
+    @property
+    def cell_bounds(self) -> dict[str, CellBounds]:
+        """How fine and how coarse cells of quasi-identifiers are said to be; a middle has no width."""
+        if (
+            self.form == "midpoint" or self.method == BY_RECIPE
+        ):  # a recipe's cells were checked when it was made
+            return {}
+        found = {}
+        for axis in self.prepared.axes:
+            name, settings = axis.name, ("round", "prefix", *BOUNDING)
+            said = {
+                key: getattr(self.policy, key)[name] for key in settings if name in getattr(self.policy, key)
+            }
+            if said:
+                column = self.prepared.columns[name]
+                codes = axis.domain.labels if isinstance(axis.domain, Words) else ()
+                longest = max(map(len, codes), default=0)
+                found[name] = CellBounds(
+                    kind=column.kind, said=said, hierarchy=column.hierarchy, longest=longest
+                )
+        return found
 
     @property
     def form(self) -> Form:

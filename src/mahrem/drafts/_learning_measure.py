@@ -13,6 +13,7 @@ import polars as pl
 from mahrem import check
 from mahrem.drafts._draft import Draft, draft
 from mahrem.drafts._prepare import Prepared, prepare
+from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
 from mahrem.learning.classifiers import (
     CLASSIFIERS,
@@ -73,7 +74,7 @@ class LearningMeasure:
         pinned = {name: column.kind for name, column in prepared.columns.items() if column.hierarchy is None}
         return cls(
             frame=pl.DataFrame(typed),
-            policy=replace(policy, kind={**policy.kind, **pinned}),
+            policy=replace(past_the_door(policy), kind={**policy.kind, **pinned}),
             target=target,
             codes=target_codes(whole, target, policy.quasi),
             kinds={name: kind for name, kind in kinds.items() if name not in hidden},
@@ -110,7 +111,9 @@ class LearningMeasure:
     def __call__(self, made: Draft, policy: Policy) -> dict[str, Any]:
         """Measure one case: the loss on its draft, classifiers on training rows anonymised the same way."""
         own = replace(
-            policy, kind=self.policy.kind, cells="text" if policy.cells == "pairs" else policy.cells
+            past_the_door(policy),
+            kind=self.policy.kind,
+            cells="text" if policy.cells == "pairs" else policy.cells,
         )
         return {**self.entropy(made), **self._figures(self._scores(own))}
 

@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
+from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
+from mahrem.drafts._rewritten import past_the_door
 from mahrem.errors import InvalidParameter
 from mahrem.models import DeltaPresence, DistinctDiversity, KAnonymity, PrivacyModel, Promise
 from mahrem.partition import (
     METHODS,
     Admission,
+    Admits,
     Levels,
     Partition,
     within_patterns,
 )
-from mahrem.release import Policy, method_of, unordered
+from mahrem.release import BOUNDING, COARSENING, Policy, method_of, unordered
 from mahrem.table import Leaves, Values
-from mahrem.types import Mask
+from mahrem.types import Mask, Rows
 from mahrem.words import Note
 
 _ROUNDING = 1e-9
@@ -48,7 +51,8 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
 
 def refuse_for_levels(policy: Policy, method: str) -> None:
     """Refuse what a method that lifts whole columns cannot do."""
-    for name in ("jitter", "top", "bottom"):
+    policy = past_the_door(policy)
+    for name in ("jitter", *COARSENING, *BOUNDING):
         if getattr(policy, name):
             raise InvalidParameter(
                 f"{name} is for methods that cut; method={method!r} lifts whole columns to levels: "
@@ -77,7 +81,14 @@ def partition_rows(
 
         trees = tuple(isinstance(domain, Leaves) for domain in domains)
         method = Jittered(method, share=policy.jitter, trees=trees, seed=policy.seed)
-    partition = within_patterns(method, prepared.points(), prepared.absent(), judge)
+    points, absent = prepared.points(), prepared.absent()
+
+    def sort(rows: Rows | None, admits: Admits) -> Partition:
+        if rows is None:
+            return within_patterns(method, points, absent, admits)
+        return within_patterns(method, points[rows], absent[rows], admits)
+
+    partition = partition_in_blocks(sort, prepared.axes, policy, judge, limit)
     return partition if prepared.members is None else _of_the_table(partition, prepared.members)
 
 

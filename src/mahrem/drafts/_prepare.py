@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mahrem.drafts._coarse_axes import coarse_axis
+from mahrem.drafts._rewritten import RewrittenSource, rewritten
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, spelled
 from mahrem.models import Counts, DeltaPresence, Promise, counts_of, judge
 from mahrem.release import (
@@ -19,6 +21,7 @@ from mahrem.release import (
     in_parallel,
     reading_of,
     refuse_beyond_limit,
+    refuse_giving_away,
     roles_of,
 )
 from mahrem.table import (
@@ -41,6 +44,7 @@ from mahrem.types import Codes, Mask, Points
 
 if TYPE_CHECKING:
     from mahrem.release import Automatic
+    from mahrem.verify import Coarseness
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,11 @@ class Prepared:
     def rows(self) -> int:
         """Rows that will be published, the suppressed ones included."""
         return len(self.suppress)
+
+    @property
+    def rewritten(self) -> Mapping[str, Coarseness]:
+        """Published columns that were made coarser row by row, and how coarse they are."""
+        return self.source.claims if isinstance(self.source, RewrittenSource) else {}
 
     @property
     def taking_part(self) -> int:
@@ -104,8 +113,8 @@ def prepare(given: object, policy: Policy) -> Prepared:
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
-    source = given
-    leave_out = roles_of(source.columns, policy)
+    leave_out = roles_of(given.columns, policy)
+    source, policy = rewritten(given, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])
     others = [name for name in source.columns if name not in {*quasi, *sensitive, *leave_out}]
@@ -113,6 +122,11 @@ def prepare(given: object, policy: Policy) -> Prepared:
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
+    refuse_giving_away(
+        source.take([*quasi, *sensitive, *others]).filter(pl.Series(outcome.keep)),
+        policy,
+        named=(*quasi, *sensitive, *policy.insensitive),
+    )
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")
@@ -131,7 +145,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
         population = population_of(policy, part.select(quasi))
         beside = others_of(part.select(quasi), population)
     columns, axes, values = _encoded(part, beside, policy)
-    axes = tuple(_coded_ends(axis, policy) for axis in axes)
+    axes = tuple(coarse_axis(_coded_ends(axis, policy), policy) for axis in axes)
     prepared = Prepared(
         source=source,
         promises=policy.promises(),

@@ -27,6 +27,7 @@ from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
 from mahrem.table.cells import as_text
+from mahrem.types import Integers
 
 if TYPE_CHECKING:
     from mahrem.attacks.on_releases import Minimality
@@ -57,7 +58,8 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
     if not len(some.labels):
         return ReportTeam()
     names = list(some.values)[:_SENSITIVE]
-    codes = {name: pl.Series(name, some.values[name]).cast(pl.String) for name in names}
+    codes = {name: pl.Series(name, some.values[name]).cast(pl.String) for name in some.values}
+    codes |= {series.name: series for series in _plain(draft, some.rows)}
     own = draft.partition.labels[some.rows]
     axes = some.axes
     shown = [draft.cells[axis.name].text.gather(own).alias(axis.name) for axis in axes]
@@ -96,6 +98,17 @@ def probe(draft: Draft, crowd: Crowd, *, floor: int) -> ReportTeam:
         sampled=len(some.labels) < len(crowd.labels),
         findings=tuple(_guarded(attack(), floor) for attack in attacks()),
     )
+
+
+def _plain(draft: Draft, rows: Integers) -> Iterator[pl.Series]:
+    """Give the columns that are published as they are, in some of the rows taking part."""
+    prepared, policy = draft.prepared, draft.policy
+    said = {*prepared.leave_out, *policy.quasi, *policy.sensitive, *policy.pseudonym}
+    names = [name for name in prepared.source.columns if name not in said]
+    if names:
+        kept = prepared.source.take(names).filter(pl.Series(prepared.keep))
+        shown = kept.filter(pl.Series(~prepared.suppress))[rows]
+        yield from (series.cast(pl.String) for series in shown if not series.dtype.is_nested())
 
 
 def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:

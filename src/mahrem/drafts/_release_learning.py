@@ -10,6 +10,7 @@ from mahrem.disclosed import of_crowd, published
 from mahrem.drafts._draft import Draft
 from mahrem.drafts._learning_measure import SHOWN, LearningMeasure
 from mahrem.drafts._prepare import prepare
+from mahrem.drafts._rewritten import past_the_door
 from mahrem.report import ReportLearning
 
 _ROWS = 4_000
@@ -33,7 +34,7 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
     order = np.argsort(chosen.hash_rows(seed=0).to_numpy(), kind="stable")[
         :taken
     ]  # whatever order rows came in
-    small = replace(policy, population=None, delta_presence=None)
+    small = replace(past_the_door(policy), population=None, delta_presence=None)
     whole = LearningMeasure.of(prepare(frame[order], small), small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()
     after = whole.anonymised()

@@ -39,12 +39,23 @@ class Published:
         """Rows that show something."""
         return int(self.sizes.sum())
 
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """Columns that were published as they are, beside the sensitive ones."""
+        others = (name for name in self.frame.columns if name not in {*self.quasi, *self.sensitive})
+        return tuple(name for name in others if not self.frame.schema[name].is_nested())
+
     @cached_property
     def _coded(self) -> dict[str, tuple[Integers, pl.Series]]:
-        return {name: _code(self.frame[name]) for name in self.sensitive}
+        return {}
 
     def values(self, column: str) -> tuple[Integers, pl.Series]:
-        """Give the code of each row's sensitive value (-1 = missing or hidden) and the values themselves."""
+        """Give the code of each row's value (-1 = missing or hidden) and the values themselves.
+
+        Of sensitive columns, and of those that were published as they are.
+        """
+        if column not in self._coded:
+            self._coded[column] = _code(self.frame[column])
         return self._coded[column]
 
     def counts(self, column: str) -> Counts:

@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.partition._admission import Admission
+    from mahrem.partition._blocks import within_blocks
     from mahrem.partition._bottom_up import BottomUp
     from mahrem.partition._canon import Canon
     from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
@@ -84,5 +85,6 @@ __all__ = [
     "rows_shown",
     "standing_classes",
     "suits_size",
+    "within_blocks",
     "within_patterns",
 ]

@@ -29,6 +29,7 @@ def anonymize(
     output: str | Path | None = None,
     to: str | tuple[str, str] | None = None,
     force: bool = False,
+    strict: bool = False,
     html: bool = True,
     target: Hashable | None = None,
     progress: Progress | None = None,
@@ -45,6 +46,7 @@ def anonymize(
         to: Also write the published table into this database, before the folder gets its name; as
             ``anonymised``, or with ``(database, table)`` under another name.
         force: Replace an earlier release under ``output`` and an earlier table of ``to``.
+        strict: Refuse a release that holds with doubts: what was accepted, what the red team found.
         html: Draw ``report.html``; without it the report is brief: no figures of the original, no red team.
         target: A column to predict: the report then says what is left for learning.
         progress: Called with the name of each stage as it begins.
@@ -57,6 +59,8 @@ def anonymize(
         insensitive: Columns to publish as they are.
         roles: Role of one column, also in ARX's or sdcMicro's words.
         rest: What undeclared columns are: insensitive, drop; else an error.
+        accept: Publish a column as it is although its cells would stop it, and why.
+        region: Country whose phone numbers and plates are meant: TR, DE, US.
         kind: numeric, ordinal, categorical, date or code.
         order: Order of an ordinal column, lowest first.
         null: Text that means missing, besides the empty cell.
@@ -92,6 +96,11 @@ def anonymize(
         strategy: strict (equal values stay together) or relaxed; default strict.
         bounds: grid (snapped outward, no real extremes) or exact; default grid.
         grid: Step of a column's grid: age=5, admission=month.
+        round: Numbers are rounded to multiples of STEP: cost=100.
+        prefix: Codes show their first N characters: zip=2 makes 34***.
+        bands: Cells are single steps, or *: age=5 shows [20, 24], [25, 29].
+        at_least: No cell is finer: a width, characters hidden, a level; zip=2.
+        at_most: No cell is coarser; rows that need one are suppressed: age=10.
         cells: text, pairs, midpoint, centroid; default text: [20, 29].
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].
@@ -144,6 +153,7 @@ def anonymize(
         output=None if output is None else Path(output),
         database=(to, "anonymised") if isinstance(to, str) else to,
         force=force,
+        strict=strict,
         html=html,
         target=None if target is None else check.column_name(target=target),
         began=began,

@@ -17,7 +17,7 @@ from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition, rows_shown, standing_classes
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
-from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of
+from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of, without_columns
 from mahrem.table import Hierarchy, Source, open_source
 from mahrem.types import Labels
 from mahrem.words import Note, Progress
@@ -90,16 +90,14 @@ def apply(
 
 
 def _policy(recipe: Recipe, settings: Mapping[str, Any]) -> Policy:
-    own = {
-        key: value
-        for key, value in recipe.policy.items()
-        if key not in {"suppression_limit", "top", "bottom"}
-    }
+    own = {key: value for key, value in recipe.policy.items() if key != "suppression_limit"}
     own["kind"] = {name: str(kind) for name, kind in recipe.kinds.items()}
     given = {key: value for key, value in settings.items() if value is not None}
     if not given.get("pseudonym"):  # without its key no row is tied to another
         own.pop("trajectory_k", None)
-    return replace(Policy.of({**own, **given}), method=BY_RECIPE, options={}, strategy="strict", jitter=None)
+    policy = Policy.of({**own, **given})
+    policy = without_columns(policy, frozenset(policy.quasi))  # their cells are those of the recipe
+    return replace(policy, method=BY_RECIPE, options={}, strategy="strict", jitter=None)
 
 
 def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
@@ -123,6 +121,7 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
     # Without its key a pseudonym cannot be made: the identifier behind it must not be published instead.
     bare = [name for name in recipe.pseudonyms if name not in policy.pseudonym]
     present = {*opened.columns}
+    policy = without_columns(policy, frozenset(recipe.published) - present)
     return replace(
         policy,
         identifier=tuple(name for name in (*policy.identifier, *bare) if name in present),

@@ -18,6 +18,7 @@ from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
 from mahrem.pipeline._synthetic_report import SETTINGS as SYNTHESIS
 from mahrem.release import (
+    COARSENING,
     RECIPE,
     OwnClaims,
     Policy,
@@ -204,6 +205,9 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
         )
     named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject")
     roles = {key: own[key] for key in named if key in own}
+    told = read_policy(folder / "policy.toml")
+    for key in COARSENING:  # of sensitive values: an attacker makes those of the original as coarse
+        roles[key] = {name: step for name, step in told.get(key, {}).items() if name in own["sensitive"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

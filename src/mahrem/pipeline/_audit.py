@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.drafts import RISK_THRESHOLD, people_behind, risk_of, subjects_of
+from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise
@@ -24,6 +24,7 @@ from mahrem.release import (
     check_signature,
     column_of,
     find_data,
+    find_doubts,
     hierarchies_of,
     named_folder,
     own_pseudonyms,
@@ -33,7 +34,7 @@ from mahrem.release import (
     reading_of,
     reading_of_release,
 )
-from mahrem.report import ReportRisk, class_size_bins, warnings_of
+from mahrem.report import ReportRisk, class_size_bins, verdict_of, warnings_of
 from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells import restore_cells
 from mahrem.table.columns import assign_roles
@@ -45,6 +46,7 @@ from mahrem.words import Note, Progress, in_silence
 if TYPE_CHECKING:
     from mahrem.release import ReleaseKeywords
 
+_LOOKED_AT = 5_000  # rows that tell what columns hold
 _BYTES_A_CELL = 40  # text in memory while it is grouped
 _BYTES_A_ROW = 120  # hashes and codes in memory while they are grouped
 _READER = 300 * 2**20  # what the program and the reader take for themselves
@@ -159,6 +161,7 @@ def audit(
     _refuse_silence(verdict, asked.claims, opened.label)
     step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
+    report |= verdict_of(holds=verdict.holds, doubts=_doubts(opened, policy))
     if policy.subject is not None and subjects is None:
         report |= warnings_of([*verdict.notes, Note("warning.published")])
     if asked.signature is not None:
@@ -289,7 +292,7 @@ def _report(
         hierarchies=hierarchies_of(policy, policy.quasi),
     )
     return {
-        "holds": verdict.holds,
+        **verdict_of(holds=verdict.holds, doubts=()),
         "promises": [outcome.as_dict() for outcome in verdict.outcomes],
         "utility": utility,
         "columns": columns,
@@ -301,6 +304,17 @@ def _report(
         "seconds": 0.0,
         **warnings_of(verdict.notes),
     }
+
+
+def _doubts(opened: Source, policy: Policy) -> Iterator[Note]:
+    """Look at what the table shows beside its classes, in some thousand rows."""
+    yield from accepted_columns(policy)
+    kinds = opened.scan(opened.columns).collect_schema()
+    names = [name for name in opened.columns if not kinds[name].is_nested() and name not in policy.accept]
+    every = max(1, opened.rows // _LOOKED_AT)
+    some = opened.scan(names).gather_every(every).collect()
+    for doubt in find_doubts(some, policy, sampled=every > 1):
+        yield Note("doubt.content", {"column": doubt.column, "why": doubt.why})
 
 
 def _risk(

@@ -1,17 +1,27 @@
-"""A first look at a table: what the columns are, and which roles they might play. Only a suggestion."""
+"""A first look at a table: what the columns hold, and which roles they might play. Only a suggestion."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
+from mahrem.contents import CONTENTS, ContentFinding, Contents, look_into
 from mahrem.errors import in_our_words
-from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
+from mahrem.release import (
+    Doubt,
+    GivenPolicy,
+    Policy,
+    find_doubts,
+    is_nearly_unique,
+    policy_from,
+    reading_of,
+    written_policy,
+)
 from mahrem.table import Kind, Role, open_source
 from mahrem.table.columns import infer_kind
 from mahrem.words import Note
@@ -37,6 +47,7 @@ _SENSITIVE = """
     cost charge debt religion political party orientation hiv genetic crime offence
     tani hastalik ilac maas gelir borc din krankheit diagnose befund gehalt einkommen kosten schulden
 """
+_NAMING = 0.1  # share of different values from which a column that is called a name may be one
 _HINTS: Mapping[Role, frozenset[str]] = {
     Role.IDENTIFIER: frozenset(_IDENTIFIERS.split()),
     Role.SENSITIVE: frozenset(_SENSITIVE.split()),
@@ -56,19 +67,27 @@ class ColumnFacts:
     unique_share: float  # share of rows whose value nobody else has
     suggested_role: Role
     reason: Note
+    contents: tuple[ContentFinding, ...] = ()  # what its cells hold, the weightiest first
 
     def as_dict(self) -> dict[str, Any]:
         """Give the facts as plain data."""
-        return {**asdict(self), "reason_note": self.reason.as_dict()}
+        return {
+            **{known.name: getattr(self, known.name) for known in fields(self)},
+            "contents": [finding.as_dict() for finding in self.contents],
+            "reason_note": self.reason.as_dict(),
+        }
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a table looks like, column by column."""
+    """What a table looks like, column by column, and what columns tell about each other."""
 
     source: str
     rows: int
     columns: tuple[ColumnFacts, ...]
+    hints: tuple[Note, ...] = ()
+    subject: str | None = None  # a column that says whose row it is, where people have several
+    region: str | None = None  # the country the numbers belong to, where they tell
 
     def as_dict(self) -> dict[str, Any]:
         """Give the facts as plain data."""
@@ -76,7 +95,26 @@ class Inspection:
             "source": self.source,
             "rows": self.rows,
             "columns": [facts.as_dict() for facts in self.columns],
+            "hints": [{**hint.as_dict(), "text": str(hint)} for hint in self.hints],
+            "subject": self.subject,
+            "region": self.region,
         }
+
+    def roles(self) -> dict[str, Any]:
+        """Give the suggested roles as settings of a policy."""
+        named = {
+            role.value: [facts.name for facts in self.columns if facts.suggested_role is role]
+            for role in Role
+        }
+        return {role: names for role, names in named.items() if names}
+
+    def policy(self) -> str:
+        """Write a policy file with the suggested roles, every doubt beside its column."""
+        comments = {facts.name: str(facts.reason) for facts in self.columns}
+        settings = {**self.roles(), "k": 5, "rest": "drop"}
+        if self.subject is not None:
+            settings["subject"] = self.subject
+        return written_policy(settings, comments, [str(hint) for hint in self.hints])
 
 
 @in_our_words
@@ -88,21 +126,37 @@ def inspect(
 ) -> Inspection:
     """Look at a table and suggest a role for every column, with the reason.
 
-    A suggestion is read off names and counts; it cannot know what others know. The decision stays with you.
+    What cells hold counts first (e-mail addresses, identity numbers, dates, names, free text …), then what
+    columns are called, then counts. It cannot know what others know. The decision stays with you.
+
+    Guarantees:
+        - No cell is shown, in a figure, a reason or a hint.
+        - The suggested roles pass the gate of a release: nothing that gives people away is called harmless.
     """
     policy = policy_from(policy, settings)
     opened = open_source(source, reading_of(policy))
-    facts = [_facts(opened.take([name])[name], policy) for name in opened.columns]
-    return Inspection(opened.label, opened.rows, tuple(facts))
+    frame = opened.take(list(opened.columns))
+    contents = look_into(frame, depth="all", region=policy.region)
+    facts = [_facts(frame[name], contents, policy) for name in opened.columns]
+    facts = _safe(frame, facts, policy)
+    people = contents.several_rows[0].column if contents.several_rows else None
+    return Inspection(
+        opened.label, opened.rows, tuple(facts), tuple(_hints(contents)), people, contents.region
+    )
 
 
-def _facts(series: pl.Series, policy: Policy) -> ColumnFacts:
+def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts:
     present = series.drop_nulls()
     kind = policy.kind.get(series.name) or infer_kind(series, decimal=policy.decimal)
     distinct = present.n_unique()
     unique = int(present.is_unique().sum())
     share = unique / len(present) if len(present) else 0.0
-    role, reason = _suggest(series.name, kind, len(present), distinct, share)
+    found = contents.of(series.name)
+    role, reason = _suggest(series.name, kind, found, len(present), distinct, share)
+    if any(people.column == series.name for people in contents.several_rows):
+        role, reason = Role.IDENTIFIER, Note("reason.people")
+    elif role is Role.INSENSITIVE and is_nearly_unique(series, policy.k):
+        role, reason = Role.QUASI, Note("reason.own_values")
     return ColumnFacts(
         name=series.name,
         kind=kind,
@@ -112,7 +166,42 @@ def _facts(series: pl.Series, policy: Policy) -> ColumnFacts:
         unique_share=round(share, 4),
         suggested_role=role,
         reason=reason,
+        contents=found,
     )
+
+
+def _safe(frame: pl.DataFrame, facts: Sequence[ColumnFacts], policy: Policy) -> list[ColumnFacts]:
+    """Take roles back that a release would be stopped for: first to what others may know, then out."""
+    known = list(facts)
+    for role in (Role.QUASI, Role.IDENTIFIER):
+        said = {
+            "quasi": [one.name for one in known if one.suggested_role is Role.QUASI],
+            "sensitive": [one.name for one in known if one.suggested_role is Role.SENSITIVE],
+            "kind": dict(policy.kind),
+        }
+        shown = [one.name for one in known if one.suggested_role is not Role.IDENTIFIER]
+        doubts = {doubt.column: doubt for doubt in find_doubts(frame.select(shown), Policy.of(said))}
+        known = [_taken_back(one, doubts.get(one.name), role) for one in known]
+    return known
+
+
+def _taken_back(facts: ColumnFacts, doubt: Doubt | None, role: Role) -> ColumnFacts:
+    return facts if doubt is None else replace(facts, suggested_role=role, reason=_sentence(doubt))
+
+
+def _sentence(doubt: Doubt) -> Note:
+    told = doubt.why.code.startswith("content.relation")  # a sentence by itself
+    return doubt.why if told else Note("reason.doubt", {"why": doubt.why})
+
+
+def _hints(contents: Contents) -> Iterator[Note]:
+    """Say what columns tell about each other, and about people."""
+    for relation in contents.relations:
+        yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})
+    for people in contents.several_rows[:1]:
+        yield Note("content.hint.several_rows", {"column": people.column, "rows": people.rows_each})
+    for home in contents.households:
+        yield Note("content.hint.household", {"columns": list(home.columns), "share": home.share})
 
 
 def _plain(name: str) -> str:
@@ -121,15 +210,27 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def _suggest(name: str, kind: Kind, present: int, distinct: int, unique: float) -> tuple[Role, Note]:
+def _suggest(
+    name: str, kind: Kind, found: Sequence[ContentFinding], present: int, distinct: int, unique: float
+) -> tuple[Role, Note]:
+    """Decide by what cells hold, then by what a column is called, then by how often values come."""
+    if found:
+        held = CONTENTS[found[0].kind]
+        return Role(held.role), Note(
+            "reason.content", {"kind": Note(held.words_code), "share": round(found[0].share, 2)}
+        )
     words = set(re.findall(r"[a-z]+", _plain(re.sub(r"([a-z])([A-Z])", r"\1 \2", name))))
     measured = kind in {Kind.NUMERIC, Kind.DATE}
     if present > 1 and unique == 1.0 and not measured:
         return Role.IDENTIFIER, Note("reason.unique")
     for role, hints in _HINTS.items():
-        if words & hints:
+        if words & hints and (role is not Role.IDENTIFIER or distinct > _NAMING * present):
             return role, Note(f"reason.{role}")
-    if present > 20 and unique > 0.9 and kind is Kind.NUMERIC:
+    return _by_counts(present, distinct, unique)
+
+
+def _by_counts(present: int, distinct: int, unique: float) -> tuple[Role, Note]:
+    if present > 20 and unique > 0.9:
         return Role.QUASI, Note("reason.own_values")
     if present and unique > 0.05:
         return Role.QUASI, Note("reason.share", {"share": round(unique, 2)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mahrem.drafts import plain_text
+from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, read_people
 from mahrem.release import Policy, members_in, reading_of
@@ -20,7 +20,9 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     lacking = [name for name in published.quasi if name not in opened.columns]
     if lacking:
         raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
-    names = [name for name in (*published.quasi, *published.sensitive) if name in opened.columns]
+    shown = (*published.quasi, *published.sensitive, *published.plain)
+    names = [name for name in shown if name in opened.columns]
+    opened, policy = rewritten(opened, policy)  # who knows a value knows the cell it is published in
     return read_people(plain_text(opened, names, policy), published)
 
 

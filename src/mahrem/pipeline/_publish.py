@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem.drafts import Draft
+from mahrem.drafts import Draft, original_of
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.release import BY_RECIPE
 from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
-from mahrem.table.cells import restore_cells
-from mahrem.types import Rows
-from mahrem.verify import Verdict, verify
+from mahrem.table.cells import as_text, restore_cells, write_ranges
+from mahrem.types import Mask, Rows
+from mahrem.verify import Verdict, cells_out_of_bounds, rows_too_fine, verify
 
 _UNLIKE = (
     "trajectory-k-anonymity cannot be reached: too few people of the batch show the same in all their "
@@ -60,6 +60,8 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     subjects, hidden = draft.subjects, draft.hidden
     if order is not None:
         subjects, hidden = None if subjects is None else subjects[order], hidden[order]
+    _check_rewritten(draft, table, hidden, order)
+    _check_bounds(draft, table, hidden)
     verdict = verify(
         table, draft.claims, subjects=subjects, suppressed=hidden, population=prepared.population
     )
@@ -82,6 +84,38 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     if broken:
         raise GuaranteeBroken(f"the published table does not keep {', '.join(broken)}; please report this")
     return verdict
+
+
+def _check_rewritten(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Rows | None) -> None:
+    """Compare columns that were made coarser row by row with what they were."""
+    prepared, claims = draft.prepared, draft.prepared.rewritten
+    if not claims:
+        return
+    before = original_of(prepared.source).take(list(claims)).filter(pl.Series(prepared.keep))
+    published = table.select(list(claims)).collect()
+    for name, said in claims.items():
+        own = before[name] if order is None else before[name].gather(order)
+        wrong = rows_too_fine(own, published[name], said, hidden=hidden, decimal=draft.policy.decimal)
+        if wrong:
+            raise GuaranteeBroken(
+                f"column={name!r} was not published as coarsely as it should be; please report this"
+            )
+
+
+def _check_bounds(draft: Draft, table: pl.LazyFrame, hidden: Mask) -> None:
+    """Look at every cell of quasi-identifiers that may be no finer, or no coarser, than something."""
+    bounds = draft.cell_bounds
+    if not bounds:
+        return
+    published = table.select([shown for name in bounds for shown in draft.shown_as(name)]).collect()
+    rows = published.filter(pl.Series(~hidden))
+    for name, said in bounds.items():
+        shown = [rows[part] for part in draft.shown_as(name)]
+        cells = as_text(shown[0]) if len(shown) == 1 else write_ranges(*shown)
+        if cells_out_of_bounds(cells, said):
+            raise GuaranteeBroken(
+                f"column={name!r} has a cell that is finer or coarser than it should be; please report this"
+            )
 
 
 def read_back(path: Path, columns: Sequence[str], format: str) -> pl.LazyFrame:  # noqa: A002 - the option's name

@@ -13,8 +13,8 @@ from typing import Any
 
 import tomli_w
 
-from mahrem.drafts import Draft, recipe_of
-from mahrem.errors import InvalidParameter
+from mahrem.drafts import Draft, original_of, recipe_of
+from mahrem.errors import Doubtful, InvalidParameter, spelled
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import (
@@ -107,6 +107,7 @@ class Destination:
 
     output: Path | None = None  # a release folder; without one the table is only verified in memory
     database: tuple[str, str] | None = None  # an address, and the name of a table there
+    strict: bool = False  # refuse what holds with doubts
     force: bool = False  # replace what an earlier release left there
     html: bool = True
     target: str | None = None  # a column to predict
@@ -166,7 +167,9 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
     }
     memories: list[Callable[[], object]] = [
         lambda: record_run(output, source, about),
-        lambda: remember_people(draft.policy, draft.prepared.source, draft.prepared.keep, output),
+        lambda: remember_people(
+            draft.policy, original_of(draft.prepared.source), draft.prepared.keep, output
+        ),
     ]
     in_parallel(lambda remember: remember(), memories)  # both read all of the source once more
     return LocalRelease(
@@ -176,7 +179,18 @@ def publish(draft: Draft, source: object, destination: Destination) -> LocalRele
 
 def _report(draft: Draft, verdict: Verdict, destination: Destination) -> Report:
     seconds, target = destination.seconds, destination.target
-    return summarise(draft, verdict, seconds=seconds, pictures=destination.html, target=target)
+    report = summarise(draft, verdict, seconds=seconds, pictures=destination.html, target=target)
+    refuse_doubts(report, strict=destination.strict)
+    return report
+
+
+def refuse_doubts(report: Report, *, strict: bool) -> None:
+    """Hand nothing out that holds with doubts, where that was asked for."""
+    if strict and report.buts:
+        raise Doubtful(
+            f"strict: the promise holds, but {'; '.join(report.buts)}. Nothing was published; mend it, or "
+            f"leave out {spelled('strict', True)}"
+        )
 
 
 def write_words(folder: Path, policy: Policy, report: Report, *, html: bool) -> None:

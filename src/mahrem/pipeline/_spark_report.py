@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from mahrem.drafts import risk_of
+from mahrem.drafts import accepted_columns, risk_of
 from mahrem.metrics import published_loss
 from mahrem.pipeline._summary import ReleaseFacts, build_report, general_caveats, report_column
 from mahrem.report import Report
@@ -59,6 +60,7 @@ def report_of(draft: ClusterDraft, verdict: ClusterVerdict, *, seconds: float) -
             *verdict.notes,
         ],
     )
+    facts = replace(facts, doubts=list(accepted_columns(draft.policy)))
     return build_report(facts, seconds=seconds)
 
 

@@ -10,7 +10,16 @@ import numpy as np
 import polars as pl
 
 from mahrem.disclosed import Count, Figure, Why, of_crowd, published
-from mahrem.drafts import Crowd, Draft, crowd_of, is_shifted, risk_before, risk_of, singling_columns
+from mahrem.drafts import (
+    Crowd,
+    Draft,
+    crowd_of,
+    doubts_of,
+    is_shifted,
+    risk_before,
+    risk_of,
+    singling_columns,
+)
 from mahrem.metrics import highest_risk, measure
 from mahrem.models import Outcome
 from mahrem.partition import Levels
@@ -28,6 +37,7 @@ from mahrem.report import (
     class_size_bins,
     distribution,
     stamp,
+    verdict_of,
     warnings_of,
 )
 from mahrem.table import Column, Missing, Role, exported_names
@@ -46,6 +56,7 @@ class ReleaseFacts:
         quasi: Quasi-identifiers as they are published; ``sensitive`` likewise.
         sizes: ``(c,)`` rows in each published class.
         suppressed: Rows that show nothing for they miss values.
+        doubts: What weakens a promise that holds.
         reason: Why the method was chosen, if it was.
     """
 
@@ -63,6 +74,7 @@ class ReleaseFacts:
     method: str
     reason: Note | None
     caveats: Sequence[Note]
+    doubts: Sequence[Note] = ()
     learning: ReportLearning | None = None
     relations: tuple[ReportRelation, ...] | None = None
     red_team: ReportTeam | None = None
@@ -76,7 +88,7 @@ def build_report(facts: ReleaseFacts, *, seconds: float) -> Report:
     suppressed = hidden_count(facts.suppressed, policy, possible=policy.missing is Missing.SUPPRESS)
     return Report(
         **stamp(),
-        holds=all(outcome.holds for outcome in facts.outcomes),
+        **verdict_of(holds=all(outcome.holds for outcome in facts.outcomes), doubts=facts.doubts),
         promises=tuple(ReportPromise.read(outcome.as_dict()) for outcome in facts.outcomes),
         utility=published(facts.utility),
         columns=facts.columns,
@@ -201,6 +213,7 @@ def summarise(
             relations=relations(draft, crowd, floor=floor),
             red_team=probe(draft, crowd, floor=floor),
         )
+    facts = replace(facts, doubts=list(doubts_of(draft, facts.red_team)))
     return build_report(facts, seconds=seconds)
 
 

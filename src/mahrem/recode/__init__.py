@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.recode._blocks import Blocks, block_begins
+    from mahrem.recode._by_row import (
+        moment_cells,
+        nearest_lines,
+        number_cells,
+        number_text,
+        open_ends,
+        prefix_cells,
+    )
     from mahrem.recode._centroids import Centroids
     from mahrem.recode._default import default_recoding
     from mahrem.recode._heaps import heaped
     from mahrem.recode._intervals import Intervals
-    from mahrem.recode._moment_grid import moment_step, snap_moments
+    from mahrem.recode._moment_grid import moment_step, nest, snap_moments
     from mahrem.recode._nodes import Nodes
+    from mahrem.recode._number_grid import dividing_step
     from mahrem.recode._open_ended import OpenEnded
     from mahrem.recode._prefixes import Prefixes
     from mahrem.recode._recoding import Recoding, first_cells, with_more
@@ -27,6 +37,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "Blocks",
     "Centroids",
     "Form",
     "Intervals",
@@ -36,10 +47,19 @@ __all__ = [
     "Recoding",
     "Sets",
     "Whole",
+    "block_begins",
     "default_recoding",
+    "dividing_step",
     "first_cells",
     "heaped",
+    "moment_cells",
     "moment_step",
+    "nearest_lines",
+    "nest",
+    "number_cells",
+    "number_text",
+    "open_ends",
+    "prefix_cells",
     "render",
     "snap_moments",
     "with_more",

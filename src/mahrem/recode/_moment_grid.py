@@ -49,6 +49,16 @@ def moment_step(domain: Moments, step: float | str | None = None) -> str:
     return next((word for word in words if _DAYS[word] >= days / _LINES), "year")
 
 
+def nest(inner: str, outer: str) -> bool:
+    """Say whether steps of the calendar lie within others: weeks do not within months.
+
+    Example:
+        >>> nest("month", "year"), nest("week", "month"), nest("year", "month")
+        (True, False, False)
+    """
+    return inner == outer or (_DAYS[inner] < _DAYS[outer] and inner != "week")
+
+
 def snap_moments(
     low: pl.Series, high: pl.Series, step: str, *, shifted: bool = False
 ) -> tuple[pl.Series, pl.Series]:

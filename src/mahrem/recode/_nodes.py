@@ -22,6 +22,8 @@ class Nodes:
         level: Show the node at this level instead, 0 for the value itself; all values of a class must lie
             under one. At the last level everything is ``*``, missing values too.
 
+        least: Show no node below this level.
+
     Raises:
         InvalidParameter: If the column has no hierarchy, or a class does not fit under one node of the level.
 
@@ -41,6 +43,7 @@ class Nodes:
     """
 
     level: int | None = None
+    least: int = 0
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
@@ -50,6 +53,9 @@ class Nodes:
         low, high, missing = class_ends(axis, labels, classes)
         empty = np.isnan(low)
         height, node = tree.lowest_common(whole_numbers(low), whole_numbers(high))
+        raised = height < self.least
+        height = np.maximum(height, self.least)
+        node = np.where(raised, tree.nodes[self.least, whole_numbers(low)], node)
         if self.level is not None:
             if not 0 <= self.level < tree.levels or (height > self.level).any():
                 raise InvalidParameter(

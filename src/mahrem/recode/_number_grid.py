@@ -36,6 +36,19 @@ def number_grid(domain: Numbers, step: float | str | None = None) -> NumberGrid:
     return next(grid for grid in grids if grid.step >= target and not (domain.whole and grid.exponent < 0))
 
 
+def dividing_step(domain: Numbers, most: float) -> float:
+    """Choose a step that divides ``most``, about as wide as the one that would be chosen without it.
+
+    Example:
+        >>> dividing_step(Numbers(17, 90, True), 10), dividing_step(Numbers(17, 900, True), 10)
+        (5.0, 10.0)
+    """
+    usual, whole = number_grid(domain).step, Decimal(str(most))
+    parts = (whole / share for share in (20, 10, 5, 4, 2, 1))
+    fits = (part for part in parts if not domain.whole or part == part.to_integral_value())
+    return float(next((part for part in fits if part >= usual), whole))
+
+
 def lines_around(
     grid: NumberGrid, low: Floats, high: Floats, *, shifted: bool, whole: bool
 ) -> tuple[Floats, Floats]:

@@ -46,7 +46,7 @@ class OpenEnded:
         if not isinstance(axis.domain, Numbers) or cells.low is None or cells.high is None:
             raise InvalidParameter(f"top and bottom need a column of numbers; column={axis.name!r} is none")
         least, most, missing = class_ends(axis, labels, classes)
-        shown = ~np.isnan(least) & (missing == 0)
+        shown = ~np.isnan(least) & (missing == 0) & ~cells.suppressed
         low, high = (
             end.cast(pl.Float64).fill_null(np.nan).to_numpy(writable=True) for end in (cells.low, cells.high)
         )

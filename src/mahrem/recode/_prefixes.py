@@ -18,9 +18,13 @@ from mahrem.types import Integers, Labels
 class Prefixes:
     """Show the longest beginning all codes of a class share, ``*`` for each character up to the longest code.
 
+    Args:
+        most: Show so many characters at most.
+
     Guarantees:
-        - Every code of a class has the beginning its cell shows; no longer beginning would do.
-        - A class with one code shows it; a class whose codes share nothing shows ``*``.
+        - Every code of a class has the beginning its cell shows; no longer beginning would do, up to ``most``.
+        - A class with one code shows it, if it is no longer than that; one whose codes share nothing shows
+          ``*``.
         - A class with missing and present values shows ``*``; one with only missing values shows none.
 
     References:
@@ -31,6 +35,8 @@ class Prefixes:
         >>> Prefixes()(axis, np.array([0, 0, 1]), 2).text.to_list()
         ['061**', '34000']
     """
+
+    most: int | None = None
 
     def __call__(self, axis: Axis, labels: Labels, classes: int) -> Cells:
         """Write one cell for each class."""
@@ -48,6 +54,9 @@ class Prefixes:
         letters = _Letters(codes)
         shared = letters.shared(first, last)
         one = first == last
+        if self.most is not None:
+            one &= letters.lengths[first] <= self.most
+            shared = np.minimum(shared, self.most)
         beginnings = codes.gather(first).str.slice(0, pl.Series(shared)) if classes else codes.clear()
         text = write_prefixes(beginnings, letters.longest).zip_with(
             ~pl.Series(one), write_labels(codes).gather(first)

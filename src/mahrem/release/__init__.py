@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.release._column_settings import BOUNDING, COARSENING, coarsened_by_row, without_columns
     from mahrem.release._columns import (
         ReadingSettings,
         column_of,
         hierarchies_of,
         hierarchy_of,
+        least_step,
         method_of,
         reading_beside,
         reading_from,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
+    from mahrem.release._gate import Doubt, find_doubts, is_nearly_unique, refuse_giving_away
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._own_claims import OwnClaims, read_own_claims
@@ -57,17 +60,20 @@ if TYPE_CHECKING:
         sign_release,
         verify_release,
     )
-    from mahrem.release._template import policy_template
+    from mahrem.release._template import policy_template, written_policy
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "AUTOMATIC",
+    "BOUNDING",
     "BY_RECIPE",
+    "COARSENING",
     "DATA_FILES",
     "READY_POLICIES",
     "RECIPE",
     "Automatic",
+    "Doubt",
     "GivenPolicy",
     "OwnClaims",
     "Policy",
@@ -79,15 +85,19 @@ __all__ = [
     "best_groups",
     "check_hashes",
     "check_signature",
+    "coarsened_by_row",
     "column_of",
     "earlier_seconds",
     "find_data",
+    "find_doubts",
     "hierarchies_of",
     "hierarchy_of",
     "in_parallel",
+    "is_nearly_unique",
     "is_release",
     "is_signed",
     "learn_groups",
+    "least_step",
     "make_signing_key",
     "members_in",
     "method_of",
@@ -108,6 +118,7 @@ __all__ = [
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
+    "refuse_giving_away",
     "refuse_short_key",
     "release_settings",
     "remember_people",
@@ -119,4 +130,6 @@ __all__ = [
     "unordered",
     "verify_release",
     "watch_people",
+    "without_columns",
+    "written_policy",
 ]

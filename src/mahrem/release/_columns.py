@@ -14,8 +14,21 @@ from mahrem import check
 from mahrem.errors import Infeasible, InvalidParameter, spelled
 from mahrem.partition import Partitioner, build_method
 from mahrem.recode import Nodes, Recoding, default_recoding, heaped
+from mahrem.release._column_settings import refuse_unheard
 from mahrem.release._policy import Policy
-from mahrem.table import Axis, Column, Domain, Hierarchy, Kind, Leaves, Reading, Role, Words, read_kind
+from mahrem.table import (
+    Axis,
+    Column,
+    Domain,
+    Hierarchy,
+    Kind,
+    Leaves,
+    Numbers,
+    Reading,
+    Role,
+    Words,
+    read_kind,
+)
 from mahrem.table.columns import assign_roles, refuse_lookalikes, refuse_mixed_zones
 from mahrem.table.reading import EVERY, Spelling
 
@@ -34,14 +47,22 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         insensitive=policy.insensitive,
         rest=policy.rest,
     )
-    spoken = [*policy.kind, *policy.order, *policy.hierarchy, *policy.grid, *policy.suppress, *policy.weights]
-    spoken += [*policy.top, *policy.bottom, *(name for name in policy.date_format if name != EVERY)]
-    check.columns_exist(spoken, columns)
+    refuse_unheard(policy, columns, roles)
+    check.columns_exist([*policy.accept, *(name for name in policy.date_format if name != EVERY)], columns)
+    _refuse_accepting_nothing(policy, roles)
     return tuple(
         name
         for name, role in roles.items()
         if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
     )
+
+
+def _refuse_accepting_nothing(policy: Policy, roles: Mapping[str, Role | None]) -> None:
+    for name in policy.accept:
+        if roles[name] in (None, Role.IDENTIFIER) or name in policy.pseudonym:
+            raise InvalidParameter(
+                f"accept.{name} is about columns that are published as they are; this one is not"
+            )
 
 
 def column_of(
@@ -62,11 +83,6 @@ def column_of(
         refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
         if kind is Kind.CATEGORICAL:
             refuse_lookalikes(series, decimal=policy.decimal)
-    if name in policy.date_format and kind is not Kind.DATE:
-        raise InvalidParameter(
-            f"date_format.{name}={policy.date_format[name]!r} must fit all of its values, and does not; "
-            f"say another one, or {spelled('null', 'TOKEN')} for missing values"
-        )
     if kind is Kind.ORDINAL and order is None:
         raise InvalidParameter(
             f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
@@ -107,15 +123,57 @@ def recoding_of(axis: Axis, policy: Policy, level: int | None) -> Recoding:
         from mahrem.recode import Centroids
 
         return Centroids()
-    step = policy.grid.get(axis.name)  # a step that was asked for has its lines at round numbers
     ends = policy.bottom.get(axis.name), policy.top.get(axis.name)
-    shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
-    inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
+    inner = _in_blocks(axis, policy)
+    if inner is None:
+        step = _step(axis, policy)  # one that was asked for has its lines at round numbers
+        shifted = policy.bounds == "grid" and step is None and heaped(_between(axis, ends))
+        inner = default_recoding(axis, bounds=policy.bounds, step=step, shifted=shifted)
     if ends == (None, None):
         return inner
     from mahrem.recode import OpenEnded
 
     return OpenEnded(inner, *ends)
+
+
+def least_step(policy: Policy, name: str) -> tuple[str, Any] | None:
+    """Give what says how fine the cells of a quasi-identifier may be: the setting and its step."""
+    for setting in ("bands", "at_least", "round", "prefix"):
+        if name in getattr(policy, setting):
+            return setting, getattr(policy, setting)[name]
+    return None
+
+
+def _in_blocks(axis: Axis, policy: Policy) -> Recoding | None:
+    """Give how a column is written whose cells may not be finer than something."""
+    least = least_step(policy, axis.name)
+    if least is None:
+        return None
+    setting, step = least
+    match axis.domain:
+        case Leaves():
+            return Nodes(least=int(step))
+        case Words(labels):
+            from mahrem.recode import Prefixes
+
+            return Prefixes(most=int(step) if setting == "prefix" else max(map(len, labels)) - int(step))
+        case _:
+            from mahrem.recode import Blocks
+
+            return Blocks(step, single=setting == "bands")
+
+
+def _step(axis: Axis, policy: Policy) -> float | str | None:
+    """Give the step of a grid, as asked for, or so that its lines end cells where they must end."""
+    step, most = policy.grid.get(axis.name), policy.at_most.get(axis.name)
+    if step is not None or most is None or isinstance(axis.domain, Words | Leaves):
+        return step
+    from mahrem.recode import dividing_step, moment_step, nest
+
+    if isinstance(axis.domain, Numbers):
+        return dividing_step(axis.domain, float(most))
+    usual = moment_step(axis.domain)
+    return usual if nest(usual, str(most)) else most
 
 
 def _between(axis: Axis, ends: tuple[float | None, float | None]) -> Axis:

@@ -15,6 +15,8 @@ class ReleaseKeywords(TypedDict, total=False):
     insensitive: Hashable | Sequence[Hashable]
     roles: Mapping[Any, str]
     rest: str | None
+    accept: Mapping[Any, str]
+    region: str | None
     kind: Mapping[Any, str]
     order: Mapping[Any, str | Sequence[str]]
     null: str | Sequence[str]
@@ -47,6 +49,11 @@ class ReleaseKeywords(TypedDict, total=False):
     strategy: str
     bounds: str
     grid: Mapping[Any, float | str]
+    round: Mapping[Any, float]
+    prefix: Mapping[Any, int]
+    bands: Mapping[Any, float | str]
+    at_least: Mapping[Any, float | str]
+    at_most: Mapping[Any, float | str]
     cells: str
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]

@@ -87,6 +87,8 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     promised = {key: settings[key] for key in (*model_settings(), *_PROMISED) if key in settings}
     promised["quasi"] = quasi
     promised["sensitive"] = {sensitive[name]: figures for name, figures in policy.sensitive.items()}
+    shown = dict(zip(policy.accept, exported_names(list(policy.accept), policy.format), strict=True))
+    promised["accept"] = {shown[name]: reason for name, reason in policy.accept.items()}
     for key in ("kind", "order"):
         values = settings.get(key, {})
         promised[key] = {sensitive[name]: value for name, value in values.items() if name in sensitive}

@@ -19,6 +19,7 @@ from mahrem.models import DELTA_PRESENCE, MODELS, TRAJECTORY_K, K, model_setting
 from mahrem.partition import METHODS
 from mahrem.readers import by_column, column, columns, number, switch, text, texts, whole
 from mahrem.release import _readers as readers
+from mahrem.release._column_settings import check_coarseness
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import FORMATS, Kind, Missing
@@ -40,9 +41,11 @@ _reading = partial(setting, group="reading", on_spark=True)
 _database = partial(setting, group="database", on_spark=True)
 _method = partial(setting, group="method", on_spark=True)
 _cells = partial(setting, group="cells", on_spark=True)
+_coarser = partial(_cells, dict, read=readers.grid_steps, metavar="COL=STEP", on_spark=False)
 _output = partial(setting, group="output", on_spark=True)
 _names = partial(_role, (), read=columns, metavar="A,B")
 _numbers_by_column = by_column(number, types=typed.numbers)
+_counts_by_column = by_column(whole, types=typed.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,12 @@ class Policy:
     rest: Literal["insensitive", "drop"] | None = _role(
         read=text, choices=lambda: ("insensitive", "drop"), metavar="ROLE", example="drop"
     )
+    accept: Mapping[str, str] = _role(
+        dict, read=readers.reasons, metavar="COL=REASON", example={"ward": "five wards, all large"}
+    )  # columns published as they are whose cells would stop a release, and why they may
+    region: str | None = _reading(
+        read=readers.country, metavar="CC", example="TR"
+    )  # whose telephone numbers, postcodes and plates are meant; not said: found out
     kind: Mapping[str, Kind] = _reading(dict, read=readers.kinds, metavar="COL=KIND", example={"zip": "code"})
     order: Mapping[str, tuple[str, ...]] = _reading(
         dict, read=readers.orders, metavar="COL=A,B,C", example={"stage": ["I", "II", "III"]}
@@ -129,6 +138,15 @@ class Policy:
     grid: Mapping[str, float | str] = _cells(
         dict, read=readers.grid_steps, metavar="COL=STEP", example={"age": 5, "admission": "month"}
     )
+    round: Mapping[str, float] = _cells(
+        dict, read=_numbers_by_column, metavar="COL=STEP", on_spark=False, example={"cost": 100}
+    )
+    prefix: Mapping[str, int] = _cells(
+        dict, read=_counts_by_column, metavar="COL=N", on_spark=False, example={"zip": 2}
+    )  # so many characters of codes are shown at most
+    bands: Mapping[str, float | str] = _coarser(example={"age": 5})
+    at_least: Mapping[str, float | str] = _coarser(example={"zip": 2})
+    at_most: Mapping[str, float | str] = _coarser(example={"age": 10})
     cells: Literal["text", "pairs", "midpoint", "centroid"] = _cells(
         "text", read=text, choices=lambda: ("text", "pairs", "midpoint", "centroid"), metavar="KIND"
     )
@@ -238,6 +256,7 @@ class Policy:
             check.finite(**{f"top.{name}": top})
             if name in self.bottom and self.bottom[name] >= top:
                 raise InvalidParameter(f"top.{name}={top:g} must lie above bottom.{name}")
+        check_coarseness(self)
 
     def _check_automatic(self) -> None:
         if self.automatic is None:

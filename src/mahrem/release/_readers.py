@@ -90,6 +90,20 @@ def _widths(name: str, value: object) -> tuple[float, ...]:
         raise InvalidParameter(f"{name} must be numbers: 5,10,20,50") from None
 
 
+def _reason(name: str, value: object) -> str:
+    reason: str = text(name, value)
+    if not reason.strip():
+        raise InvalidParameter(f"{name} needs a reason: why may this column be published as it is?")
+    return reason.strip()
+
+
+def _country(name: str, value: object) -> str:
+    letters: str = text(name, value)
+    if len(letters) != 2 or not letters.isascii() or not letters.isalpha():
+        raise InvalidParameter(f"{name}={letters!r} must be the two letters of a country: TR, DE, US")
+    return letters.upper()
+
+
 def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
     """Read what a policy says of columns it does not know by name."""
     if not isinstance(value, Sequence) or isinstance(value, str):
@@ -148,6 +162,8 @@ sensitive_columns = Reader(
     repeats=True,
 )
 missing_policy = Reader(read=_missing, takes="str")
+reasons = by_column(Reader(read=_reason, takes="str"))
+country = Reader(read=_country, takes="str")
 kinds = by_column(Reader(read=_kind, takes="str"))
 orders = by_column(Reader(read=_order, takes="str | Sequence[str]"))
 hierarchies = by_column(Reader(read=_hierarchy, takes="Any"))

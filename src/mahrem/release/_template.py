@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mahrem.release._policy import release_settings
@@ -34,6 +34,31 @@ def policy_template(language: str = "en") -> str:
         for known in settings:
             lines += _lines(known, catalogue)
     return "\n".join(lines) + "\n"
+
+
+def written_policy(
+    settings: Mapping[str, object], comments: Mapping[str, str], remarks: Sequence[str] = ()
+) -> str:
+    """Write a policy file of settings, lists of columns one to a line with what is to be said of each.
+
+    Guarantees:
+        - The file is read back as the same settings.
+    """
+    lines = [f"# {_one_line(remark)}" for remark in remarks]
+    for name, value in settings.items():
+        if not isinstance(value, list):
+            lines.append(f"{name} = {_written(value)}")
+            continue
+        lines += ["", f"{name} = ["]
+        for column in value:
+            said = comments.get(column)
+            lines.append(f"    {_written(column)}," + (f"  # {_one_line(said)}" if said else ""))
+        lines += ["]", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _lines(known: Setting, catalogue: Catalogue) -> Iterator[str]:

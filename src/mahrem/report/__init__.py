@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ReportTeam,
         stamp,
         to_json,
+        verdict_of,
         warnings_of,
     )
     from mahrem.report._reproduced import bars_svg, beside_print_svg, lines_svg
@@ -68,5 +69,6 @@ __all__ = [
     "stamp",
     "summary_parts",
     "to_json",
+    "verdict_of",
     "warnings_of",
 ]

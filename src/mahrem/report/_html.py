@@ -22,6 +22,7 @@ class VerdictView:
     holds: bool
     headline: str
     lead: str
+    buts: tuple[str, ...]
     facts: tuple[str, ...]
 
 
@@ -89,11 +90,12 @@ def _verdict(report: Report, words: Catalogue) -> VerdictView:
         facts.append(words.say("verdict.few_dropped", below=report.missing.below))
     elif report.dropped:
         facts.append(words.say("verdict.dropped", dropped=report.dropped))
-    kept_or_broken = "verdict.kept" if holds else "verdict.broken"
+    kept_or_broken = "verdict.broken" if not holds else "verdict.but" if report.buts else "verdict.kept"
     return VerdictView(
         holds=holds,
         headline=words.say(kept_or_broken if promises else "verdict.nothing"),
         lead=" ".join(sentences),
+        buts=tuple(words.tell(doubt) for doubt in report.buts),
         facts=tuple(facts),
     )
 

@@ -191,6 +191,8 @@ class Report(ReportFacts):
     created: str | None = None
     source: str | None = None
     holds: bool = False
+    verdict: str | None = None
+    doubts: Sequence[Mapping[str, Any]] | None = None
     promises: tuple[ReportPromise, ...] = ()
     utility: Mapping[str, Figure | None] = field(default_factory=dict)
     columns: Mapping[str, ReportColumn] = field(default_factory=dict)
@@ -221,6 +223,11 @@ class Report(ReportFacts):
         return [name for name, column in self.columns.items() if column.role == "quasi"]
 
     @property
+    def buts(self) -> list[str]:
+        """What weakens a promise that holds, as notes where catalogues have words for them."""
+        return [Note.read(doubt, str(doubt.get("text", ""))) for doubt in self.doubts or ()]
+
+    @property
     def caveats(self) -> list[str]:
         """What a reader must be told, as notes where catalogues have words for them."""
         texts, notes = self.warnings or (), self.notes or ()
@@ -237,6 +244,14 @@ def warnings_of(notes: Iterable[Note]) -> dict[str, Any]:
     """Give notes as a report has them: sentences for readers, and codes with values for every language."""
     kept = list(notes)
     return {"warnings": [str(note) for note in kept], "notes": [note.as_dict() for note in kept]}
+
+
+def verdict_of(*, holds: bool, doubts: Iterable[Note]) -> dict[str, Any]:
+    """Give the verdict in its three states, and what stands beside it: as a report has both."""
+    kept = list(doubts)
+    state = "broken" if not holds else "holds-but" if kept else "holds"
+    told = [{**note.as_dict(), "text": str(note)} for note in kept]
+    return {"holds": holds, "verdict": state, "doubts": told}
 
 
 @cache

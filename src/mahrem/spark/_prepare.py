@@ -8,12 +8,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.recode import Recoding
-from mahrem.release import Policy, method_of, recoding_of, roles_of
+from mahrem.release import (
+    Policy,
+    coarsened_by_row,
+    method_of,
+    recoding_of,
+    refuse_giving_away,
+    roles_of,
+)
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
 from mahrem.spark._draft import ClusterDraft
@@ -25,6 +33,7 @@ from mahrem.spark._task import Task
 from mahrem.table import FORMATS, Leaves, Words
 from mahrem.words import Note
 
+_LOOKED_AT = 20_000  # rows that tell what columns hold
 _SOME = 10_000  # rows that tell where values are heaped
 
 
@@ -36,6 +45,11 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]
+    some = opened.frame.select(*(column(name) for name in published)).limit(_LOOKED_AT).toArrow()
+    frame = pl.DataFrame(pl.from_arrow(some))
+    refuse_giving_away(
+        frame, policy, named=(*policy.quasi, *policy.sensitive, *policy.insensitive), sampled=True
+    )
     rows = rows_taking_part(opened.frame, policy, published)
     encoded = encode_on_spark(rows.part, policy, promises)
     carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)
@@ -94,6 +108,12 @@ def refuse_on_spark(policy: Policy) -> None:
                 f"{name} is not for engine='spark'; engine='local' does it: "
                 f"leave out {spelled('engine', 'spark')}"
             )
+    by_row = next(iter(coarsened_by_row(policy).items()), None)
+    if by_row is not None:
+        raise InvalidParameter(
+            f"{next(iter(by_row[1]))}.{by_row[0]}: engine='spark' makes quasi-identifiers coarser; "
+            f"engine='local' does it for any column: leave out {spelled('engine', 'spark')}"
+        )
     if policy.method != "auto" and not METHODS[check.one_of(METHODS, method=policy.method)].on_spark:
         raise InvalidParameter(
             f"method={policy.method!r} needs the whole table in one place: engine='local' does it; on Spark "

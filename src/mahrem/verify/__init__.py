@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.verify._cell_bounds import CellBounds, cells_out_of_bounds
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
+    from mahrem.verify._coarse import Coarseness, rows_too_fine
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
     from mahrem.verify._trajectories import trajectories
     from mahrem.verify._verify import Claims, Verdict, verify
@@ -21,11 +23,15 @@ else:
 
 __all__ = [
     "SUPPRESSED",
+    "CellBounds",
     "Claims",
+    "Coarseness",
     "SchemaVerdict",
     "Verdict",
+    "cells_out_of_bounds",
     "people_per_class",
     "published_classes",
+    "rows_too_fine",
     "trajectories",
     "verify",
     "verify_schema",

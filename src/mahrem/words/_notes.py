@@ -43,7 +43,7 @@ class Note(str):
 
     def as_dict(self) -> dict[str, Any]:
         """Give what goes into JSON."""
-        return {"code": self.code, "values": dict(self.values)}
+        return {"code": self.code, "values": {name: _plain(value) for name, value in self.values.items()}}
 
     @classmethod
     def read(cls, content: Mapping[str, Any] | None, text: str) -> str:
@@ -51,9 +51,18 @@ class Note(str):
         if not content:
             return text
         try:
-            return cls(content["code"], content["values"])
+            return cls(content["code"], {name: _told(value) for name, value in content["values"].items()})
         except (KeyError, TypeError, ValueError):
             return text
+
+
+def _plain(value: Any) -> Any:
+    return value.as_dict() if isinstance(value, Note) else value
+
+
+def _told(value: Any) -> Any:
+    """Make a note again of a value that was one: it has words of its own in every language."""
+    return Note(**value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
 
 
 Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase

@@ -26,8 +26,11 @@ class SinglingOut:
     The baseline is the chance that a description as rare as this one, whose parts have nothing to do with
     each other, fits exactly one of n people: ``n w (1 - w) ** (n - 1)``, at most 37 per cent.
 
+    A description has everything that the row publishes: its cells, its sensitive values, and the columns that
+    stayed as they were, as far as the original has the same values.
+
     Attributes:
-        sensitive: Use the sensitive values of the row too.
+        sensitive: Use the sensitive values of the row, and its plain columns, too.
         trials: How many rows are tried.
         seed: Of the draw.
 
@@ -49,7 +52,7 @@ class SinglingOut:
 
     def __call__(self, release: Published, people: People) -> Finding:
         """Attack a release with the original."""
-        used = [name for name in release.sensitive if self.sensitive and name in people.frame.columns]
+        used = _compared(release, people) if self.sensitive else []
         shown = np.flatnonzero(release.labels >= 0)
         if not len(shown) or not people.count:
             return not_done("singling-out", Note("skipped.rows"))
@@ -73,6 +76,17 @@ class SinglingOut:
             ),
             unread=matching.unread,
         )
+
+
+def _compared(release: Published, people: People) -> list[str]:
+    """Name the columns besides quasi-identifiers whose published values are those of the original."""
+    names = [name for name in (*release.sensitive, *release.plain) if name in people.frame.columns]
+
+    def is_same(name: str) -> bool:  # pseudonyms and coarser values are none of theirs
+        own = people.frame[name].cast(pl.String).unique().implode()
+        return bool(release.values(name)[1].is_in(own).all())
+
+    return [name for name in names if name in release.sensitive or is_same(name)]
 
 
 def _people_fitting(

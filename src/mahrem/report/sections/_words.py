@@ -99,11 +99,20 @@ def _columns_row(name: str, column: ReportColumn, report: Report, words: Catalog
     return ColumnRow(
         name=name,
         role=words["role"].get(role, role),
-        why=words["why"].get(role, ""),
+        why=_why(name, role, report, words),
         done=_done(name, column, report, words),
         cells=_cells(column, report.rows, words),
         loss=words.percent(column.gcp) if column.gcp is not None else "",
     )
+
+
+def _why(name: str, role: str, report: Report, words: Catalogue) -> str:
+    """Say why a column has its role; nothing is called declared that nobody declared."""
+    reason = report.settings.get("accept", {}).get(name)
+    if reason is not None:
+        return words.say("why.accepted", reason=reason)
+    unasked = role == "insensitive" and name not in report.settings.get("insensitive", ())
+    return str(words["why"].get("undeclared" if unasked else role, ""))
 
 
 def _done(name: str, column: ReportColumn, report: Report, words: Catalogue) -> str:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         numbers_of_text,
         text_where_needed,
         whole_numbers,
+        with_point,
     )
     from mahrem.table.cells._usual_dates import (
         dates_of_format,
@@ -106,6 +107,7 @@ __all__ = [
     "usual_dates",
     "wall_clock",
     "whole_numbers",
+    "with_point",
     "within_calendar",
     "write_labels",
     "write_members",

@@ -32,6 +32,20 @@ def numbers_of_text(text: pl.Series, *, decimal: str | None = None) -> pl.Series
     return numbers
 
 
+def with_point(cells: pl.Series, decimal: str | None) -> pl.Series:
+    """Write single numbers among cells with a point, as ranges always are; what has one already is none.
+
+    Example:
+        >>> with_point(pl.Series(["1,5", "[2.5, 3.0]"]), ",").to_list()
+        ['1.5', '[2.5, 3.0]']
+    """
+    if decimal is None or decimal == ".":
+        return cells
+    single = ~cells.str.starts_with("[")
+    dotted = cells.set(single & cells.str.contains(".", literal=True), None)
+    return dotted.str.replace(decimal, ".", literal=True).zip_with(single, cells)
+
+
 def moments_of_text(text: pl.Series) -> pl.Series:
     """Read ISO days, ISO date-times or day-first dotted days; a Date series, or Datetime if any has a time.
 

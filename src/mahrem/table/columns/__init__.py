@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mahrem.files import make_key, read_key
     from mahrem.table.columns._axis import Axis, Domain, Leaves, Moments, Numbers, Values, Words
     from mahrem.table.columns._default_hierarchy import plain_hierarchy, with_default_hierarchy
-    from mahrem.table.columns._encode import encode_quasi, refuse_mixed_zones
+    from mahrem.table.columns._encode import encode_quasi, moment_places, number_places, refuse_mixed_zones
     from mahrem.table.columns._kinds import infer_kind, read_kind, refuse_lookalikes
     from mahrem.table.columns._missing import apply_missing
     from mahrem.table.columns._pseudonym import pseudonyms
@@ -40,6 +40,8 @@ __all__ = [
     "infer_kind",
     "is_role_word",
     "make_key",
+    "moment_places",
+    "number_places",
     "plain_hierarchy",
     "pseudonyms",
     "read_key",

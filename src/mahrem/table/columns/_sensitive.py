@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.table._schema import Column, Kind
-from mahrem.table.cells import as_text
+from mahrem.table.cells import as_text, read_ranges, with_point
 from mahrem.table.columns._axis import Moments, Numbers, Values
 from mahrem.table.columns._encode import moment_places, number_places, ordinal_places, sorted_places
 from mahrem.table.columns._spellings import fold_spellings, is_no_value
@@ -29,7 +29,8 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
 
     Guarantees:
         - Codes are ``0 .. size-1``; every code occurs (of ordinals: every declared value has one).
-        - Codes ascend with the number, the date, the declared order, the tree, or the text.
+        - Codes ascend with the number, the date, the declared order, the tree, or the text; published ranges
+          with their ends.
         - Two spellings of one value never have two codes.
 
     Example:
@@ -46,6 +47,8 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
         return _sensitive_leaves(column.name, leaves, column.hierarchy)
     if column.kind is Kind.ORDINAL:
         return _sensitive_ordinals(series, column)
+    if not column.words and (ranges := _sensitive_ranges(series, column.name, decimal)) is not None:
+        return ranges
     if column.kind in (Kind.CATEGORICAL, Kind.CODE):
         labels, places = sorted_places(as_text(series))
         return _sensitive_words(column, places, labels)
@@ -53,6 +56,21 @@ def encode_sensitive(series: pl.Series, column: Column, *, decimal: str | None =
     if column.kind is Kind.NUMERIC:
         return _sensitive_ranks(column.name, *number_places(shown, column.name, decimal))
     return _sensitive_ranks(column.name, *moment_places(shown, column.name))
+
+
+def _sensitive_ranges(series: pl.Series, name: str, decimal: str | None) -> Values | None:
+    """Number numbers or dates that were made coarser by their ends; None where a cell is something else."""
+    text = series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    if text.dtype != pl.String or not text.str.starts_with("[").any():
+        return None
+    labels, places = sorted_places(_without_stars(text))
+    low, high = read_ranges(with_point(labels, decimal))
+    if np.isnan(low).any():
+        return None
+    ends, number = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
+    missing = np.isnan(places)
+    codes = number.reshape(-1)[np.where(missing, 0, places).astype(np.int64)].astype(np.int32)
+    return _with_missing(name, codes, len(ends), missing, joined=len(ends) < len(labels))
 
 
 def _with_missing(name: str, codes: Codes, size: int, missing: Mask, *, joined: bool = False) -> Values:

@@ -1,0 +1,50 @@
+"""What stands beside "holds": what somebody accepted, values of one's own, and what the red team found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from mahrem.attacks import ATTACKS
+from mahrem.drafts._draft import Draft
+from mahrem.release import Policy, is_nearly_unique
+from mahrem.report import ReportFinding, ReportTeam
+from mahrem.words import Note
+
+
+def doubts_of(draft: Draft, team: ReportTeam | None) -> Iterator[Note]:
+    """Say what weakens a release although its promises hold; a function of what is published, or rounded."""
+    yield from accepted_columns(draft.policy)
+    prepared = draft.prepared
+    shown = draft.partition.labels[: prepared.taking_part] >= 0
+    for name, values in prepared.values.items():
+        codes = values.codes[: prepared.taking_part][shown]
+        if name not in draft.policy.accept and is_nearly_unique(pl.Series(codes[codes >= 0]), draft.policy.k):
+            yield Note("doubt.rare", {"column": name})
+    yield from found_by(team)
+
+
+def accepted_columns(policy: Policy) -> Iterator[Note]:
+    """Name what somebody accepted, and why."""
+    for name, reason in policy.accept.items():
+        yield Note("doubt.accepted", {"column": name, "reason": reason})
+
+
+def found_by(team: ReportTeam | None) -> Iterator[Note]:
+    """Say what the red team found that a promise does not speak of."""
+    for finding in () if team is None else team.findings:
+        if is_grave(finding):
+            values = {"rate": finding.rate, "column": finding.details.get("column")}
+            yield Note(f"doubt.{finding.attack}", {key: v for key, v in values.items() if v is not None})
+
+
+def is_grave(finding: ReportFinding) -> bool:
+    """Tell whether an attack found so much that a reader must hear of it with the verdict."""
+    if finding.rate is None or not finding.alarming or finding.attack not in ATTACKS:
+        return False
+    line = ATTACKS[finding.attack].grave
+    if line is None:  # whoever promised a bound is held to it
+        promised = finding.details.get("promised")
+        return promised is not None and finding.interval is not None and finding.interval[0] > promised
+    return finding.rate >= line

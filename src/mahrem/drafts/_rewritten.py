@@ -1,0 +1,195 @@
+"""At the door: columns that are published row by row are made coarser before anything looks at them.
+
+Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers get
+their cells from classes and stay as they are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from mahrem.errors import InvalidParameter, spelled
+from mahrem.recode import moment_cells, nearest_lines, number_cells, open_ends, prefix_cells
+from mahrem.release import Policy, coarsened_by_row, in_parallel, without_columns
+from mahrem.table import Kind, Numbers, Reading, Source, read_kind
+from mahrem.table.cells import EXACT, as_text
+from mahrem.table.columns import moment_places, number_places
+from mahrem.types import Floats, Mask
+from mahrem.verify import Coarseness
+
+
+class RewrittenSource:
+    """A source some of whose columns were replaced by what is published of them."""
+
+    def __init__(
+        self, original: Source, columns: Mapping[str, pl.Series], claims: Mapping[str, Coarseness]
+    ) -> None:
+        self.original = original
+        self.claims = claims  # how coarse each column is said to be
+        self._columns = columns
+
+    def __repr__(self) -> str:
+        return f"<{self.label}, {len(self.claims)} columns rewritten>"
+
+    @property
+    def label(self) -> str:
+        """Kind and name of the source."""
+        return self.original.label
+
+    @property
+    def reading(self) -> Reading:
+        """How the source is read."""
+        return self.original.reading
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return self.original.columns
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.original.rows
+
+    @property
+    def textual(self) -> bool:
+        """Whether every value came as text."""
+        return self.original.textual
+
+    def take(self, names: Sequence[str]) -> pl.DataFrame:
+        """Read exactly these columns in this order, as they are published."""
+        return self.original.take(names).with_columns(self._among(names))
+
+    def scan(self, names: Sequence[str]) -> pl.LazyFrame:
+        """Give the same as :meth:`take` lazily."""
+        return self.original.scan(names).with_columns(self._among(names))
+
+    def rebuild(
+        self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
+    ) -> Any:
+        """Make the table again, of the same kind as it came, with the rewritten columns in their places."""
+        own = {
+            name: [series if keep is None else series.filter(pl.Series(keep))]
+            for name, series in self._columns.items()
+            if name not in replace and name not in drop
+        }
+        return self.original.rebuild({**own, **replace}, drop, keep)
+
+    def _among(self, names: Sequence[str]) -> list[pl.Series]:
+        return [self._columns[name] for name in names if name in self._columns]
+
+
+def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
+    """Make coarser what the policy says of columns that are no quasi-identifiers.
+
+    Args:
+        source: The table as it came.
+        policy: What to do; every column that it names is published.
+
+    Returns:
+        The table as it will be published, but for cells of quasi-identifiers, and the policy that goes on with
+        it: what was done is not said again, and kinds are those of the values before.
+    """
+    asked = coarsened_by_row(policy)
+    if not asked:
+        return source, policy
+    taken = source.take(list(asked))
+
+    def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
+        return _coarser(taken[name], asked[name], policy)
+
+    found = dict(zip(asked, in_parallel(rewrite, list(asked)), strict=True))
+    inside = past_the_door(policy)
+    kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}
+    return (
+        RewrittenSource(
+            source,
+            {name: series.alias(name) for name, (_, series) in found.items()},
+            {name: claim for name, (claim, _) in found.items()},
+        ),
+        replace(inside, kind={**inside.kind, **kinds}),
+    )
+
+
+def past_the_door(policy: Policy) -> Policy:
+    """Give the policy for rows that were rewritten already: what was done is not done again."""
+    return without_columns(policy, frozenset(coarsened_by_row(policy)))
+
+
+def original_of(source: Source) -> Source:
+    """Give the table as it came."""
+    return source.original if isinstance(source, RewrittenSource) else source
+
+
+def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:
+    """Rewrite one column; what its kind cannot have is refused by name."""
+    name = series.name
+    kind, read = _kind_of(series, policy)
+    claim = Coarseness(kind=kind, **said)
+    if "prefix" in said:
+        if kind in (Kind.NUMERIC, Kind.DATE):
+            raise InvalidParameter(
+                f"prefix.{name} is for codes, and column={name!r} is {kind}; "
+                f"say that it is one: {spelled('kind', {name: 'code'})}"
+            )
+        return claim, prefix_cells(as_text(series), said["prefix"])
+    if kind is Kind.DATE:
+        wrong = next((setting for setting in said if setting != "grid"), None)
+        if wrong is not None:
+            raise InvalidParameter(
+                f"{wrong}.{name} is for columns of numbers, and column={name!r} has dates; "
+                f"make them coarser with {spelled('grid', {name: 'month'})}"
+            )
+        if not isinstance(said["grid"], str):
+            raise InvalidParameter(
+                f"grid.{name}={said['grid']!r} must be a word for column={name!r} of dates, such as 'month'"
+            )
+        positions, moments = moment_places(read, name)
+        typed = moments.typed(pl.Series(name, positions).fill_nan(None))
+        return claim, moment_cells(typed, moments, said["grid"])
+    if kind is not Kind.NUMERIC:
+        raise InvalidParameter(
+            f"{next(iter(said))}.{name} is for columns of numbers or dates, and column={name!r} has words; "
+            f"show their beginnings with {spelled('prefix', {name: 2})}"
+        )
+    numbers, domain = number_places(read, name, policy.decimal)
+    _refuse_words(name, said)
+    return claim, _coarser_numbers(series, numbers, domain, said, policy.decimal)
+
+
+def _kind_of(series: pl.Series, policy: Policy) -> tuple[Kind, pl.Series]:
+    if series.name in policy.kind:
+        return policy.kind[series.name], series
+    if series.name in policy.order:
+        return Kind.ORDINAL, series
+    return read_kind(series, decimal=policy.decimal)
+
+
+def _coarser_numbers(
+    series: pl.Series, numbers: Floats, domain: Numbers, said: Mapping[str, Any], decimal: str | None
+) -> pl.Series:
+    low, high = said.get("bottom"), said.get("top")
+    if "grid" in said:
+        return number_cells(numbers, domain, step=said["grid"], low=low, high=high)
+    shown = series.cast(pl.Float64) if series.dtype == pl.Float32 else series  # 0.1 is another number there
+    if "round" in said:
+        lines, grid = nearest_lines(numbers, domain, said["round"])
+        whole = grid.exponent >= 0 and max(-domain.low, domain.high) < EXACT - grid.step
+        shown = pl.Series(series.name, lines).fill_nan(None).cast(pl.Int64 if whole else pl.Float64)
+    if low is None and high is None and series.dtype.is_numeric():
+        return shown
+    text = as_text(shown)
+    if decimal == "," and shown.dtype != pl.String and series.dtype == pl.String:
+        text = text.str.replace(".", ",", literal=True)
+    return open_ends(text, numbers, low=low, high=high)
+
+
+def _refuse_words(name: str, said: Mapping[str, Any]) -> None:
+    if isinstance(said.get("grid"), str):
+        raise InvalidParameter(
+            f"grid.{name}={said['grid']!r} must be a number for column={name!r} of numbers"
+        )

@@ -1,0 +1,155 @@
+"""What may be published as it is: what cells really hold decides, not what a column was called."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
+from mahrem.errors import GivesAway, shorten, spelled
+from mahrem.release._policy import Policy
+from mahrem.table import Kind
+from mahrem.words import Note
+
+_MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
+_ENOUGH = 30  # rows from which on it means something that values are not shared
+_ALONE = 3  # rows: a value that fewer share is nearly somebody's own
+_TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
+_PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
+_SHOWN = 5  # columns that a refusal names one by one
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why a column must not be published as it is."""
+
+    column: str
+    why: Note  # a figure or a kind, never a cell
+
+
+def refuse_giving_away(
+    frame: pl.DataFrame, policy: Policy, *, named: Collection[str], sampled: bool = False
+) -> None:
+    """Refuse columns that give people away as they would be published, unless somebody accepted them.
+
+    Args:
+        frame: The columns that will be published, and what they hold.
+        policy: Their roles, and which were accepted.
+        named: Columns somebody declared a role for; the refusal tells them from the rest.
+        sampled: The frame has only some of the rows: values of one's own cannot be told there.
+
+    Raises:
+        GivesAway: With a sentence that says what to do.
+    """
+    doubts = [
+        doubt for doubt in find_doubts(frame, policy, sampled=sampled) if doubt.column not in policy.accept
+    ]
+    if doubts:
+        raise _refusal(doubts, named)
+
+
+def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -> tuple[Doubt, ...]:
+    """Say which columns give people away if they are published as the policy says.
+
+    Guarantees:
+        - Names of columns do not matter; nothing that is given back holds a cell.
+        - Columns that become ranges, groups of a hierarchy or prefixes are left to the promises.
+    """
+    plain = [name for name in frame.columns if name not in policy.quasi]
+    listed = [name for name in frame.columns if name in policy.quasi and _lists_values(frame[name], policy)]
+    if not plain and not listed:
+        return ()
+    contents = look_into(frame, depth="all", closely=[*plain, *listed], region=policy.region)
+    doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(name, contents, policy)]
+    known = {doubt.column for doubt in doubts}
+    for doubt in (*_by_relation(contents, policy, plain), *_by_people(contents, policy, plain)):
+        if doubt.column not in known:
+            known.add(doubt.column)
+            doubts.append(doubt)
+    asked = () if sampled else plain
+    rare = (name for name in asked if name not in known and name not in policy.sensitive)
+    doubts += [Doubt(name, Note("gate.rare")) for name in rare if is_nearly_unique(frame[name], policy.k)]
+    order = {name: place for place, name in enumerate(frame.columns)}
+    return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
+
+
+def is_nearly_unique(column: pl.Series, k: int | None) -> bool:
+    """Tell whether most rows have a value that hardly anybody shares.
+
+    Example:
+        >>> is_nearly_unique(pl.Series(range(40)), k=5), is_nearly_unique(pl.Series(range(40)) % 8, k=5)
+        (True, False)
+    """
+    present = column.drop_nulls()
+    few = min(k or _ALONE, _ALONE)
+    if len(present) < _ENOUGH or present.dtype.is_nested() or present.dtype == pl.Object:
+        return False
+    if int(
+        present.to_frame("value").select(pl.col("value").approx_n_unique()).item()
+    ) * few < 0.8 * _MOSTLY * len(present):  # so few values must be shared
+        return False
+    rows = present.value_counts(name="rows of it")["rows of it"]
+    return float(rows.filter(rows < few).sum()) >= _MOSTLY * len(present)
+
+
+def _lists_values(column: pl.Series, policy: Policy) -> bool:
+    """Tell whether cells of a quasi-identifier would list its words one by one."""
+    name = column.name
+    if name in policy.hierarchy or name in policy.suppress or policy.automatic is not None:
+        return False
+    return policy.kind.get(name) in (None, Kind.CATEGORICAL) and column.dtype == pl.String
+
+
+def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
+    for finding in contents.of(name):
+        role = CONTENTS[finding.kind].role
+        gives = role == "identifier" or (
+            role == "quasi"
+            and name not in policy.quasi
+            and (name not in policy.sensitive or finding.kind in _PLACED)
+        )
+        if gives:
+            yield Doubt(name, Note("gate.holds", {"kind": Note(CONTENTS[finding.kind].words_code)}))
+            return  # one reason is enough to stop
+
+
+def _by_relation(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
+    """Columns that tell a quasi-identifier would undo what was made coarser."""
+    for relation in contents.relations:
+        ends = (relation.column, relation.of), (relation.of, relation.column)
+        for column, other in ends:
+            if column in plain and other in policy.quasi and _undoes(relation, column, policy):
+                values = {"column": relation.column, "of": relation.of}
+                yield Doubt(column, Note(f"content.relation.{relation.how}", values))
+
+
+def _undoes(relation: ColumnRelation, column: str, policy: Policy) -> bool:
+    return relation.how in _TELLS or column not in policy.sensitive
+
+
+def _by_people(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
+    for people in contents.several_rows:
+        if people.column in plain and people.column not in policy.sensitive:
+            yield Doubt(people.column, Note("gate.people"))
+
+
+def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
+    why: dict[str, list[Note]] = {}
+    for doubt in doubts:
+        why.setdefault(doubt.column, []).append(doubt.why)
+    columns = list(why)
+    told = "; ".join(f"{name!r}: {', '.join(why[name])}" for name in columns[:_SHOWN])
+    more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+    unasked = [name for name in columns if name not in named]
+    undeclared = f" (no role was declared for {shorten(unasked)})" if unasked else ""
+    subject = f"{len(columns)} columns give" if len(columns) > 1 else "a column gives"
+    return GivesAway(
+        f"published as they are, {subject} people away{undeclared}: {told}{more}. "
+        f"Leave them out ({spelled('identifier', columns[:_SHOWN])}), publish keyed pseudonyms "
+        f"({spelled('pseudonym', {columns[0]: 'KEYFILE'})}), let the promise cover them "
+        f"({spelled('quasi', columns[:1])}), or say why they may stay "
+        f"({spelled('accept', {columns[0]: 'REASON'})})",
+        why,
+    )
