@@ -225,3 +225,9 @@ def test_one_way_of_reading_is_one_number_for_each_text(cells: list[str]) -> Non
     texts = pl.Series(cells)
     for way in number_signs(texts):
         assert plain_numbers(texts, way, None).cast(pl.Float64).null_count() == 0
+
+
+def test_a_format_that_was_said_must_fit_every_cell() -> None:
+    with pytest.raises(InvalidParameter, match=r"date_format\.x='%d/%m/%Y' must fit all") as caught:
+        taken(["31/12/2020", "soon"], date_format={"x": "%d/%m/%Y"})
+    assert "soon" not in str(caught.value)

@@ -36,6 +36,8 @@ _COMMANDS = {
     "attack": "_attack",
     "apply": "_apply",
     "release": "_release",
+    "releases": "_releases",
+    "key": "_key",
     "policies": "_policies",
     "query": "_query",
     "synthesize": "_synthesize",

@@ -23,6 +23,9 @@ SOURCE = Annotated[
     typer.Argument(metavar="SOURCE", help="CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI."),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+VERBOSE = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print every figure, not only the first five.")
+]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
 
 

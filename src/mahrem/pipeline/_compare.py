@@ -99,6 +99,7 @@ def compare(
             quasi=policy.quasi,
             rows=tuple(rows),
             left_out=left_out,
+            asked=policy.k,
             target=target,
             classifiers=() if learnt is None else learnt.classifiers,
             original=original,

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, refuse_short_key, state_folder
+    from mahrem.release._releases import RememberedRelease, difference, mark_release, remembered_releases
     from mahrem.release._signature import (
         Signature,
         check_signature,
@@ -80,6 +81,7 @@ __all__ = [
     "ReadingSettings",
     "Recipe",
     "ReleaseKeywords",
+    "RememberedRelease",
     "Signature",
     "about_policy",
     "best_groups",
@@ -88,6 +90,7 @@ __all__ = [
     "coarsened_by_row",
     "column_of",
     "decided",
+    "difference",
     "earlier_seconds",
     "find_data",
     "find_doubts",
@@ -100,6 +103,7 @@ __all__ = [
     "learn_groups",
     "least_step",
     "make_signing_key",
+    "mark_release",
     "members_in",
     "method_of",
     "named_folder",
@@ -123,6 +127,7 @@ __all__ = [
     "refuse_short_key",
     "release_settings",
     "remember_people",
+    "remembered_releases",
     "replace_page",
     "roles_of",
     "sign_release",

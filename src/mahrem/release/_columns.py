@@ -74,11 +74,6 @@ def column_of(
         refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
         if kind is Kind.CATEGORICAL:
             refuse_lookalikes(series, decimal=policy.decimal)
-    if name in policy.date_format and kind is not Kind.DATE:
-        raise InvalidParameter(
-            f"date_format.{name}={policy.date_format[name]!r} must fit all of its values, and does not; "
-            f"say another one, or {spelled('null', 'TOKEN')} for missing values"
-        )
     if kind is Kind.ORDINAL and order is None:
         raise InvalidParameter(
             f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidInput
-from mahrem.release import ReadingSettings, reading_from
+from mahrem.release import ReadingSettings, mark_release, reading_from
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
@@ -60,13 +60,14 @@ def _anonymize(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **order.settings,
     )
+    mark_release(order.place / "release", "draft")  # until somebody hands it out: tries of one table are many
     draw(order.place, Report.read(release.report))
     return {"report": release.report}
 
 
 def _compare(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import compare
-    from mahrem.report import frontier_advice
+    from mahrem.report import comparison_advice
 
     settings = {key: value for key, value in order.settings.items() if key != "method"}
     sweep = compare(
@@ -75,7 +76,8 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **{**settings, **order.arguments},
     )
-    return {**sweep.as_dict(), "advice": list(frontier_advice(sweep.rows))}
+    found = sweep.as_dict()
+    return {**found, "advice": list(comparison_advice(found))}
 
 
 def _audit(order: JobOrder, progress: Progress) -> Json:

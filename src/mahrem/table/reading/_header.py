@@ -117,9 +117,9 @@ def _first_full(records: Sequence[Record]) -> int:
     for place, row in enumerate(records[: MOST_TITLES + 1]):
         filled = sum(bool(cell.strip()) for cell in row)
         if len(row) == width and 2 * filled > width:
-            return place
-        if filled > max(1, width // 2):
-            return 0
+            return place if place + 1 < len(records) else 0
+        if filled > max(1, width // 2) or (filled and len(row) == width == 2):
+            return 0  # it is ragged, or a header with a name too few
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.table.cells import (
     THOUSANDS,
     dates_of_format,
@@ -92,22 +92,26 @@ def plain_texts(column: pl.Series, spelling: Spelling) -> PlainTexts | None:
         - All cells are read, or none; each as one number or date, the same whatever else the table holds.
         - What could be read in two ways is left as it is, unless somebody said which is meant.
     """
-    if not may_be_respelled(column.head(LOOKED_AT)):
-        return None
     said = spelling.format_of(column.name)
+    if said is None and not may_be_respelled(column.head(LOOKED_AT)):
+        return None
     usual = spelling.date_format.get(EVERY)
     if said is None and usual is None and spelling.thousands is None:
         plain = numbers_of_text(column, decimal=spelling.decimal)
         if plain.null_count() == column.null_count():
             return None  # most columns, and the rest costs more
     texts = column.drop_nulls().unique()
-    read = None
-    if usual is not None and said is None:
-        read = _dates(texts, usual)
-    if read is None:
+    if said is not None:
         read = _dates(texts, said)
-    if read is None and said is None:
-        read = _numbers(texts, spelling)
+        if read is None and len(texts):
+            raise InvalidParameter(
+                f"date_format.{column.name}={said!r} must fit all of its values, and does not; "
+                f"say another one, or {spelled('null', 'TOKEN')} for missing values"
+            )
+    else:
+        read = None if usual is None else _dates(texts, usual)
+        read = _dates(texts, None) if read is None else read
+        read = _numbers(texts, spelling) if read is None else read
     return None if read is None else PlainTexts(texts, read)
 
 
