@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from mahrem.drafts._moved_dates import moved_dates
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.recode import moment_cells, nearest_lines, number_cells, open_ends, prefix_cells
 from mahrem.release import Policy, coarsened_by_row, in_parallel, without_columns
@@ -27,11 +28,16 @@ class RewrittenSource:
     """A source some of whose columns were replaced by what is published of them."""
 
     def __init__(
-        self, original: Source, columns: Mapping[str, pl.Series], claims: Mapping[str, Coarseness]
+        self,
+        original: Source,
+        columns: Mapping[str, pl.Series],
+        claims: Mapping[str, Coarseness],
+        moved: Mapping[str, pl.Series],
     ) -> None:
         self.original = original
         self.claims = claims  # how coarse each column is said to be
-        self._columns = columns
+        self.moved = moved  # dates on other days, before they were made coarser
+        self._columns = {**moved, **columns}
 
     def __repr__(self) -> str:
         return f"<{self.label}, {len(self.claims)} columns rewritten>"
@@ -101,9 +107,12 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         with it: what was done is not said again, and kinds are those of the values before.
     """
     asked = coarsened_by_row(policy)
-    if not asked and not policy.sparse:
+    moved = moved_dates(source, policy)
+    if not asked and not moved and not policy.sparse:
         return source, policy
-    taken = _zeroed(source.take(list(dict.fromkeys([*asked, *policy.sparse]))), policy)
+    named = list(dict.fromkeys([*asked, *policy.sparse]))
+    taken = source.take(named).with_columns(moved[name] for name in named if name in moved)
+    taken = _zeroed(taken, policy)
 
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
@@ -119,6 +128,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
                 **{name: series.alias(name) for name, (_, series) in found.items()},
             },
             {name: claim for name, (claim, _) in found.items()},
+            moved,
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
@@ -136,12 +146,21 @@ def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
 
 def past_the_door(policy: Policy) -> Policy:
     """Give the policy for rows that were rewritten already: what was done is not done again."""
-    return without_columns(policy, frozenset(coarsened_by_row(policy)))
+    inside = without_columns(policy, frozenset(coarsened_by_row(policy)))
+    return inside if inside.shift_dates is None else replace(inside, shift_dates=None)
 
 
 def original_of(source: Source) -> Source:
     """Give the table as it came."""
     return source.original if isinstance(source, RewrittenSource) else source
+
+
+def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
+    """Give what cells that were made by row must hold: the values as they came, or dates where they moved."""
+    if not isinstance(source, RewrittenSource):
+        return source.take(names)
+    moved = [source.moved[name] for name in names if name in source.moved]
+    return source.original.take(names).with_columns(moved)
 
 
 def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:

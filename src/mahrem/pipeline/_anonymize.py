@@ -73,6 +73,8 @@ def anonymize(
         minimum_count: Learnt groups: rarer values do not decide.
         learn_from: Learn groups from this table, best a public one.
         pseudonym: Replace an identifier by keyed pseudonyms.
+        shift_dates: Move each person's dates by so many days as a key says; intervals stay.
+        shift_days: Days that dates move at most, either way; usual 182.
         k: At least k rows share every combination of quasi-identifiers.
         l: Every class shows at least l sensitive values (see l_kind).
         l_kind: distinct, entropy, recursive; distinct by default, recursive needs c.

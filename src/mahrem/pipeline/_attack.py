@@ -204,7 +204,7 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
             f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
             f"{spelled('quasi')}"
         )
-    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject")
+    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse

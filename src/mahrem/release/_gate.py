@@ -10,7 +10,7 @@ import polars as pl
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
 from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release._policy import Policy
-from mahrem.table import Kind, Source
+from mahrem.table import Kind, Source, read_kind
 from mahrem.words import Note
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
@@ -19,6 +19,7 @@ _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
 _LISTED = frozenset({"coordinates"})  # no ranges are made of them: cells would list each
+_DATES = frozenset({"birth-date", "date"})
 _SHOWN = 5  # columns that a refusal names one by one
 
 
@@ -70,7 +71,11 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
             known.add(doubt.column)
             doubts.append(doubt)
     asked = () if sampled else plain
-    rare = (name for name in asked if name not in known and name not in policy.sensitive)
+    rare = (
+        name
+        for name in asked
+        if name not in known and name not in policy.sensitive and not _was_moved(frame[name], policy)
+    )
     doubts += [Doubt(name, Note("gate.rare")) for name in rare if is_nearly_unique(frame[name], policy.k)]
     order = {name: place for place, name in enumerate(frame.columns)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
@@ -103,8 +108,15 @@ def _lists_values(column: pl.Series, policy: Policy) -> bool:
     return policy.kind.get(name) in (None, Kind.CATEGORICAL) and column.dtype == pl.String
 
 
+def _was_moved(column: pl.Series, policy: Policy) -> bool:
+    """Tell whether a column has dates on other days, which nobody knows of anybody."""
+    return policy.shift_days is not None and read_kind(column)[0] is Kind.DATE
+
+
 def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
     for finding in contents.of(name):
+        if policy.shift_days is not None and finding.kind in _DATES:
+            continue
         role = CONTENTS[finding.kind].role
         known = _LISTED if name in policy.quasi else _PLACED if name in policy.sensitive else None
         gives = role == "identifier" or (role == "quasi" and (known is None or finding.kind in known))

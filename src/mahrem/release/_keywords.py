@@ -29,6 +29,8 @@ class ReleaseKeywords(TypedDict, total=False):
     minimum_count: int | None
     learn_from: Any
     pseudonym: Mapping[Any, Any]
+    shift_dates: Any
+    shift_days: int | None
     k: int | None
     l: float | None  # noqa: E741 - the literature's name
     l_kind: str | None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mahrem.contents import Contents
     from mahrem.models import PrivacyModel, Promise
 
+HALF_A_YEAR = 182  # days
 AUTOMATIC = "auto"  # a method is chosen by evidence
 
 # Private files a release was made with; its policy names their columns only.
@@ -110,6 +111,18 @@ class Policy:
         on_spark=False,
         example={"id": "key"},
     )
+    shift_dates: Any = _role(
+        read=readers.key_file,
+        metavar="KEYFILE",
+        private=True,
+        secret=True,
+        on_page=False,
+        on_spark=False,
+        example="key",
+    )  # every person's dates are moved by so many days as the key says
+    shift_days: int | None = _role(
+        read=whole.within(1, 3650), metavar="N", on_page=False, on_spark=False, example=182
+    )  # not said: half a year
     k: int | None = same_setting(K)
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
     delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
@@ -225,6 +238,8 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_settings(self, but="method")  # a recipe is applied under a name of its own
+        if self.shift_dates is not None and self.shift_days is None:
+            object.__setattr__(self, "shift_days", HALF_A_YEAR)  # public: a release says how far dates moved
         if self.fraction == 0:
             raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
         self._check_defences()
