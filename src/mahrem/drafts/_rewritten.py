@@ -20,6 +20,7 @@ from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
 from mahrem.types import Floats, Mask
 from mahrem.verify import Coarseness
+from mahrem.words import Note
 
 
 class RewrittenSource:
@@ -54,6 +55,11 @@ class RewrittenSource:
     def rows(self) -> int:
         """How many rows there are."""
         return self.original.rows
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was found out about the source."""
+        return self.original.notes
 
     @property
     def textual(self) -> bool:
