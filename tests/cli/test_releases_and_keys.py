@@ -115,7 +115,7 @@ def test_five_figures_come_first_and_classes_are_the_same_in_an_audit(
     assert _run(["anonymize", str(table), *ROLES, "-o", str(folder), "--no-html"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("holds")
-    figures = printed.split("figure")[1].split("more figures")[0].splitlines()[1:]
+    figures = printed.split("\nfigure ")[1].split("more figures")[0].splitlines()[1:]
     names = ["rows", "classes", "loss (GCP, 0 none to 1 all)", "suppressed rows", "highest risk"]
     assert [line.rsplit("  ", 1)[0].strip() for line in figures if line] == names
     classes = next(line for line in figures if line.startswith("classes"))

@@ -65,6 +65,7 @@ def build_app(*names: str) -> typer.Typer:
         name="mahrem",
         help="Publish and learn from personal data without giving anyone away.",
         no_args_is_help=True,
+        suggest_commands=False,  # click does so itself
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",

@@ -21,8 +21,8 @@ def key(
 
     mahrem key hospital.key
 
-    mahrem anonymize visits.csv --pseudonym patient=hospital.key … Keep it apart from the release, and safe: whoever
-    has it can tell who is behind a pseudonym, and a lost key cannot be made again.
+    Name it with --pseudonym COL=hospital.key. Keep it apart from the release, and safe: whoever has it can
+    tell who is behind a pseudonym, and a lost key cannot be made again.
     """
     from mahrem.files import make_key
 

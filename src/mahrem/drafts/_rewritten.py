@@ -64,7 +64,7 @@ class RewrittenSource:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What a reader must be told of how it was read."""
+        """What was found out about the source."""
         return self.original.notes
 
     @property

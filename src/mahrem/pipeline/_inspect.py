@@ -142,7 +142,7 @@ def inspect(
     facts = _safe(frame, facts, policy)
     people = contents.several_rows[0].column if contents.several_rows else None
     return Inspection(
-        opened.label, opened.rows, tuple(facts), tuple(_hints(contents)), people, contents.region
+        opened.label, opened.rows, tuple(facts), (*opened.notes, *_hints(contents)), people, contents.region
     )
 
 

@@ -115,8 +115,8 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
             f"{some} {what} are also in an earlier release ({when}): laid side by side, "
             f"the two can tell more than each promises (composition); replace the earlier one, say that it "
             f"was a draft or is withdrawn "
-            f"({either('mahrem.release.mark_release', 'mahrem releases mark FOLDER draft')}), or measure it with: "
-            f"{either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
+            f"({either('mahrem.release.mark_release', 'mahrem releases mark FOLDER draft')}), or measure it "
+            f"with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
             PrivacyWarning,
             stacklevel=3,
         )
