@@ -56,7 +56,11 @@ def test_intervals_of_a_person_stay_and_no_date_does() -> None:
     by = {name: (shown[name] - table[name]).dt.total_days() for name in ("born", "came", "left")}
     assert by["born"].equals(by["came"].rename("born"))
     assert by["born"].equals(by["left"].rename("born"))
-    days = pl.DataFrame({"person": table["person"], "by": by["came"]}).group_by("person").agg(pl.col("by").unique())
+    days = (
+        pl.DataFrame({"person": table["person"], "by": by["came"]})
+        .group_by("person")
+        .agg(pl.col("by").unique())
+    )
     assert days["by"].list.len().max() == 1
     assert by["came"].abs().is_between(1, 182).all()
     assert by["came"].n_unique() > 20
@@ -76,8 +80,10 @@ def test_text_and_moments_move_and_the_file_is_checked(form: str, tmp_path: Path
     )
     shown = moved(table, output=tmp_path / "out", format=form).table
     came = shown["came"].str.to_date("%Y-%m-%d")
-    assert (came - visits()["came"]).dt.total_days().equals(
-        (shown["born"] - visits()["born"]).dt.total_days().rename("came")
+    assert (
+        (came - visits()["came"])
+        .dt.total_days()
+        .equals((shown["born"] - visits()["born"]).dt.total_days().rename("came"))
     )
     assert shown["left"].dt.hour().unique().to_list() == [5]
 
@@ -128,7 +134,9 @@ def test_what_cannot_be_moved_is_refused(said: dict[str, Any], why: str) -> None
 def test_dates_that_moved_otherwise_are_never_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     from mahrem.drafts import _moved_dates
 
-    monkeypatch.setattr(_moved_dates, "offsets", lambda people, *_: pl.arange(1, len(people) + 1, eager=True).to_numpy())
+    monkeypatch.setattr(
+        _moved_dates, "offsets", lambda people, *_: pl.arange(1, len(people) + 1, eager=True).to_numpy()
+    )
     with pytest.raises(GuaranteeBroken, match="each person"):
         moved()
 

@@ -102,7 +102,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     """
     asked = coarsened_by_row(policy)
     moved = moved_dates(source, policy)
-    if not asked and not moved:
+    if not asked and not moved and not policy.redact:
         return source, policy
     taken = source.take(list(asked)).with_columns(moved[name] for name in asked if name in moved)
 
@@ -111,16 +111,33 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
 
     found = dict(zip(asked, in_parallel(rewrite, list(asked)), strict=True))
     inside = past_the_door(policy)
+    # Redacting again changes nothing, so that is left for the gate to see.
     kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}
     return (
         RewrittenSource(
             source,
-            {name: series.alias(name) for name, (_, series) in found.items()},
+            {
+                **{name: series.alias(name) for name, (_, series) in found.items()},
+                **_redacted(source, policy),
+            },
             {name: claim for name, (claim, _) in found.items()},
             moved,
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
+
+
+def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
+    """Take out of texts what tells who somebody is."""
+    if not policy.redact:
+        return {}
+    from mahrem.contents import redact_texts
+
+    taken = source.take(list(policy.redact))
+    for series in taken:
+        if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            raise InvalidParameter(f"redact.{series.name} is for text, and column={series.name!r} has none")
+    return {series.name: redact_texts(series.cast(pl.String)) for series in taken}
 
 
 def past_the_door(policy: Policy) -> Policy:
