@@ -99,12 +99,33 @@ class ColumnNotFound(MahremError, KeyError):
     def __init__(self, name: str, columns: Iterable[str]) -> None:
         self.name = name
         self.columns = tuple(columns)
-        near = difflib.get_close_matches(name, self.columns, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the columns are {shorten(self.columns)}"
+        part = [column for column in self.columns if "," in column and name in _parts(column)]
+        near = part or difflib.get_close_matches(name, self.columns, n=3, cutoff=0.5)
+        shown = [_as_typed(column) for column in near]
+        hint = f"did you mean {' or '.join(shown)}?" if near else f"the columns are {shorten(self.columns)}"
         super().__init__(f"column={name!r} is not in the table; {hint}")
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would show quotes around the sentence
+
+
+def _parts(column: str) -> list[str]:
+    """Give what a name falls into where commas stand between names."""
+    return [part.strip() for part in column.split(",")]
+
+
+def _as_typed(column: str) -> str:
+    """Write the name of a column as the caller types it; on a command line in quotes where it needs them."""
+    if _Caller.option is None:
+        return column if column == column.strip() else repr(column)
+    typed = _in_quotes(column)
+    return column if typed == column else shlex.quote(typed)
+
+
+def _in_quotes(name: str) -> str:
+    """Put a name that holds commas, quotes or blanks at its ends in double quotes, as options read it."""
+    plain = name == name.strip() and not set(name) & set(',"')
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 class Doubtful(MahremError):
@@ -287,8 +308,11 @@ def spelled(name: str, value: object = None) -> str:
     if value is None or value is True:
         return option
     if isinstance(value, Mapping):
-        return " ".join(f"{option} {shlex.quote(f'{key}={inner}')}" for key, inner in value.items())
-    listed = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        pairs = (f"{_in_quotes(str(key))}={inner}" for key, inner in value.items())
+        return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)
+    listed = (
+        ",".join(_in_quotes(str(one)) for one in value) if isinstance(value, list | tuple) else str(value)
+    )
     return f"{option} {listed if listed.isupper() else shlex.quote(listed)}"
 
 

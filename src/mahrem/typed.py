@@ -7,15 +7,37 @@ from collections.abc import Iterable
 
 from mahrem.errors import InvalidParameter
 
-__all__ = ["listed", "names", "number", "numbers", "pair", "pairs", "size", "sizes", "value", "values"]
+__all__ = [
+    "listed",
+    "names",
+    "number",
+    "numbers",
+    "pair",
+    "pairs",
+    "size",
+    "sizes",
+    "value",
+    "values",
+]
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
+_PART = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))(?:,|$)')
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"(.*)', re.DOTALL)
+
+
 def listed(texts: Iterable[str] | None) -> list[str]:
-    """Read ``a,b`` and repeated options alike."""
-    return [part.strip() for text in texts or () for part in text.split(",") if part.strip()]
+    """Read ``a,b`` and repeated options alike; in double quotes a part may hold commas and outer blanks.
+
+    Example:
+        >>> listed(['age, "income, net"', "zip"])
+        ['age', 'income, net', 'zip']
+    """
+    parts = [found for text in texts or () for found in _PART.finditer(text)]
+    read = [part[2].strip() if part[1] is None else part[1].replace('""', '"') for part in parts]
+    return [part for part in read if part]
 
 
 def names(_: str, texts: Iterable[str]) -> list[str]:
@@ -24,8 +46,12 @@ def names(_: str, texts: Iterable[str]) -> list[str]:
 
 
 def pair(option: str, text: str, form: str = "NAME=VALUE") -> tuple[str, str]:
-    """Read ``NAME=VALUE``; ``form`` says how it must read, if it does not."""
-    name, mark, given = text.partition("=")
+    """Read ``NAME=VALUE``; ``form`` says how it must read, if it does not. A name may stand in quotes."""
+    found = _QUOTED.fullmatch(text)
+    if found is not None and found[2].lstrip().startswith("="):
+        name, mark, given = found[1].replace('""', '"'), "=", found[2].lstrip()[1:]
+    else:
+        name, mark, given = text.partition("=")
     if not mark or not name or not given:
         raise InvalidParameter(f"{option}={text!r} must read {form}")
     return name, given

@@ -14,7 +14,7 @@ from mahrem.errors import GivesAway, InvalidParameter
 pytestmark = pytest.mark.filterwarnings("ignore::mahrem.errors.PrivacyWarning")
 
 NOTES = [
-    "Ayşe Yılmaz called at 0532 123 45 {n} and wants another appointment next week",
+    "Emine Demir called at 0532 123 45 {n} and wants another appointment next week",
     "pain in the left knee, write to knee{n}@example.org before the fifth visit",
     "blood pressure raised again, lives at {n} Maple Street with her mother",
     "no change since the last visit, number 123456789{n} was on the old card",
@@ -42,7 +42,7 @@ def test_texts_are_refused_raw_and_published_redacted(tmp_path: Path) -> None:
     shown = release.table["note"]
     assert shown[0] is None
     assert shown[1] == "pain in the left knee, write to [email] before the fifth visit"
-    assert not shown.str.contains(r"Ay|Yıl|Maple|@|[0-9]{4}").any()
+    assert not shown.str.contains(r"Emine|Demir|Maple|@|[0-9]{4}").any()
     assert any(note["code"] == "warning.redacted" for note in release.report["notes"])
     again = mh.apply(tmp_path / "out", TABLE)
     assert again.table["note"].to_list()[1] == shown[1]

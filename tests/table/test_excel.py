@@ -129,7 +129,7 @@ def test_one_of_several_sheets_is_named(tmp_path: Path) -> None:
 
 
 def test_bad_sheets_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="'a' is there twice"):
+    with pytest.raises(InvalidInput, match="columns 1 and 2 have the same name"):
         open_source(sheet(tmp_path / "twice.xlsx", [("a", "a"), (1, 2)]))
     with pytest.raises(InvalidInput, match="column 2 has an empty name"):
         open_source(sheet(tmp_path / "empty.xlsx", [("a", None), (1, 2)]))
@@ -209,3 +209,27 @@ def test_without_the_extra_the_message_says_how_to_get_it(
         open_source(path)
     with pytest.raises(MissingExtra, match=r"mahrem\[excel\]"):
         write_table(pl.DataFrame({"a": [1]}), tmp_path / "u.xlsx", "xlsx")
+
+
+def test_titles_and_missing_headers_of_sheets_are_found_out(tmp_path: Path) -> None:
+    from xlsxwriter import Workbook
+
+    def sheet(rows: list[list[object]]) -> Path:
+        path = tmp_path / "t.xlsx"
+        with Workbook(str(path)) as book:
+            page = book.add_worksheet()
+            for place, row in enumerate(rows):
+                page.write_row(place, 0, row)
+        return path
+
+    people = [[34, "f", "flu"], [51, "m", "hiv"], [27, "f", "flu"], [40, "m", "flu"]]
+    titled = open_source(sheet([["Ward 3"], [], ["age", "sex", "disease"], *people]))
+    assert (titled.columns, titled.rows) == (("age", "sex", "disease"), 4)
+    assert [note.code for note in titled.notes] == ["warning.title_rows"]
+    assert titled.take(["age"])["age"].to_list() == [34, 51, 27, 40]
+    with pytest.raises(InvalidInput, match="looks like data"):
+        open_source(sheet(people))
+    named = open_source(sheet(people), Reading(header=False, names=["age", "sex", "disease"]))
+    assert named.take(["age", "sex"]).rows() == [(34, "f"), (51, "m"), (27, "f"), (40, "m")]
+    below = open_source(sheet([["Ward 3"], *people]), Reading(header=False, skip_rows=1))
+    assert (below.columns, below.rows) == (("column_1", "column_2", "column_3"), 4)

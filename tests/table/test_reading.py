@@ -148,7 +148,7 @@ def test_the_first_ragged_line_is_named_with_counts(
         (b"", "empty"),
         (b"\n\n\r\n", "empty"),
         (b"\xef\xbb\xbf", "empty"),
-        (b"a,a\n1,2\n", "'a' is there twice"),
+        (b"a,a\n1,2\n", "columns 1 and 2 have the same name"),
         (b",a\n0,2\n", "column 1 has an empty name; is it a row index"),
         (b'"a,b\n1,2\n', "quote in the header is not closed"),
         (b"PK\x03\x04....", "ZIP"),

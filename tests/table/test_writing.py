@@ -46,7 +46,7 @@ def test_any_text_comes_back_as_it_was(frame: pl.DataFrame, form: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"data.{form}"
         write_table(frame, path, form)
-        source = open_source(path, Reading(delimiter="\t" if form == "tsv" else ","))
+        source = open_source(path, Reading(delimiter="\t" if form == "tsv" else ",", header=True))
         assert list(source.columns) == exported_names(frame.columns, form)
         back = restore_formulas(source.take(source.columns))
         assert source.rows == frame.height

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, Row, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, Row, speaks_policy
 from mahrem.cli._print import print_dry_run, print_json, print_report, print_table, stages
 from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.release import release_settings
@@ -43,6 +43,7 @@ def anonymize(
     *,
     json: JSON = False,
     quiet: QUIET = False,
+    verbose: VERBOSE = False,
     policy: str | None = None,
     settings: dict[str, Any],
 ) -> None:
@@ -78,7 +79,7 @@ def anonymize(
     if json:
         print_json(release.report)
     elif not quiet:
-        print_report(release.report)
+        print_report(release.report, verbose=verbose)
         page = f"\nreport:  {output / 'report.html'}" if settings.get("html", True) else ""
         typer.echo(f"\nrelease: {output}{page}")
 

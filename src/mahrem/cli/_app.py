@@ -36,6 +36,8 @@ _COMMANDS = {
     "attack": "_attack",
     "apply": "_apply",
     "release": "_release",
+    "releases": "_releases",
+    "key": "_key",
     "policies": "_policies",
     "query": "_query",
     "synthesize": "_synthesize",
@@ -63,6 +65,7 @@ def build_app(*names: str) -> typer.Typer:
         name="mahrem",
         help="Publish and learn from personal data without giving anyone away.",
         no_args_is_help=True,
+        suggest_commands=False,  # click does so itself
         add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",

@@ -11,7 +11,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 if TYPE_CHECKING:
     from mahrem.attacks import RedTeam
 
-_READING = ("delimiter", "encoding", "decimal", "null", "table", "query")
+_READING = ("delimiter", "encoding", "decimal", "null", "table", "query", "header", "names", "skip_rows")
 _SHADOWS = "shadows: this belongs to a model folder (mahrem train -o DIR) or a run folder"
 _REFERENCE = "reference: this belongs to made-up rows, which --holdout says they are"
 Learnt: TypeAlias = Literal["run", "model", "made-up rows"]

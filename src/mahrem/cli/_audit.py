@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_policy
+from mahrem.cli._options import JSON, QUIET, SOURCE, VERBOSE, option, speaks_policy
 from mahrem.cli._print import print_json, print_report, stages, while_read
 from mahrem.typed import size
 
@@ -29,6 +29,7 @@ def audit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 also where it holds with doubts.")] = False,
     json: JSON = False,
     quiet: QUIET = False,
+    verbose: VERBOSE = False,
     policy: str | None = None,
     settings: dict[str, Any],
 ) -> None:
@@ -58,7 +59,7 @@ def audit(
         if json:
             print_json(found.report)
         elif not quiet:
-            print_report(found.report)
+            print_report(found.report, verbose=verbose)
             _print_signature(found.report.get("signature"))
     raise typer.Exit(0 if found.holds and not (strict and found.report["doubts"]) else 1)
 

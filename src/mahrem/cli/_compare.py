@@ -36,7 +36,7 @@ def compare(
     mahrem compare patients.csv --qi age,zip,sex --sensitive disease --rest drop -o comparison/
     """
     from mahrem.pipeline import compare as verb
-    from mahrem.report import frontier_advice
+    from mahrem.report import comparison_advice
 
     with stages(quiet=quiet) as progress:
         found = verb(source, policy=policy, output=output, progress=progress, **settings)
@@ -44,7 +44,7 @@ def compare(
         print_json(found.as_dict())
     elif not quiet:
         _show(found.rows, found.left_out)
-        typer.echo("\n" + " ".join(frontier_advice(found.rows)))
+        typer.echo("\n" + " ".join(comparison_advice(found.as_dict())))
         if found.original is not None:
             _show_learnt(found)
         if output is not None:

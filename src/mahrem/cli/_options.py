@@ -23,6 +23,9 @@ SOURCE = Annotated[
     typer.Argument(metavar="SOURCE", help="CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI."),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+VERBOSE = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print every figure, not only the first five.")
+]
 QUIET = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")]
 
 
@@ -98,8 +101,10 @@ def _policy_panels() -> dict[str, list[Option]]:
 
 # How the rows of a file or a database are read, for every verb that reads one.
 _SQL = Option("sql", str | None, "--sql", "SQL", None)  # another word for --query
-SOURCE_ROWS = (*shared_rows("null", "delimiter", "encoding", "decimal", "query", "table"), _SQL)
-READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, _POLICY)
+_FILE = ("null", "delimiter", "encoding", "decimal", "header", "names", "skip_rows", "query", "table")
+SOURCE_ROWS = (*shared_rows(*_FILE), _SQL)
+_WRITTEN_ROWS = shared_rows("thousands", "date_format")  # where kinds are found out from cells
+READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, *_WRITTEN_ROWS, _POLICY)
 
 
 def _declared(options: Iterable[tuple[str, Option]]) -> Iterator[inspect.Parameter]:
@@ -131,13 +136,15 @@ def speaks_reading(verb: Callable[..., None]) -> Callable[..., None]:
 def published_rows() -> Mapping[str, Sequence[Row]]:
     """Give the options that say what a published table is."""
     first = shared_rows("quasi", "sensitive", "k", "l", "population", "kind", "hierarchy")
-    return {"Table": (*first, *SOURCE_ROWS, _POLICY, *shared_rows("seed"))}
+    return {"Table": (*first, *SOURCE_ROWS, *_WRITTEN_ROWS, _POLICY, *shared_rows("seed"))}
 
 
 def speaks_batch(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options for a table whose policy lies in a recipe."""
     output = shared_rows("pseudonym", "suppression_limit", "format", "shuffle", "language")
-    return speaks(verb, {"Table": (*SOURCE_ROWS, *shared_rows("hierarchy")), "Output": output})
+    return speaks(
+        verb, {"Table": (*SOURCE_ROWS, *_WRITTEN_ROWS, *shared_rows("hierarchy")), "Output": output}
+    )
 
 
 def speaks_source(verb: Callable[..., None]) -> Callable[..., None]:

@@ -27,8 +27,11 @@ def print_json(document: object) -> None:
     )
 
 
-def print_report(content: Mapping[str, Any]) -> None:
-    """Print what a release or a file promises, and what it is still good for."""
+_FIRST = ("published_classes", "gcp", "suppressed")  # figures of utility that everybody reads
+
+
+def print_report(content: Mapping[str, Any], *, verbose: bool = False) -> None:
+    """Print what a release or a file promises, five figures, and with ``verbose`` all there are."""
     from mahrem.metrics import METRICS
     from mahrem.report import Report
 
@@ -44,12 +47,17 @@ def print_report(content: Mapping[str, Any]) -> None:
         rows.append((name, _figure(promise.wanted), _figure(promise.reached), verdict))
     print_table(("promise", "wanted", "reached", "holds"), rows)
     typer.echo("")
-    rows = [("rows", _figure(report.rows))]
-    known = [metric for name, metric in METRICS.items() if name in report.utility]
-    rows += [(metric.label or metric.name, _figure(report.utility[metric.name])) for metric in known]
-    rows += _risk_rows(report.risk)
-    rows.append(("seconds", _figure(report.seconds)))
+    known = {name: metric for name, metric in METRICS.items() if name in report.utility}
+    figures = [(metric.label or name, _figure(report.utility[name])) for name, metric in known.items()]
+    first = [known[name].label or name for name in _FIRST if name in known]
+    rows = [("rows", _figure(report.rows)), *(row for row in figures if row[0] in first)]
+    rows.append(("highest risk", _figure(report.risk.highest)))
+    if verbose:
+        rows = [("rows", _figure(report.rows)), *figures, *_risk_rows(report.risk)]
+        rows.append(("seconds", _figure(report.seconds)))
     print_table(("figure", "value"), rows)
+    if not verbose:
+        typer.echo("more figures: --verbose")
     for warning in report.warnings or ():
         typer.echo(f"note: {warning}")
 

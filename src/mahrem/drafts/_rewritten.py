@@ -21,6 +21,7 @@ from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
 from mahrem.types import Floats, Mask
 from mahrem.verify import Coarseness
+from mahrem.words import Note
 
 
 class RewrittenSource:
@@ -60,6 +61,11 @@ class RewrittenSource:
     def rows(self) -> int:
         """How many rows there are."""
         return self.original.rows
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was found out about the source."""
+        return self.original.notes
 
     @property
     def textual(self) -> bool:
@@ -102,9 +108,11 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     """
     asked = coarsened_by_row(policy)
     moved = moved_dates(source, policy)
-    if not asked and not moved and not policy.redact:
+    if not (asked or moved or policy.sparse or policy.redact):
         return source, policy
-    taken = source.take(list(asked)).with_columns(moved[name] for name in asked if name in moved)
+    named = list(dict.fromkeys([*asked, *policy.sparse]))
+    taken = source.take(named).with_columns(moved[name] for name in named if name in moved)
+    taken = _zeroed(taken, policy)
 
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
@@ -117,6 +125,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         RewrittenSource(
             source,
             {
+                **{name: taken[name] for name in policy.sparse},
                 **{name: series.alias(name) for name, (_, series) in found.items()},
                 **_redacted(source, policy),
             },
@@ -138,6 +147,16 @@ def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
         if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
             raise InvalidParameter(f"redact.{series.name} is for text, and column={series.name!r} has none")
     return {series.name: redact_texts(series.cast(pl.String)) for series in taken}
+
+
+def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Write codes that too few people live under as zeros, as long as they were."""
+    for name, beginnings in policy.sparse.items():
+        text = as_text(taken[name])
+        few = pl.any_horizontal(pl.col(name).str.starts_with(beginning) for beginning in beginnings)
+        zeros = pl.col(name).str.replace_all(r"\w", "0")
+        taken = taken.with_columns(text).with_columns(pl.when(few).then(zeros).otherwise(pl.col(name)))
+    return taken
 
 
 def past_the_door(policy: Policy) -> Policy:

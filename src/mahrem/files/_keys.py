@@ -9,7 +9,7 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, either
 from mahrem.files._appearing import write_whole
 
 SHORTEST_KEY = 16  # bytes
@@ -58,7 +58,8 @@ def read_key(path: Path) -> bytes:
         key, exposed = held_key(path)
     except OSError as error:
         raise InvalidParameter(
-            f"key file={path.name!r} cannot be read ({_reason(error)}); make one with make_key"
+            f"key file={path.name!r} cannot be read ({_reason(error)}); make one with "
+            f"{either('mahrem.table.columns.make_key', 'mahrem key FILE')}"
         ) from None
     if exposed:
         warnings.warn(

@@ -66,8 +66,8 @@ METRICS: Entries[Metric] = Entries(
     "mahrem.metrics",
     Metric,
     (
-        _ours("classes", "_classes:class_count", "classes"),
-        _ours("published_classes", "_classes:published_count", "classes as published"),
+        _ours("classes", "_classes:class_count", "classes as cut"),
+        _ours("published_classes", "_classes:published_count", "classes"),
         _ours("dm", "_classes:discernibility", "discernibility (DM)"),
         _ours("mean_class_size", "_classes:mean_class_size", "mean class size"),
         _ours("c_avg", "_classes:c_avg", "C_avg", sizes="people"),

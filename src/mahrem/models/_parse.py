@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.models._counts import PrivacyModel
 
 _PAIR: Final = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*([^\s,=:][^,=:]*?)\s*")
+_QUOTED: Final = re.compile(r'"((?:[^"]|"")*)"\s*(?:(:)(.*))?')
 _WHOLE: Final = re.compile(r"[+-]?\d+")
 
 
@@ -88,6 +89,7 @@ def parse_sensitive(text: str) -> tuple[str, dict[str, int | float | str]]:
     """Read ``column`` or ``column:key=value,key=value``.
 
     Names may hold colons: only what follows the last one is read as settings, and only if it holds an ``=``.
+    A name in double quotes ends where they do.
 
     Raises:
         InvalidParameter: If the settings are not pairs, or one is said twice.
@@ -97,10 +99,16 @@ def parse_sensitive(text: str) -> tuple[str, dict[str, int | float | str]]:
         ('disease', {'l': 3, 't': 0.2})
         >>> parse_sensitive("icd:main")
         ('icd:main', {})
+        >>> parse_sensitive('"income, net":l=3')
+        ('income, net', {'l': 3})
     """
-    column, colon, tail = text.rpartition(":")
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is not None:
+        column, colon, tail = quoted[1].replace('""', '"'), quoted[2] or "", quoted[3] or ""
+    else:
+        column, colon, tail = text.rpartition(":")
     if not colon or "=" not in tail:
-        return text, {}
+        return text if quoted is None else column, {}
     settings: dict[str, int | float | str] = {}
     for part in tail.split(","):
         pair = _PAIR.fullmatch(part)

@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, in_our_words, spelled
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, earlier_seconds, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, decided, earlier_seconds, policy_from, reading_of
 from mahrem.table import is_spark_frame, open_source, refuse_too_large
 from mahrem.words import Note, Progress
 
@@ -108,6 +108,7 @@ def anonymize(
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].
         jitter: Random first cuts, so far from the median: 0.1.
+        sparse: Codes that begin so are published as zeros: too few people live there.
         suppress: Quasi-identifiers to hide altogether.
         suppression_limit: Largest share of rows to suppress.
         suppressed: What suppressed rows show: hidden (nothing) or keep-sensitive (their sensitive values);
@@ -120,6 +121,15 @@ def anonymize(
         delimiter: Field separator of a CSV; found out if not given.
         encoding: Encoding of a CSV that is not UTF-8: cp1254, latin-1 …
         decimal: Decimal mark of a CSV: '.' or ','.
+        thousands: Sign between thousands of numbers in text: '.', ',', ' ' or an apostrophe; found out where
+            it is clear.
+        date_format: How dates are written: %d day, %m month, %Y year, %y its last two digits, %H:%M time;
+            found out where it is clear.
+        header: The first row names the columns, or does not; found out if not given, and refused if it is
+            data.
+        names: Names of all columns in their order, for a file without a header or instead of it; in double
+            quotes if one holds a comma.
+        skip_rows: Lines above the header, such as a title; found out if not given.
         query: What to ask a database.
         table: Table to read from a database.
         format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.
@@ -169,7 +179,7 @@ def anonymize(
     refuse_keys_inside(policy, output)
     destination.step(Note("stage.reading"))
     opened = open_source(source, reading_of(policy))
-    policy = policy.for_columns(opened.columns)
+    policy = decided(policy, opened)
     prepared = prepare(opened, policy)
     if output is not None:
         refuse_too_large(policy.format, prepared.rows)  # before the work, not after it

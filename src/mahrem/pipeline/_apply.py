@@ -24,6 +24,7 @@ from mahrem.words import Note, Progress
 
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
+    *("thousands", "date_format", "header", "names", "skip_rows"),
     "shift_dates",
     *("suppression_limit", "format", "shuffle", "language"),
 )
@@ -54,9 +55,10 @@ def apply(
         force: Replace an earlier release under ``output``.
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
-        **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``query``,
-            ``table``), ``hierarchy``, ``pseudonym`` and ``shift_dates`` where the release had them,
-            ``suppression_limit`` (default: any number of rows), ``format``, ``shuffle``, ``language``.
+        **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
+            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy``,
+            ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit`` (default: any
+            number of rows), ``format``, ``shuffle``, ``language``.
 
     Raises:
         InvalidInput: If the batch has another schema than the recipe.

@@ -23,6 +23,7 @@ from mahrem.release import (
     OwnClaims,
     Policy,
     check_hashes,
+    decided,
     find_data,
     hierarchies_of,
     is_release,
@@ -33,6 +34,7 @@ from mahrem.release import (
     read_policy,
     read_recipe,
     reading_of,
+    reading_of_release,
 )
 from mahrem.table import Hierarchy, open_source
 from mahrem.table.cells import restored_cells
@@ -157,7 +159,8 @@ def _open(
         if (folder / RECIPE).is_file():
             hierarchies = dict(read_recipe(folder).hierarchies)
     hierarchies |= hierarchies_of(roles)
-    source = open_source(given, reading_of(roles))
+    source = open_source(given, reading_of(roles) if claims is None else reading_of_release(roles))
+    roles = decided(roles, source)
     if not roles.quasi:
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
@@ -225,7 +228,10 @@ def _open_second(first: _Opened, second: object, settings: Mapping[str, Any]) ->
 
 
 def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query")
+    kept = (
+        *("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query"),
+        *("thousands", "date_format", "header", "names", "skip_rows"),
+    )
     return {key: settings[key] for key in kept if settings.get(key) is not None}
 
 

@@ -95,7 +95,7 @@ def _frames(
     ours = isinstance(release, str | Path) and Path(release).is_dir()  # written by us, so read as we write
     others = {"members": members, "holdout": holdout, "reference": reference}
     return {
-        "release": _frame(_data(release), None if ours else reading),
+        "release": _frame(_data(release), Reading(header=True) if ours else reading),
         **{name: _frame(table, reading) for name, table in others.items() if table is not None},
     }
 

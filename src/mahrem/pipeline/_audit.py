@@ -23,6 +23,7 @@ from mahrem.release import (
     Policy,
     check_signature,
     column_of,
+    decided,
     find_data,
     find_doubts,
     hierarchies_of,
@@ -32,6 +33,7 @@ from mahrem.release import (
     read_own_claims,
     reading_beside,
     reading_of,
+    reading_of_release,
 )
 from mahrem.report import ReportRisk, class_size_bins, verdict_of, warnings_of
 from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
@@ -126,7 +128,8 @@ def audit(
     if policy.engine == "spark" or is_spark_frame(given):
         report = _on_spark(asked, threshold, progress)
         return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
-    opened = open_source(given, reading_of(policy))
+    opened = open_source(given, reading_of(policy) if asked.claims is None else reading_of_release(policy))
+    policy = decided(policy, opened)
     quasi = list(policy.quasi)
     check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
     step(Note("stage.verifying"))

@@ -18,8 +18,8 @@ from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
-from mahrem.release import GivenPolicy, Policy, policy_from
-from mahrem.table import as_polars
+from mahrem.release import GivenPolicy, Policy, decided, policy_from, reading_of
+from mahrem.table import as_polars, open_source
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
 
@@ -67,7 +67,9 @@ def compare(
     target = sweep.target
     step(Note("stage.reading"))
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
-    prepared = prepare(source, replace(policy, k=least, method="mondrian"))
+    opened = open_source(source, reading_of(policy))
+    policy = decided(policy, opened)
+    prepared = prepare(opened, replace(policy, k=least, method="mondrian"))
     chosen, left_out = sweep.methods_for(prepared.taking_part)
     _refuse_unread_options(policy, chosen)
     cases = list(sweep.cases(chosen, prepared.taking_part, policy))
@@ -97,6 +99,7 @@ def compare(
             quasi=policy.quasi,
             rows=tuple(rows),
             left_out=left_out,
+            asked=policy.k,
             target=target,
             classifiers=() if learnt is None else learnt.classifiers,
             original=original,

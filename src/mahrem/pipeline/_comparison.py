@@ -27,6 +27,7 @@ class Comparison:
     quasi: tuple[str, ...]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False)
     left_out: Mapping[str, str]  # method or setting -> why it was not run
+    asked: int | None = None  # the k that was asked for: advice is about it alone
     target: str | None = None
     classifiers: tuple[str, ...] = ()
     original: Mapping[str, Any] | None = field(
@@ -45,6 +46,7 @@ class Comparison:
             "source": self.source,
             "rows": self.size,
             "quasi": list(self.quasi),
+            "asked": self.asked,
             "results": [dict(row) for row in self.rows],
             "best": {str(k): self.best(k) for k in ks},
             "left_out": dict(self.left_out),

@@ -266,6 +266,7 @@ def _sizes_before(draft: Draft, crowd: Crowd) -> Sizes:
 
 def _caveats(draft: Draft, verdict: Verdict) -> Iterator[Note]:
     policy, how = draft.policy, draft.partition.how
+    yield from draft.prepared.source.notes
     yield from draft.notes
     tied = verdict.trajectories
     if tied is not None and len(tied) and tied.min() < (policy.k or 2):

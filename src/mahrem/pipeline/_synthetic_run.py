@@ -134,7 +134,7 @@ class SyntheticRun:
 
 def published_table(path: Path) -> pl.DataFrame:
     """Read the data file of a release as its readers do, with text as it was before it was disarmed."""
-    opened = open_source(path, Reading())
+    opened = open_source(path, Reading(header=True))
     table = opened.take(opened.columns)
     return restore_formulas(table) if FORMATS[path.suffix[1:]].spreadsheets else table
 

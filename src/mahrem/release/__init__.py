@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         reading_beside,
         reading_from,
         reading_of,
+        reading_of_release,
         recoding_of,
         refuse_beyond_limit,
         roles_of,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
-    from mahrem.release._gate import Doubt, find_doubts, is_nearly_unique, refuse_giving_away
+    from mahrem.release._gate import Doubt, decided, find_doubts, is_nearly_unique, refuse_giving_away
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._own_claims import OwnClaims, read_own_claims
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, refuse_short_key, state_folder
+    from mahrem.release._releases import RememberedRelease, difference, mark_release, remembered_releases
     from mahrem.release._signature import (
         Signature,
         check_signature,
@@ -79,6 +81,7 @@ __all__ = [
     "ReadingSettings",
     "Recipe",
     "ReleaseKeywords",
+    "RememberedRelease",
     "Signature",
     "about_policy",
     "best_groups",
@@ -86,6 +89,8 @@ __all__ = [
     "check_signature",
     "coarsened_by_row",
     "column_of",
+    "decided",
+    "difference",
     "earlier_seconds",
     "find_data",
     "find_doubts",
@@ -98,6 +103,7 @@ __all__ = [
     "learn_groups",
     "least_step",
     "make_signing_key",
+    "mark_release",
     "members_in",
     "method_of",
     "named_folder",
@@ -113,6 +119,7 @@ __all__ = [
     "reading_beside",
     "reading_from",
     "reading_of",
+    "reading_of_release",
     "recoding_of",
     "record_run",
     "refuse_beyond_limit",
@@ -120,6 +127,7 @@ __all__ = [
     "refuse_short_key",
     "release_settings",
     "remember_people",
+    "remembered_releases",
     "replace_page",
     "roles_of",
     "sign_release",

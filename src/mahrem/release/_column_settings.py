@@ -33,6 +33,7 @@ _HEARD: Mapping[str, frozenset[Role]] = {
     "suppress": _CLASSED,
     "weights": _CLASSED,
     "redact": frozenset({Role.SENSITIVE, Role.INSENSITIVE}),
+    "sparse": _PUBLISHED,
     "accept": _PUBLISHED,
     **dict.fromkeys(COARSENING, _PUBLISHED),
     **dict.fromkeys(BOUNDING, _CLASSED),
@@ -80,7 +81,7 @@ def coarsened_by_row(policy: Policy) -> dict[str, dict[str, Any]]:
 
 def without_columns(policy: Policy, names: frozenset[str]) -> Policy:
     """Take out what is said of columns about how coarse they are."""
-    changed = {
+    changed: dict[str, Any] = {
         setting: {name: value for name, value in getattr(policy, setting).items() if name not in names}
         for setting in (*COARSENING, *BOUNDING)
         if names & set(getattr(policy, setting))

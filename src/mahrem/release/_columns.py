@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
@@ -17,6 +17,7 @@ from mahrem.recode import Nodes, Recoding, default_recoding, heaped
 from mahrem.release._column_settings import refuse_unheard
 from mahrem.release._policy import Policy
 from mahrem.table import (
+    EVERY,
     Axis,
     Column,
     Domain,
@@ -29,7 +30,8 @@ from mahrem.table import (
     Words,
     read_kind,
 )
-from mahrem.table.columns import assign_roles, refuse_mixed_zones
+from mahrem.table.columns import assign_roles, refuse_lookalikes, refuse_mixed_zones
+from mahrem.table.reading import Spelling
 
 
 def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
@@ -47,6 +49,7 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         rest=policy.rest,
     )
     refuse_unheard(policy, columns, roles)
+    check.columns_exist([name for name in policy.date_format if name != EVERY], columns)
     return tuple(
         name
         for name, role in roles.items()
@@ -70,6 +73,8 @@ def column_of(
     else:
         kind, series = read_kind(series, decimal=policy.decimal)
         refuse_mixed_zones(series, name)  # not dates, but not meant to be words either
+        if kind is Kind.CATEGORICAL:
+            refuse_lookalikes(series, decimal=policy.decimal)
     if kind is Kind.ORDINAL and order is None:
         raise InvalidParameter(
             f"kind.{name}='ordinal' needs its order: {spelled('order', {name: 'lowest,…,highest'})}"
@@ -212,6 +217,9 @@ class ReadingSettings(TypedDict, total=False):
     query: str | None
     sql: str | None  # another word for query
     table: str | None
+    header: bool | None
+    names: str | Sequence[str]
+    skip_rows: int | None
 
 
 def reading_from(settings: Mapping[str, Any]) -> Reading:
@@ -230,9 +238,33 @@ def reading_of(policy: Policy) -> Reading:
         null=policy.null,
         query=policy.query,
         table=policy.table,
+        header=policy.header,
+        names=policy.names,
+        skip_rows=policy.skip_rows,
+        spelling=Spelling(
+            decimal=policy.decimal,
+            thousands=policy.thousands,
+            date_format=policy.date_format,
+            verbatim=frozenset(_taken_as_written(policy)),
+        ),
     )
 
 
 def reading_beside(policy: Policy) -> Reading:
     """Give how a second table that the policy names is read: in the same form, but all of it."""
-    return replace(reading_of(policy), query=None, table=None)
+    return replace(
+        reading_of(policy), query=None, table=None, header=policy.header or None, names=(), skip_rows=None
+    )
+
+
+def reading_of_release(policy: Policy) -> Reading:
+    """Give how the table in a release of ours is read: it has a header, and cells as we write them."""
+    return replace(reading_of(policy), header=True, names=(), skip_rows=None, spelling=None)
+
+
+def _taken_as_written(policy: Policy) -> Iterator[str]:
+    """Give columns whose cells are names, words or codes whatever they look like."""
+    yield from (name for name, kind in policy.kind.items() if kind not in (Kind.NUMERIC, Kind.DATE))
+    yield from (*policy.order, *policy.hierarchy, *policy.pseudonym, *policy.identifier)
+    if policy.subject is not None:
+        yield policy.subject

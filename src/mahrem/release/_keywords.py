@@ -61,6 +61,7 @@ class ReleaseKeywords(TypedDict, total=False):
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]
     jitter: float | None
+    sparse: Mapping[Any, str | Sequence[str]]
     suppress: Hashable | Sequence[Hashable]
     suppression_limit: float | None
     suppressed: str
@@ -72,6 +73,11 @@ class ReleaseKeywords(TypedDict, total=False):
     delimiter: str | None
     encoding: str | None
     decimal: str | None
+    thousands: str | None
+    date_format: str | Mapping[Any, str]
+    header: bool | None
+    names: str | Sequence[str]
+    skip_rows: int | None
     query: str | None
     table: str | None
     format: str

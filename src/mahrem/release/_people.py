@@ -20,7 +20,8 @@ from mahrem import arrays
 from mahrem.errors import PrivacyWarning, either
 from mahrem.files import write_whole
 from mahrem.release._policy import Policy
-from mahrem.release._record import private_key, state_folder
+from mahrem.release._record import private_key, release_mark, state_folder
+from mahrem.release._releases import forget_mark, is_uncounted
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
@@ -96,7 +97,11 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
     most, when = 0, ""
     for path in sorted(_folder().glob(f"{prints.tag}-*.people")):
         earlier = _read(path)
-        if earlier is None or earlier[0]["release"] == _named(release):  # the same folder: it is replaced
+        if earlier is None or earlier[0]["release"] == release_mark(
+            release
+        ):  # the same folder: it is replaced
+            continue
+        if is_uncounted(earlier[0]["release"]):
             continue
         common = prints.overlap(earlier[1])
         least = 1 if prints.by_name else LIKELY * min(prints.people, earlier[1].people)
@@ -108,8 +113,10 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
         some = f"about {share:.0%} of" if share else "some of"
         warnings.warn(
             f"{some} {what} are also in an earlier release ({when}): laid side by side, "
-            f"the two can tell more than each promises (composition); replace the earlier one, or measure "
-            f"it with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
+            f"the two can tell more than each promises (composition); replace the earlier one, say that it "
+            f"was a draft or is withdrawn "
+            f"({either('mahrem.release.mark_release', 'mahrem releases mark FOLDER draft')}), or measure it "
+            f"with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
             PrivacyWarning,
             stacklevel=3,
         )
@@ -119,7 +126,7 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
 def _remember(prints: Fingerprints, release: Path) -> None:
     """Keep fingerprints for the next release, readable by this user alone."""
     about = {
-        "release": _named(release),
+        "release": release_mark(release),
         "made": time.strftime("%Y-%m-%d", time.gmtime()),
         "people": prints.people,
         "by_name": prints.by_name,
@@ -154,6 +161,7 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
         prints = fingerprints(frame, by_name=by_name)
         common = _warn_of_overlap(prints, release)
         _remember(prints, release)
+        forget_mark(release)
     except OSError as error:
         message = f"fingerprints of the people could not be kept: {error.strerror}"
         warnings.warn(message, PrivacyWarning, stacklevel=2)
@@ -199,10 +207,6 @@ def columns_naming_people(
 
 def _folder() -> Path:
     return state_folder() / "people"
-
-
-def _named(release: Path) -> str:
-    return hmac.new(private_key(), str(release.absolute()).encode(), hashlib.sha256).hexdigest()[:16]
 
 
 def _read(path: Path) -> tuple[dict[str, object], Fingerprints] | None:

@@ -5,8 +5,9 @@ The Python verbs, the command line and ``policy.toml`` all speak these names; wh
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
+    from mahrem.contents import Contents
     from mahrem.models import PrivacyModel, Promise
 
 HALF_A_YEAR = 182  # days
@@ -171,6 +173,9 @@ class Policy:
     jitter: float | None = _method(
         read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
     )  # how far from the median random first cuts may lie, as a share of the rows
+    sparse: Mapping[str, tuple[str, ...]] = _cells(
+        dict, read=readers.orders, metavar="COL=A,B", on_spark=False, example={"zip": ["036", "059"]}
+    )  # beginnings of codes that too few people live under: such codes are published as zeros
     suppress: tuple[str, ...] = _cells((), read=columns, metavar="A,B", example=["sex"])
     suppression_limit: float | None = _cells(
         read=number.within(0, 1), metavar="0..1", example=0.05
@@ -196,6 +201,21 @@ class Policy:
     decimal: Literal[".", ","] | None = _reading(
         read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
     )
+    thousands: Literal[".", ",", " ", "'"] | None = _reading(
+        read=text, choices=lambda: (".", ",", " ", "'"), metavar="CHAR", on_spark=False, example="."
+    )
+    date_format: Mapping[str, str] = _reading(
+        dict, read=readers.date_formats, metavar="[COL=]FORMAT", on_spark=False, example={"born": "%d/%m/%Y"}
+    )  # "*": of every column
+    header: bool | None = _reading(
+        read=switch, spelling="--header/--no-header", on_spark=False, example=True
+    )  # not said: found out
+    names: tuple[str, ...] = _reading(
+        (), read=readers.listed_names, metavar="A,B", on_spark=False, example=["age", "zip", "disease"]
+    )  # of all columns, in their order
+    skip_rows: int | None = _reading(
+        read=whole.within(0), metavar="N", on_spark=False, example=2
+    )  # above the header; not said: found out
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
     format: str = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")
@@ -227,7 +247,7 @@ class Policy:
         self._check_defences()
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
-        if self.models and not self.sensitive:
+        if self.models and not self.sensitive and not self.look_for:  # else a table decides
             figure = next(iter(self.models))
             raise InvalidParameter(
                 f"{figure}={self.models[figure]!r} speaks of a sensitive column; "
@@ -305,11 +325,37 @@ class Policy:
                 f"it does not go with {spelled('minimality_safe', True)}"
             )
 
-    def for_columns(self, columns: Sequence[str]) -> Policy:
-        """Decide about columns that were only described; what was said by name wins."""
-        if not self.look_for:
-            return self
-        return replace(Policy.of(found_columns(self, columns), over=self), look_for=())
+    def for_columns(self, columns: Sequence[str], look: Callable[[], Contents]) -> Policy:
+        """Decide about columns that were only described; what was said by name wins.
+
+        A name that differs from one column's only in blanks at its ends means that column.
+
+        Args:
+            columns: The columns there are.
+            look: Says what they hold; asked only where something was described.
+        """
+        named = self._as_in(columns)
+        if not named.look_for:
+            return named
+        return replace(Policy.of(found_columns(named, columns, look()), over=named), look_for=())
+
+    def _as_in(self, columns: Sequence[str]) -> Policy:
+        """Name columns as a table does."""
+        bare: dict[str, list[str]] = {}
+        for name in columns:
+            bare.setdefault(name.strip(), []).append(name)
+
+        def found(name: str) -> str:
+            alike = bare.get(name.strip(), [])
+            return alike[0] if len(alike) == 1 and name not in columns else name
+
+        changed: dict[str, Any] = {}
+        for name, known in settings_of(Policy).items():
+            value = getattr(self, name)
+            if (known.reader.of_columns or name == "sensitive") and value:
+                renamed = _renamed(value, found)
+                changed |= {} if renamed == value else {name: renamed}
+        return replace(self, **changed) if changed else self
 
     def promises(self) -> tuple[Promise, ...]:
         """Give every promise this policy makes, k first."""
@@ -375,7 +421,9 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
     try:
         settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"policy={Path(path).name!r} is not TOML: {error}") from error
+        raise InvalidInput(
+            f"policy={Path(path).name!r} is not TOML: {error}{_key_hint(text, error)}"
+        ) from error
     about = settings.pop("mahrem", {})  # as written into a release
     if beside is not None:
         for key in _SAID_AGAIN:
@@ -389,6 +437,18 @@ def read_policy(path: str | Path, *, beside: Mapping[str, Any] | None = None) ->
     return settings
 
 
+def _key_hint(text: str, error: tomllib.TOMLDecodeError) -> str:
+    """Say how a name is written that TOML takes only in quotes: ``yaş``, ``postal code``."""
+    where = re.search(r"at line (\d+)", str(error))
+    if where is None:
+        return ""
+    line = text.splitlines()[int(where[1]) - 1]
+    bare = re.sub(r'"[^"]*"|\'[^\']*\'|#.*', "", line)
+    keys = [key.strip() for key in re.findall(r"([^={},.\[\]]+)(?=[=.\]])", bare)]
+    odd = next((key for key in keys if not re.fullmatch(r"[A-Za-z0-9_-]*", key)), None)
+    return "" if odd is None else f'; names with other signs than a-z, 0-9, _ and - stand in quotes: "{odd}"'
+
+
 def own_pseudonyms(path: Path) -> tuple[str, ...]:
     """Give the columns of pseudonyms that the policy of a release names, as its file names them."""
     if not path.is_file():
@@ -398,6 +458,15 @@ def own_pseudonyms(path: Path) -> tuple[str, ...]:
     own = tomllib.loads(path.read_text(encoding="utf-8"))
     named = own.get("mahrem", {}).get("pseudonym", ())
     return tuple(exported_names(named, own.get("format", "csv")))
+
+
+def _renamed(value: Any, found: Callable[[str], str]) -> Any:
+    """Give a column, a list of columns or values by column under other names."""
+    if isinstance(value, str):
+        return found(value)
+    if isinstance(value, Mapping):
+        return {found(name): inner for name, inner in value.items()}
+    return tuple(found(name) for name in value)
 
 
 def _plain(value: object) -> object:

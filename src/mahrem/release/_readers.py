@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mahrem import check
+from mahrem.contents import CONTENTS
 from mahrem.errors import InvalidParameter
 from mahrem.files import check_key
 from mahrem.models import model_settings, parse_sensitive
 from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
 from mahrem.settings import read_settings
-from mahrem.table import Kind, Missing
-from mahrem.typed import values
+from mahrem.table import EVERY, Kind, Missing
+from mahrem.typed import names, values
 
 
 def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
@@ -28,10 +30,10 @@ def _sensitive(name: str, value: object) -> Mapping[str, Mapping[str, object]]:
 
 
 def _typed_sensitive(_: str, typed: Sequence[str]) -> list[str]:
-    """Split at commas, but keep ``disease:l=3,t=0.2`` together: a promise that follows belongs to it."""
+    """Split at commas outside quotes; in ``disease:l=3,t=0.2`` what follows belongs to the column."""
     names: list[str] = []
     for given in typed:
-        for place, part in enumerate(given.split(",")):
+        for place, part in enumerate(re.findall(r'(?:"(?:[^"]|"")*"|[^,])+', given)):
             if place and names and "=" in part and ":" not in part and ":" in names[-1]:
                 names[-1] += "," + part
             elif part.strip():
@@ -88,6 +90,9 @@ def _widths(name: str, value: object) -> tuple[float, ...]:
         raise InvalidParameter(f"{name} must be numbers: 5,10,20,50") from None
 
 
+DESCRIBED = ("kind", "grid", "top", "bottom", "at_least", "sparse")  # what a description may say of columns
+
+
 def _reason(name: str, value: object) -> str:
     reason: str = text(name, value)
     if not reason.strip():
@@ -106,18 +111,56 @@ def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
     """Read what a policy says of columns it does not know by name."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise wrong_type(name, value, "a list of tables, as in [[look_for]]")
-    known = ("names", "role", "kind", "grid", "top", "bottom")
+    known = ("names", "contents", "role", *DESCRIBED)
     entries = []
     for given in value:
         entry = by_name(anything)(name, given)
         check.unknown_keys(entry, known, where=name)
-        if "names" not in entry or "role" not in entry:
-            raise InvalidParameter(f"{name} needs names and a role in every entry")
-        entries.append({**entry, "names": texts(f"{name}.names", entry["names"])})
+        if "role" not in entry or not {"names", "contents"} & {*entry}:
+            raise InvalidParameter(f"{name} needs names or contents, and a role, in every entry")
+        named = {key: texts(f"{name}.{key}", entry.get(key, ())) for key in ("names", "contents")}
+        for kind in named["contents"]:
+            check.one_of(tuple(CONTENTS), **{f"{name}.contents": kind})
+        entries.append({**entry, **named})
     return tuple(entries)
 
 
+def _date_formats(name: str, value: object) -> dict[str, str]:
+    """Read one format for all columns, or formats by column."""
+    if isinstance(value, str):
+        return {EVERY: value}
+    formats: dict[str, str] = by_column(text)(name, value)
+    return formats
+
+
+def _typed_formats(_: str, typed: Sequence[str]) -> dict[str, str]:
+    """Read ``FORMAT`` or ``COL=FORMAT``: a format begins after the last ``=`` before its first ``%``."""
+    formats = {}
+    for given in typed:
+        before, mark, form = given.partition("%")
+        column, equal, start = before.rpartition("=")
+        formats[column if equal else EVERY] = start + mark + form
+    return formats
+
+
+def _listed_names(name: str, value: object) -> tuple[str, ...]:
+    """Read the names of all columns; one that is there twice is refused when the table is read."""
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, Sequence):
+        raise wrong_type(name, value, "a list of names")
+    return tuple(check.column_name(**{name: one}) for one in listed)
+
+
 role_words = by_column(text)
+date_formats = Reader(
+    read=_date_formats,
+    takes="str | Mapping[Any, str]",
+    typed=_typed_formats,
+    repeats=True,
+    inner=text,
+    of_columns=True,
+)
+listed_names = Reader(read=_listed_names, takes="str | Sequence[str]", typed=names, repeats=True)
 sensitive_columns = Reader(
     read=_sensitive,
     takes="Hashable | Sequence[Hashable] | Mapping[Any, Mapping[str, object]]",

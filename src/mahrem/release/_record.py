@@ -94,6 +94,11 @@ def earlier_seconds(method: str, rows: int, columns: int) -> float | None:
     return sorted(found)[len(found) // 2] * rows * math.log2(rows) * columns
 
 
+def release_mark(folder: Path) -> str:
+    """Give a keyed hash of where a release lies: what is kept about it names no folder."""
+    return hmac.new(private_key(), str(folder.absolute()).encode(), hashlib.sha256).hexdigest()[:16]
+
+
 def private_key() -> bytes:
     """Give this user's own key, made when it is first needed."""
     return shared_key(_key_path())

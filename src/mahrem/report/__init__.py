@@ -12,7 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
-    from mahrem.report._advice import frontier_advice
+    from mahrem.report._advice import comparison_advice, frontier_advice
     from mahrem.report._distributions import class_size_bins, distribution
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._grid import lattice_step
@@ -56,6 +56,7 @@ __all__ = [
     "bars_svg",
     "beside_print_svg",
     "class_size_bins",
+    "comparison_advice",
     "correlation_sentences",
     "distribution",
     "frontier_advice",

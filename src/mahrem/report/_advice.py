@@ -24,6 +24,28 @@ class Line:
     seconds: Mapping[int, float]
 
 
+def comparison_advice(comparison: Mapping[str, Any]) -> list[Note]:
+    """Say which methods ran and on which k, which did not, and which to take for the k that was asked for.
+
+    Args:
+        comparison: As :meth:`mahrem.pipeline.Comparison.as_dict` gives it.
+    """
+    rows, asked = comparison["results"], comparison.get("asked")
+    methods = list(dict.fromkeys(str(row["method"]) for row in rows))
+    ks = sorted({row["k"] for row in rows})
+    if not methods:
+        return [Note("advice.nothing")]
+    said = [Note("advice.ran", {"methods": ", ".join(methods), "ks": ", ".join(map(str, ks))})]
+    if comparison.get("left_out"):
+        said.append(Note("advice.not_run", {"methods": ", ".join(comparison["left_out"])}))
+    if asked is None or ks == [asked]:
+        return [*said, *frontier_advice(rows)]
+    if asked not in ks:
+        return [*said, Note("advice.not_asked", {"k": asked})]
+    said.append(Note("advice.asked", {"k": asked}))
+    return [*said, *frontier_advice([row for row in rows if row["k"] == asked])]
+
+
 def frontier_advice(rows: Sequence[Mapping[str, Any]]) -> list[Note]:
     """Say which method to take.
 

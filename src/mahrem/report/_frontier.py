@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mahrem.report._advice import Line, best_of, frontier_advice, lines_of, percent, ranked, total
+from mahrem.report._advice import Line, best_of, comparison_advice, lines_of, percent, ranked, total
 from mahrem.report._axes import Plot, Tick, written
 from mahrem.report._chart import AFTER, INK, QUIET, standing_alone
 from mahrem.report._html import load_template
@@ -49,7 +49,7 @@ def frontier_page(comparison: Mapping[str, Any]) -> str:
     middle = ks[len(ks) // 2] if ks else 0
     return load_template("comparison").render(
         comparison=comparison,
-        advice=frontier_advice(comparison["results"]),
+        advice=comparison_advice(comparison),
         over_k=_over_k(lines) if lines else "",
         over_time=_over_time(lines, middle) if lines else "",
         middle=middle,

@@ -16,8 +16,10 @@ from mahrem.release import Policy
 from mahrem.spark._frame import RESERVED, column
 from mahrem.table import is_spark_frame
 from mahrem.table.cells import DISARMED
+from mahrem.table.reading import header_score
 
 _MARKS = ",;\t|"
+_LOOKED_AT = 200  # lines that tell whether there is a header
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _TABLE = re.compile(r"\w+(\.\w+){0,2}")  # as a catalogue names one
 _TEXT = (".csv", ".tsv", ".txt")
@@ -86,7 +88,9 @@ def _opened(session: Any, source: object, policy: Policy) -> ClusterTable:
         _same_columns(path, frame.columns, name)
         return ClusterTable(frame, f"Parquet file {name!r}", costly=False)
     if name.lower().endswith(_TEXT) or (path is not None and path.is_file()):
-        mark = policy.delimiter or _mark(session, place, name, policy.encoding)
+        lines = _first_lines(session, place, name, policy.encoding)
+        mark = policy.delimiter or max(_MARKS, key=lines[0].count)
+        _refuse_headerless(lines, mark, f"CSV file {name!r}")
         parts = path if path is not None and path.is_dir() else None
         names = () if parts is None else _header(parts, mark, policy.encoding)
         frame = _tried(  # parts are not split, so that their cells may hold line breaks
@@ -182,13 +186,23 @@ def _is_parquet(path: Path | None, name: str) -> bool:
     return name.lower().endswith(".parquet") or "." not in name
 
 
-def _mark(session: Any, path: str, name: str, encoding: str | None) -> str:
-    """Find out what separates fields, from the header."""
+def _first_lines(session: Any, path: str, name: str, encoding: str | None) -> list[str]:
+    """Read the first lines, which show what separates fields and whether there is a header."""
     reader = session.read.option("encoding", encoding or "UTF-8")
-    lines = _tried(lambda: reader.text(path).take(1), f"CSV file {name!r}")
+    lines = _tried(lambda: reader.text(path).take(_LOOKED_AT), f"CSV file {name!r}")
     if not lines:
         raise InvalidInput(f"CSV file {name!r} is empty")
-    return max(_MARKS, key=lines[0][0].count)
+    return [str(line[0]) for line in lines]
+
+
+def _refuse_headerless(lines: Sequence[str], mark: str, label: str) -> None:
+    """Refuse a first row of data; what it shows would be published as names of columns."""
+    first, *rest = (next(csv.reader([line], delimiter=mark), []) for line in lines)
+    if header_score(first, rest) > 0:
+        raise InvalidInput(
+            f"{label}: its first row looks like data, not like names of columns; engine='spark' reads files "
+            f"with a header: give it one, or leave out {spelled('engine', 'spark')} and name the columns"
+        )
 
 
 def _header(folder: Path, mark: str, encoding: str | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from mahrem.dp.queries import QuerySettings
 from mahrem.errors import MahremError
 from mahrem.models import model_settings
 from mahrem.settings import Setting, settings_of
+from mahrem.typed import listed
 from mahrem.web._bodies import Adopted, CompareWish, HierarchyWish, LedgerWish, Question
 from mahrem.web._errors import Refused
 from mahrem.web._fields import read_field
@@ -64,12 +65,22 @@ def read_reading(form: FormData) -> ReadingChoice:
     """Read how a file is to be read."""
     given = {key: str(form.get(key, "")) for key in settings_of_step("reading")}
     values: dict[str, Any] = {
-        key: [part for part in text.split(",") if part] if known.repeats else text.strip() or None
+        key: _read_of_file(known, text)
         for (key, known), text in zip(settings_of_step("reading").items(), given.values(), strict=True)
     }
     if values.get("delimiter") == "\\t":
         values["delimiter"] = "\t"
     return _body(ReadingChoice, values)
+
+
+def _read_of_file(known: Setting, text: str) -> Any:
+    """Read one field; of signs a blank is one, and a token for missing values may begin with one."""
+    if known.repeats:
+        return listed([text]) if known.typed is not None else [part for part in text.split(",") if part]
+    if known.choices is not None:
+        return text or None
+    lean = text.strip()
+    return _read(known, lean) if lean and known.takes != "str | None" else lean or None
 
 
 def read_promises(project: Project, form: FormData) -> Promises:

@@ -137,7 +137,9 @@ def locate(project: Project, folder: Path, settings: ServeSettings) -> TablePlac
         table=_place(source, folder, settings),
         sql_table=source.table,
         sql=source.query,
-        reading={key: value for key, value in project.reading.model_dump().items() if value},
+        reading={
+            key: value for key, value in project.reading.model_dump().items() if value not in (None, [], "")
+        },
     )
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from mahrem.errors import InvalidInput
+from mahrem.release import ReadingSettings, mark_release, reading_from
 from mahrem.web._drawn import draw
 from mahrem.web._errors import Refused
 from mahrem.web._orders import JobOrder, Json
 from mahrem.words import Note, Progress
+
+if TYPE_CHECKING:
+    from mahrem.table import Reading
 
 
 def perform(order: JobOrder, progress: Progress) -> Json:
@@ -19,10 +24,10 @@ def perform(order: JobOrder, progress: Progress) -> Json:
 
 def _inspect(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import inspect
-    from mahrem.table import Reading, open_source
+    from mahrem.table import open_source
 
     progress(Note("stage.reading"))
-    opened = open_source(order.table, Reading(**order.reading))
+    opened = open_source(order.table, _plain_reading(order))
     sizes = {"columns": len(opened.columns), "rows": opened.rows}
     most = {"columns": order.limits.columns, "rows": order.limits.rows}
     for what, count in sizes.items():
@@ -32,6 +37,16 @@ def _inspect(order: JobOrder, progress: Progress) -> Json:
         raise InvalidInput("the table has column names but no rows; a table to anonymise has some")
     progress(Note("stage.columns"))
     return inspect(order.table, **order.reading).as_dict()
+
+
+def _plain_settings(order: JobOrder) -> Json:
+    """Give how rows are read where cells are left as they are written: thousands and dates stay out."""
+    known = ReadingSettings.__annotations__
+    return {name: value for name, value in order.reading.items() if name in known}
+
+
+def _plain_reading(order: JobOrder) -> Reading:
+    return reading_from(_plain_settings(order))
 
 
 def _anonymize(order: JobOrder, progress: Progress) -> Json:
@@ -45,13 +60,14 @@ def _anonymize(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **order.settings,
     )
+    mark_release(order.place / "release", "draft")  # until somebody hands it out: tries of one table are many
     draw(order.place, Report.read(release.report))
     return {"report": release.report}
 
 
 def _compare(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import compare
-    from mahrem.report import frontier_advice
+    from mahrem.report import comparison_advice
 
     settings = {key: value for key, value in order.settings.items() if key != "method"}
     sweep = compare(
@@ -60,7 +76,8 @@ def _compare(order: JobOrder, progress: Progress) -> Json:
         progress=progress,
         **{**settings, **order.arguments},
     )
-    return {**sweep.as_dict(), "advice": list(frontier_advice(sweep.rows))}
+    found = sweep.as_dict()
+    return {**found, "advice": list(comparison_advice(found))}
 
 
 def _audit(order: JobOrder, progress: Progress) -> Json:
@@ -124,10 +141,9 @@ def _hierarchy(order: JobOrder, progress: Progress) -> Json:
 
 def _ledger(order: JobOrder, progress: Progress) -> Json:
     from mahrem.dp import Ledger
-    from mahrem.table import Reading
 
     progress(Note("stage.budget"))
-    reading = Reading(**order.reading)
+    reading = _plain_reading(order)
     ledger = Ledger.create(order.beside("ledger"), order.table, reading=reading, **order.arguments)
     return {"sheet": ledger.data_sheet()}
 
@@ -136,7 +152,7 @@ def _query(order: JobOrder, progress: Progress) -> Json:
     from mahrem.pipeline import query
 
     progress(Note("stage.answering"))
-    arguments = {**order.arguments, **order.reading}
+    arguments = {**order.arguments, **_plain_settings(order)}
     ledger = order.beside("ledger", arguments.pop("ledger"))
     return query(order.table, arguments.pop("question"), ledger=ledger, **arguments).as_dict()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mahrem.table.columns._axis import Axis, Domain, Leaves, Moments, Numbers, Values, Words
     from mahrem.table.columns._default_hierarchy import plain_hierarchy, with_default_hierarchy
     from mahrem.table.columns._encode import encode_quasi, moment_places, number_places, refuse_mixed_zones
-    from mahrem.table.columns._kinds import infer_kind, read_kind
+    from mahrem.table.columns._kinds import infer_kind, read_kind, refuse_lookalikes
     from mahrem.table.columns._missing import apply_missing
     from mahrem.table.columns._pseudonym import pseudonyms
     from mahrem.table.columns._roles import assign_roles, is_role_word, role_from_word
@@ -46,6 +46,7 @@ __all__ = [
     "pseudonyms",
     "read_key",
     "read_kind",
+    "refuse_lookalikes",
     "refuse_mixed_zones",
     "role_from_word",
     "with_default_hierarchy",

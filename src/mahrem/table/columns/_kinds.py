@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from mahrem.errors import InvalidInput, spelled
 from mahrem.table._schema import Kind
-from mahrem.table.cells import EXACT, moments_of_text, numbers_of_text
+from mahrem.table.cells import EXACT, look_like_dates, moments_of_text, number_signs, numbers_of_text
 
+_GLANCE = 200  # values that rule out most columns of words
 _LEADING_ZERO = r"^[ \t]*0[0-9]+[ \t]*$"  # 06100: a number would lose its first digit
 _DATE_LIKE = r"^\s*([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})"
 
@@ -62,3 +64,31 @@ def _read_text(text: pl.Series, decimal: str | None) -> tuple[Kind, pl.Series]:
         if len(moments) - moments.null_count() == present:
             return Kind.DATE, moments
     return Kind.CATEGORICAL, text
+
+
+def refuse_lookalikes(series: pl.Series, *, decimal: str | None = None) -> None:
+    """Refuse text that is meant as numbers or dates, but that nobody can read without being told how.
+
+    As words, every one of its values would be published as it is.
+    """
+    if series.dtype != pl.String:
+        return
+    texts = series.drop_nulls()
+    some = texts.head(_GLANCE)
+    if not len(some) or not some.str.contains("[0-9]").any():
+        return
+    name, texts = series.name, texts.unique()
+    words = spelled("kind", {name: "categorical"})
+    if number_signs(texts, decimal=decimal):
+        raise InvalidInput(
+            f"column={name!r} holds numbers whose comma or point may stand before thousands or a fraction; "
+            f"say which: {spelled('thousands', ',')} or {spelled('decimal', ',')}; {words} if they are words"
+        )
+    dates = int(look_like_dates(texts).sum())
+    if 2 * dates >= len(texts):
+        raise InvalidInput(
+            f"column={name!r}: {dates} of {len(texts)} different values look like dates, but not all can be "
+            f"read, or day and month could change places; say how they are written: "
+            f"{spelled('date_format', {name: '%d/%m/%Y'})} (%d day, %m month), "
+            f"{spelled('null', 'TOKEN')} for missing values, or {words} if they are words"
+        )

@@ -9,10 +9,21 @@ import polars as pl
 from polars import selectors
 
 from mahrem.check import extra
-from mahrem.errors import InvalidInput, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table._formats import refuse_too_large
 from mahrem.table.cells import EXACT
-from mahrem.table.reading import PolarsSource, Reading, Source, name_columns
+from mahrem.table.reading import (
+    Header,
+    PolarsSource,
+    Reading,
+    Source,
+    find_header,
+    given_names,
+    header_score,
+    name_columns,
+    refuse_headerless,
+)
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,19 +68,39 @@ def open_excel(path: Path, reading: Reading) -> Source:
     """
     label = f"XLSX file {path.name!r}"
     workbook = _workbook(path, label)
-    names = name_columns(_header(workbook, path, reading, label), label)
     sheet = _sheet(workbook, reading, label)
-    frame = _loaded(lambda: workbook.load_sheet(sheet, schema_sample_rows=None).to_polars(), label)
+    records = _first_rows(workbook, sheet, path, label)
+    top = reading.skip_rows or 0
+    if top >= len(records):
+        raise InvalidParameter(f"skip_rows={top} must leave a row of {label} for the header")
+    found = find_header(records[top:])
+    if reading.skip_rows is not None or reading.header is not None:
+        found = Header(0, found.score if not found.titles else header_score(records[top], records[top + 1 :]))
+    first = records[top + found.titles]
+    given = given_names(
+        reading.names, header=reading.header, score=found.score, columns=len(first), label=label
+    )
+    if given is None and reading.header is None and found.score > 0:
+        raise refuse_headerless(label, len(first))
+    names = name_columns(first if given is None else given, label)
+    has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
+    begins: dict[str, Any] = {"header_row": top + found.titles} if has_header else {"header_row": None}
+    if not has_header:
+        begins |= {"skip_rows": top, "column_names": list(names)}
+    frame = _loaded(lambda: workbook.load_sheet(sheet, schema_sample_rows=None, **begins).to_polars(), label)
     frame.columns = list(names)
     frame = pl.DataFrame([_typed(series) for series in frame])
-    return PolarsSource.held(frame, label, reading)
+    source = PolarsSource.held(frame, label, reading)
+    if found.titles:
+        source.notes = (Note("warning.title_rows"),)
+    return source
 
 
 def excel_texts(path: Path) -> tuple[list[str], pl.DataFrame]:
     """Read the first sheet as the text its cells show: the header, and all else under running names."""
     label = f"XLSX file {path.name!r}"
     workbook = _workbook(path, label)
-    names = _header(workbook, path, Reading(), label)
+    names = _first_rows(workbook, _sheet(workbook, Reading(), label), path, label, 1)[0]
     frame = _loaded(lambda: workbook.load_sheet(0, schema_sample_rows=None).to_polars(), label)
     frame.columns = [str(place) for place in range(frame.width)]
     # The library would write numbers as text with fewer digits than they have.
@@ -110,15 +141,14 @@ def _sheet(workbook: Any, reading: Reading, label: str) -> str:
     return reading.table
 
 
-def _header(workbook: Any, path: Path, reading: Reading, label: str) -> list[str]:
-    """Read the first row as it is: the library would give missing and doubled names new ones."""
-    sheet = _sheet(workbook, reading, label)
+def _first_rows(workbook: Any, sheet: str, path: Path, label: str, rows: int = 200) -> list[list[str]]:
+    """Read the first rows as they are: the library would give missing and doubled names new ones."""
     first = _loaded(
-        lambda: workbook.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars(), label
+        lambda: workbook.load_sheet(sheet, header_row=None, n_rows=rows, dtypes="string").to_polars(), label
     )
     if not first.height:
         raise InvalidInput(f"file={path.name!r}: the sheet is empty")
-    return [name or "" for name in first.row(0)]
+    return [[cell or "" for cell in row] for row in first.rows()]
 
 
 def _loaded(read: Callable[[], Any], label: str) -> Any:

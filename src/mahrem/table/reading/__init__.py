@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         open_polars,
         pruned,
     )
+    from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
+    from mahrem.table.reading._spelling import Spelling
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -32,12 +34,17 @@ __all__ = [
     "CONTROL",
     "NESTED",
     "Database",
+    "Header",
     "PolarsSource",
     "Reading",
     "Source",
+    "Spelling",
     "as_polars",
     "asking",
     "connection_reason",
+    "find_header",
+    "given_names",
+    "header_score",
     "hold",
     "is_duckdb",
     "is_postgresql",
@@ -51,5 +58,6 @@ __all__ = [
     "pruned",
     "quoted",
     "read_alone",
+    "refuse_headerless",
     "scan_sparingly",
 ]

@@ -75,6 +75,7 @@ class ArrowSource(ColumnSource):
         import pyarrow as pa
 
         table = self._table
+        replace = self.respelled(replace, drop, keep)
         parts = arrange(self.columns, table.num_rows, replace, drop, keep)
         gone = keep is not None and not keep.all()
         everybody = np.ones(table.num_rows, np.bool_)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table.reading._frames import PolarsSource
+from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
 from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, walk
+from mahrem.words import Note
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
@@ -29,6 +33,8 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 CANDIDATES = b",;\t|"
 BLOCK = 1 << 16
 SAMPLE = 200  # records the delimiter is looked for in
+USUAL = 0.9  # share of records as wide as the first from which it is believed
+RECORDS = 1000  # records the header is looked for in
 
 
 def open_csv(path: Path, reading: Reading) -> Source:
@@ -42,23 +48,25 @@ def open_csv(path: Path, reading: Reading) -> Source:
     place = _utf8(path, reading.encoding, label)
     with _stream(place) as stream:
         head = _head(stream, label)
-        start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
         newline = RETURN if RETURN in head and NEWLINE not in head else NEWLINE
-        while head[start : start + 1] in {b"\n", b"\r"}:
-            start += 1  # blank lines before the header
-        end = _first_end(head, start, newline)
-        ending = "\t" if ".tsv" in path.suffixes else None
+        start = _top(head, newline, reading.skip_rows, label)
+        ending = "\t" if ".tsv" in map(str.lower, path.suffixes) else None
         delimiter = reading.delimiter or ending or _sniff(head[start:], newline)
-        names = name_columns(_header(head[start:end], delimiter, label), label)
+        found, start = _found_header(head, start, newline, delimiter, reading)
+        end = _first_end(head, start, newline)
+        first = _header(head[start:end], delimiter, label)
+        names = _names(first, found, reading, label)
+        has_header = reading.header is not False and (found.score <= 0 or reading.header is True)
+        after = end + 1 if has_header else start
         structure = Structure(
             label,
             delimiter=ord(delimiter),
             newline=newline,
             fields=len(names),
-            line=1 + head.count(newline, 0, end + 1),
+            line=1 + head.count(newline, 0, after),
         )
-        if head[end + 1 :]:
-            structure.feed(head[end + 1 :])
+        if head[after:]:
+            structure.feed(head[after:])
         walk(stream, structure)
     blanks = structure.blank_records()
     lazy = pl.scan_csv(
@@ -66,6 +74,8 @@ def open_csv(path: Path, reading: Reading) -> Source:
         separator=delimiter,
         eol_char=chr(newline),
         infer_schema=False,
+        has_header=has_header,
+        skip_lines=head.count(newline, 0, start),
         new_columns=list(names),
         null_values=[""],
         glob=False,
@@ -74,9 +84,65 @@ def open_csv(path: Path, reading: Reading) -> Source:
     if blanks.size:
         counter = pl.col(_unused(names))
         lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
-    return PolarsSource(
+    source = PolarsSource(
         lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
     )
+    if found.titles:
+        source.notes = (Note("warning.title_rows"),)
+    return source
+
+
+def _top(head: bytes, newline: int, skip_rows: int | None, label: str) -> int:
+    """Give the place of the first line that counts, behind a mark, lines to skip, and blank ones."""
+    start = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+    for _ in range(skip_rows or 0):
+        start = head.find(bytes([newline]), start) + 1
+        if not start:
+            raise InvalidParameter(f"skip_rows={skip_rows} must leave a line of {label} for the header")
+    while head[start : start + 1] in {b"\n", b"\r"}:
+        start += 1  # blank lines before the header
+    return start
+
+
+def _found_header(
+    head: bytes, start: int, newline: int, delimiter: str, reading: Reading
+) -> tuple[Header, int]:
+    """Look for the header among the first records; gives what was found, and where it begins."""
+    data = np.frombuffer(head, np.uint8)[start:]
+    outside = (np.cumsum(data == QUOTE, dtype=np.uint8) & 1) == 0
+    ends = np.flatnonzero((data == newline) & outside)[:RECORDS] + start
+    if ends.size < RECORDS and (not ends.size or ends[-1] < len(head) - 1):
+        ends = np.append(ends, len(head))  # the last record may be cut off: its width then counts for nothing
+    starts = np.concatenate(([start], ends[:-1] + 1))
+    records = [
+        _cells(head[begin:end], delimiter) for begin, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+    if reading.skip_rows is None and reading.header is None:
+        found = find_header(records)
+    else:
+        found = Header(0, header_score(records[0], records[1:]))
+    return found, int(starts[found.titles])
+
+
+def _cells(record: bytes, delimiter: str) -> list[str]:
+    """Take a record apart; one with broken quotes has no cells."""
+    text = record.removesuffix(b"\r").decode(errors="replace")
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _names(first: Sequence[str], found: Header, reading: Reading, label: str) -> tuple[str, ...]:
+    """Give the names of the columns: as said, else as the header says."""
+    given = given_names(
+        reading.names, header=reading.header, score=found.score, columns=len(first), label=label
+    )
+    if given is not None:
+        return name_columns(given, label)
+    if reading.header is None and found.score > 0:
+        raise refuse_headerless(label, len(first))
+    return name_columns(first, label)
 
 
 def _utf8(path: Path, encoding: str | None, label: str) -> Path | bytes:
@@ -142,21 +208,26 @@ def _first_end(head: bytes, start: int, newline: int) -> int:
 
 
 def _sniff(head: bytes, newline: int) -> str:
-    """Find the delimiter: it stands in the header, and most often equally many times in the next records."""
+    """Find the delimiter: it stands equally often in the header and in the next records."""
     data = np.frombuffer(head, np.uint8)
     outside = (np.cumsum(data == QUOTE, dtype=np.uint8) & 1) == 0
     ends = np.flatnonzero((data == newline) & outside)[:SAMPLE]
     ends = ends if ends.size else np.array([data.size])
     lengths = np.diff(ends, prepend=-1)
-    best, delimiter = (0.0, 0), ","
+    in_first, in_most, best, usual = (0.0, 0), (0.0, 0), ",", ","
     for candidate in CANDIDATES:
         places = np.flatnonzero((data == candidate) & outside)
         counts = np.diff(np.searchsorted(places, ends), prepend=0)[lengths > 2]
-        if counts.size and counts[0]:
-            score = (float(np.mean(counts == counts[0])), int(counts[0]))
-            if score > best:
-                best, delimiter = score, chr(candidate)
-    return delimiter
+        if not counts.size or not counts.any():
+            continue
+        most = int(np.bincount(counts[counts > 0]).argmax())
+        by_most = (float(np.mean(counts == most)), most)
+        in_most, usual = max((in_most, usual), (by_most, chr(candidate)), key=itemgetter(0))
+        by_first = (float(np.mean(counts == counts[0])), int(counts[0]))
+        if counts[0]:
+            in_first, best = max((in_first, best), (by_first, chr(candidate)), key=itemgetter(0))
+    # Titles above the header may hold no delimiter, or another sign: then most records tell.
+    return best if in_first[0] >= min(in_most[0], USUAL) else usual
 
 
 def _header(record: bytes, delimiter: str, label: str) -> list[str]:

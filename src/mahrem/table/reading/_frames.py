@@ -17,6 +17,7 @@ from mahrem.errors import InvalidInput, spelled
 from mahrem.table.cells import named_zone, zone_of_offset
 from mahrem.table.reading._arrow import ArrowSource, arrow_table
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
+from mahrem.table.reading._spelling import LOOKED_AT, may_be_respelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -209,12 +210,23 @@ class PolarsSource(ColumnSource):
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Give the same as :meth:`take` lazily."""
         check.columns_exist(names, self.columns)
-        return self.with_nulls(self._lazy.select(names))
+        return self.plainly(self.with_nulls(self._lazy.select(names)))
+
+    def texts(self, name: str) -> pl.Series | None:
+        """Give a column of text whose cells may be spelled otherwise; what is not held is looked at first."""
+        if name in self._held or self._at_once:
+            return super().texts(name)
+        column = self.with_nulls(self._lazy.select(name))
+        if column.collect_schema()[name] != pl.String:
+            return None
+        some = self._collect(column.head(LOOKED_AT))[name]
+        return self._collect(column.unique())[name] if may_be_respelled(some) else None
 
     def rebuild(
         self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str] = (), keep: Mask | None = None
     ) -> Any:
         """Make the table again; columns not named stay as they are, tokens for missing values included."""
+        replace = self.respelled(replace, drop, keep)
         parts = arrange(self.columns, self.rows, replace, drop, keep)
         untouched = [part for part in parts if isinstance(part, str)]
         kept = pl.DataFrame(self.read(untouched))
@@ -259,6 +271,7 @@ class PandasSource(ColumnSource):
         import pandas as pd
 
         frame = self._frame
+        replace = self.respelled(replace, drop, keep)
         parts = arrange(self.columns, len(frame), replace, drop, keep)
         if keep is not None:
             frame = frame.iloc[np.flatnonzero(keep)]

@@ -14,11 +14,13 @@ from polars.datatypes.classes import NestedType
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mahrem.types import Mask
+    from mahrem.words import Note
 
 NESTED = (NestedType, pl.Object, pl.Binary, pl.BaseExtension)
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]|^\ufeff")  # what no name of a column holds
@@ -35,6 +37,10 @@ class Reading:
         null: Texts that mean a missing value; an empty cell always does.
         query: What to ask a database.
         table: Which table of a database to take, ``name`` or ``schema.name``.
+        header: Whether the first row of a file names its columns; else found out, and refused if it does not.
+        names: What the columns of a file are called, in order, instead of what its header says.
+        skip_rows: Lines above the header that are passed over; else found out.
+        spelling: How numbers and dates are written in cells of text; None leaves them as they are.
 
     Example:
         >>> Reading(delimiter=";", decimal=",", null=("?",)).delimiter
@@ -47,9 +53,17 @@ class Reading:
     null: Sequence[str] = ()
     query: str | None = None
     table: str | None = None
+    header: bool | None = None
+    names: Sequence[str] = ()
+    skip_rows: int | None = None
+    spelling: Spelling | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "null", (self.null,) if isinstance(self.null, str) else tuple(self.null))
+        for listed in ("null", "names"):
+            value = getattr(self, listed)
+            object.__setattr__(self, listed, (value,) if isinstance(value, str) else tuple(value))
+        if self.skip_rows is not None:
+            check.at_least(0, skip_rows=check.whole(skip_rows=self.skip_rows))
         mark = self.delimiter
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'):
             raise InvalidParameter(
@@ -95,6 +109,10 @@ class Source(Protocol):
         """How many rows there are; may have to read."""
 
     @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was found out about the source that a reader must know."""
+
+    @property
     def textual(self) -> bool:
         """Whether every value came as text, so that kinds must be inferred from text."""
 
@@ -126,11 +144,13 @@ class ColumnSource(ABC):
     """What sources share that give a table column by column."""
 
     textual = False
+    notes: tuple[Note, ...] = ()
 
     def __init__(self, label: str, reading: Reading, columns: Iterable[object]) -> None:
         self.label = label
         self.reading = reading
         self.columns = name_columns(columns, label)
+        self._plain: dict[str, PlainTexts | None] = {}
 
     def __repr__(self) -> str:
         return f"<{self.label}, {len(self.columns)} columns>"
@@ -142,11 +162,49 @@ class ColumnSource(ABC):
     def take(self, names: Sequence[str]) -> pl.DataFrame:
         """Read exactly these columns in this order; missing values are null."""
         check.columns_exist(names, self.columns)
-        return self.with_nulls(pl.DataFrame(self.read(names)))
+        return self.plainly(self.with_nulls(pl.DataFrame(self.read(names))))
 
     def scan(self, names: Sequence[str]) -> pl.LazyFrame:
         """Give the same as :meth:`take` lazily."""
         return self.take(names).lazy()
+
+    def texts(self, name: str) -> pl.Series | None:
+        """Give a column of text whose cells may be numbers or dates in another spelling; None if none is."""
+        (series,) = self.with_nulls(pl.DataFrame(self.read([name])))
+        return series if series.dtype == pl.String else None
+
+    def plainly(self, frame: Frame) -> Frame:
+        """Write numbers and dates as everybody downstream reads them, where the reading says so."""
+        if self.reading.spelling is None:
+            return frame
+        changed = {name: self._plain_texts(name) for name in frame.collect_schema().names()}
+        return frame.with_columns(
+            pl.col(name).replace(plain.written, plain.read)
+            for name, plain in changed.items()
+            if plain is not None
+        )
+
+    def respelled(
+        self, replace: Mapping[str, Sequence[pl.Series]], drop: Collection[str], keep: Mask | None
+    ) -> dict[str, Sequence[pl.Series]]:
+        """Add to what a rebuilt table replaces the columns that are spelled otherwise than they came."""
+        replaced = dict(replace)
+        if self.reading.spelling is None:
+            return replaced
+        for name in self.columns:
+            if name in replaced or name in drop or (plain := self._plain_texts(name)) is None:
+                continue
+            (series,) = self.read([name])
+            kept = series if keep is None else series.filter(pl.Series(keep))
+            replaced[name] = [kept.replace(plain.written, plain.read)]
+        return replaced
+
+    def _plain_texts(self, name: str) -> PlainTexts | None:
+        if name not in self._plain:
+            how = self.reading.spelling
+            texts = None if how is None or how.leaves(name) else self.texts(name)
+            self._plain[name] = None if texts is None or how is None else plain_texts(texts, how)
+        return self._plain[name]
 
     def with_nulls(self, frame: Frame) -> Frame:
         """Turn empty text and declared tokens into null; tokens that are numbers count among numbers too."""
@@ -214,7 +272,10 @@ def name_columns(labels: Iterable[object], label: str) -> tuple[str, ...]:
             alike = dict.fromkeys(repr(name_given) for name_given in given if str(name_given) == name)
             if len(alike) > 1:
                 raise InvalidInput(f"{label}: columns {' and '.join(alike)} are one name as text; rename one")
-            raise InvalidInput(f"{label}: column={name!r} is there twice; names must differ")
+            places = [place for place, other in enumerate(names, start=1) if other == name]
+            raise InvalidInput(
+                f"{label}: columns {' and '.join(map(str, places[:2]))} have the same name; names must differ"
+            )
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             raise InvalidInput(f"{label}: column={name!r} reads as a pattern of names; rename it")
         seen.add(name)

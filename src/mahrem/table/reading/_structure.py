@@ -196,7 +196,8 @@ class Structure:
     def _ragged(self, line: int, delimiters: int) -> InvalidInput:
         return InvalidInput(
             f"{self._label}: line {line} has {delimiters + 1} cells, the header has {self._delimiters + 1}; "
-            f"mend the line, or say the delimiter if it was guessed wrongly"
+            f"mend the line, or say the delimiter if it was guessed wrongly, or how many lines stand above "
+            f"the header: {spelled('skip_rows', 1)}"
         )
 
     def _unclosed(self, line: int) -> InvalidInput:
