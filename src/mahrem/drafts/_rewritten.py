@@ -33,10 +33,12 @@ class RewrittenSource:
         columns: Mapping[str, pl.Series],
         claims: Mapping[str, Coarseness],
         moved: Mapping[str, pl.Series],
+        before: Mapping[str, pl.Series],
     ) -> None:
         self.original = original
         self.claims = claims  # how coarse each column is said to be
         self.moved = moved  # dates on other days, before they were made coarser
+        self.before = before  # all that was replaced by other values before it was made coarser
         self._columns = {**moved, **columns}
 
     def __repr__(self) -> str:
@@ -131,6 +133,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
             },
             {name: claim for name, (claim, _) in found.items()},
             moved,
+            {**moved, **{name: taken[name] for name in policy.sparse}},
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
@@ -171,11 +174,11 @@ def original_of(source: Source) -> Source:
 
 
 def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
-    """Give what cells that were made by row must hold: the values as they came, or dates where they moved."""
+    """Give what cells that were made by row must hold: values as they came, or by which they were replaced."""
     if not isinstance(source, RewrittenSource):
         return source.take(names)
-    moved = [source.moved[name] for name in names if name in source.moved]
-    return source.original.take(names).with_columns(moved)
+    replaced = [source.before[name] for name in names if name in source.before]
+    return source.original.take(names).with_columns(replaced)
 
 
 def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:
