@@ -316,3 +316,9 @@ REFUSALS: tuple[tuple[dict[str, Any], str], ...] = (
 def test_what_a_column_cannot_have_is_refused_by_name(said: dict[str, Any], why: str) -> None:
     with pytest.raises((InvalidParameter, KeyError), match=why):
         released(**said)
+
+
+def test_sparse_codes_are_zeros_before_they_are_cut() -> None:
+    frame = WAGES.with_columns(icd=pl.Series(["03601", "34710"] * 6))
+    shown = released(frame, sparse={"icd": ["036"]}, prefix={"icd": 3}, kind={"icd": "code"})
+    assert shown["icd"].unique().sort().to_list() == ["000**", "347**"]

@@ -48,6 +48,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "bottom": (30,),
     "weights": (3.0,),
     "suppress": (None,),
+    "redact": (None,),
 }
 SAY_ROLES = {"quasi", "sensitive", "identifier", "insensitive", "subject", "pseudonym", "automatic"}
 
@@ -84,6 +85,7 @@ def publish(role: str, column: str, **said: Any) -> tuple[Any, Any]:
         release.report["promises"],
         release.report["columns"],
         release.report["doubts"],
+        release.report["notes"],
     )
 
 

@@ -106,6 +106,7 @@ class Draft:
         """Published columns that the promises speak of, and those that were made coarser."""
         rewritten = (name for name in self.prepared.rewritten if name not in self.prepared.values)
         names = [*self.quasi, *self.prepared.values, *self.policy.pseudonym, *rewritten, *self.shifted]
+        names += self.policy.redact
         return list(dict.fromkeys(names))
 
     @property

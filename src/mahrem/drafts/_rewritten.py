@@ -33,10 +33,12 @@ class RewrittenSource:
         columns: Mapping[str, pl.Series],
         claims: Mapping[str, Coarseness],
         moved: Mapping[str, pl.Series],
+        before: Mapping[str, pl.Series],
     ) -> None:
         self.original = original
         self.claims = claims  # how coarse each column is said to be
         self.moved = moved  # dates on other days, before they were made coarser
+        self.before = before  # all that was replaced by other values before it was made coarser
         self._columns = {**moved, **columns}
 
     def __repr__(self) -> str:
@@ -108,7 +110,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
     """
     asked = coarsened_by_row(policy)
     moved = moved_dates(source, policy)
-    if not asked and not moved and not policy.sparse:
+    if not (asked or moved or policy.sparse or policy.redact):
         return source, policy
     named = list(dict.fromkeys([*asked, *policy.sparse]))
     taken = source.take(named).with_columns(moved[name] for name in named if name in moved)
@@ -119,6 +121,7 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
 
     found = dict(zip(asked, in_parallel(rewrite, list(asked)), strict=True))
     inside = past_the_door(policy)
+    # Redacting again changes nothing, so that is left for the gate to see.
     kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}
     return (
         RewrittenSource(
@@ -126,12 +129,27 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
             {
                 **{name: taken[name] for name in policy.sparse},
                 **{name: series.alias(name) for name, (_, series) in found.items()},
+                **_redacted(source, policy),
             },
             {name: claim for name, (claim, _) in found.items()},
             moved,
+            {**moved, **{name: taken[name] for name in policy.sparse}},
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
+
+
+def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
+    """Take out of texts what tells who somebody is."""
+    if not policy.redact:
+        return {}
+    from mahrem.contents import redact_texts
+
+    taken = source.take(list(policy.redact))
+    for series in taken:
+        if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            raise InvalidParameter(f"redact.{series.name} is for text, and column={series.name!r} has none")
+    return {series.name: redact_texts(series.cast(pl.String)) for series in taken}
 
 
 def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
@@ -156,11 +174,11 @@ def original_of(source: Source) -> Source:
 
 
 def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
-    """Give what cells that were made by row must hold: the values as they came, or dates where they moved."""
+    """Give what cells that were made by row must hold: values as they came, or by which they were replaced."""
     if not isinstance(source, RewrittenSource):
         return source.take(names)
-    moved = [source.moved[name] for name in names if name in source.moved]
-    return source.original.take(names).with_columns(moved)
+    replaced = [source.before[name] for name in names if name in source.before]
+    return source.original.take(names).with_columns(replaced)
 
 
 def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:

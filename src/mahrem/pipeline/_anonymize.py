@@ -73,6 +73,7 @@ def anonymize(
         minimum_count: Learnt groups: rarer values do not decide.
         learn_from: Learn groups from this table, best a public one.
         pseudonym: Replace an identifier by keyed pseudonyms.
+        redact: Free text: e-mails, numbers, dates, names … become [email], [name]; incomplete.
         shift_dates: Move each person's dates by so many days as a key says; intervals stay.
         shift_days: Days that dates move at most, either way; usual 182.
         k: At least k rows share every combination of quasi-identifiers.

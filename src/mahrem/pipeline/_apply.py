@@ -129,6 +129,7 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
         insensitive=tuple(name for name in policy.insensitive if name in present and name not in bare),
         accept={name: reason for name, reason in policy.accept.items() if name in present},
         kind={name: kind for name, kind in policy.kind.items() if name in present},
+        redact=tuple(name for name in policy.redact if name in present),
         suppress=tuple(name for name in policy.suppress if name in present),
     )
 

@@ -63,6 +63,7 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
     _check_rewritten(draft, table, hidden, order)
     _check_bounds(draft, table, hidden)
     _check_shifted(draft, table, hidden, order)
+    _check_redacted(draft, table)
     verdict = verify(
         table, draft.claims, subjects=subjects, suppressed=hidden, population=prepared.population
     )
@@ -122,6 +123,19 @@ def _check_shifted(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Rows 
         raise GuaranteeBroken(
             "dates were not moved by one number of days for each person; please report this"
         )
+
+
+def _check_redacted(draft: Draft, table: pl.LazyFrame) -> None:
+    """Look for what can be recognised in texts that were redacted."""
+    if not draft.policy.redact:
+        return
+    from mahrem.contents import redact_texts
+
+    for texts in table.select(draft.policy.redact).collect():
+        if not redact_texts(texts.cast(pl.String)).equals(texts.cast(pl.String)):
+            raise GuaranteeBroken(
+                f"column={texts.name!r} was redacted and still shows somebody; please report this"
+            )
 
 
 def _check_bounds(draft: Draft, table: pl.LazyFrame, hidden: Mask) -> None:

@@ -32,6 +32,7 @@ _HEARD: Mapping[str, frozenset[Role]] = {
     "hierarchy": _JUDGED,
     "suppress": _CLASSED,
     "weights": _CLASSED,
+    "redact": frozenset({Role.SENSITIVE, Role.INSENSITIVE}),
     "sparse": _PUBLISHED,
     "accept": _PUBLISHED,
     **dict.fromkeys(COARSENING, _PUBLISHED),
@@ -144,6 +145,15 @@ def _refuse_contradictions(policy: Policy) -> None:
                 raise InvalidParameter(
                     f"{setting}.{name} would do nothing: suppress hides column={name!r} altogether"
                 )
+    for name in policy.redact:
+        said = [
+            *coarsened(policy, name),
+            *(key for key in ("order", "hierarchy") if name in getattr(policy, key)),
+        ]
+        if said:
+            raise InvalidParameter(
+                f"redact.{name} is about text and {said[0]}.{name} is not: say one of them"
+            )
     for name in policy.order:
         kind = policy.kind.get(name)
         if name in policy.hierarchy or (kind is not None and str(kind) != "ordinal"):

@@ -18,6 +18,7 @@ _ENOUGH = 30  # rows from which on it means something that values are not shared
 _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
+_WRITTEN = frozenset({"text", "record"})  # what is left of a text is a text, and hardly one is there twice
 _LISTED = frozenset({"coordinates"})  # no ranges are made of them: cells would list each
 _DATES = frozenset({"birth-date", "date"})
 _SHOWN = 5  # columns that a refusal names one by one
@@ -74,7 +75,10 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
     rare = (
         name
         for name in asked
-        if name not in known and name not in policy.sensitive and not _was_moved(frame[name], policy)
+        if name not in known
+        and name not in policy.sensitive
+        and name not in policy.redact
+        and not _was_moved(frame[name], policy)
     )
     doubts += [Doubt(name, Note("gate.rare")) for name in rare if is_nearly_unique(frame[name], policy.k)]
     order = {name: place for place, name in enumerate(frame.columns)}
@@ -116,6 +120,8 @@ def _was_moved(column: pl.Series, policy: Policy) -> bool:
 def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
     for finding in contents.of(name):
         if policy.shift_days is not None and finding.kind in _DATES:
+            continue
+        if name in policy.redact and finding.kind in _WRITTEN:
             continue
         role = CONTENTS[finding.kind].role
         known = _LISTED if name in policy.quasi else _PLACED if name in policy.sensitive else None

@@ -29,6 +29,7 @@ class ReleaseKeywords(TypedDict, total=False):
     minimum_count: int | None
     learn_from: Any
     pseudonym: Mapping[Any, Any]
+    redact: Hashable | Sequence[Hashable]
     shift_dates: Any
     shift_days: int | None
     k: int | None

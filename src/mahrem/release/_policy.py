@@ -110,6 +110,9 @@ class Policy:
         on_spark=False,
         example={"id": "key"},
     )
+    redact: tuple[str, ...] = _cells(
+        (), read=columns, metavar="A,B", on_spark=False, example=["note"]
+    )  # free text: what tells who somebody is is replaced by its kind
     shift_dates: Any = _role(
         read=readers.key_file,
         metavar="KEYFILE",
