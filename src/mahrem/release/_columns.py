@@ -17,6 +17,7 @@ from mahrem.recode import Nodes, Recoding, default_recoding, heaped
 from mahrem.release._column_settings import refuse_unheard
 from mahrem.release._policy import Policy
 from mahrem.table import (
+    EVERY,
     Axis,
     Column,
     Domain,
@@ -30,7 +31,7 @@ from mahrem.table import (
     read_kind,
 )
 from mahrem.table.columns import assign_roles, refuse_lookalikes, refuse_mixed_zones
-from mahrem.table.reading import EVERY, Spelling
+from mahrem.table.reading import Spelling
 
 
 def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from mahrem.release._column_settings import check_coarseness
 from mahrem.release._ready import READY_POLICIES, found_columns, ready_policy
 from mahrem.settings import Setting, check_settings, read_settings, same_setting, setting, settings_of
 from mahrem.table import FORMATS, Kind, Missing
-from mahrem.table.cells import THOUSANDS
 from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
@@ -183,7 +182,7 @@ class Policy:
         read=text, choices=lambda: (".", ","), metavar="CHAR", example=","
     )
     thousands: Literal[".", ",", " ", "'"] | None = _reading(
-        read=text, choices=lambda: tuple(THOUSANDS), metavar="CHAR", on_spark=False, example="."
+        read=text, choices=lambda: (".", ",", " ", "'"), metavar="CHAR", on_spark=False, example="."
     )
     date_format: Mapping[str, str] = _reading(
         dict, read=readers.date_formats, metavar="[COL=]FORMAT", on_spark=False, example={"born": "%d/%m/%Y"}

@@ -13,8 +13,7 @@ from mahrem.files import check_key
 from mahrem.models import model_settings, parse_sensitive
 from mahrem.readers import Reader, anything, by_column, by_name, columns, number, text, texts, wrong_type
 from mahrem.settings import read_settings
-from mahrem.table import Kind, Missing
-from mahrem.table.reading import EVERY
+from mahrem.table import EVERY, Kind, Missing
 from mahrem.typed import names, values
 
 

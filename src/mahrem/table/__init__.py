@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.table._declaration import ColumnDeclaration, read_declarations, typed_declarations
     from mahrem.table._formats import FORMATS, FileFormat, refuse_too_large
-    from mahrem.table._schema import Column, Kind, Missing, Role
+    from mahrem.table._schema import EVERY, Column, Kind, Missing, Role
     from mahrem.table.cells import (
         Cells,
         Exact,
@@ -44,6 +44,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "EVERY",
     "FORMATS",
     "Axis",
     "Cells",

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from mahrem.table.hierarchies import Hierarchy
 
 
+EVERY = "*"  # stands for all columns; none is called that
+
+
 class Role(StrEnum):
     """What a column is to the person it speaks of."""
 

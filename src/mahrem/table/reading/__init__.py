@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
-    from mahrem.table.reading._spelling import EVERY, Spelling
+    from mahrem.table.reading._spelling import Spelling
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "CONTROL",
-    "EVERY",
     "NESTED",
     "Database",
     "Header",

@@ -9,6 +9,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
+from mahrem.table._schema import EVERY
 from mahrem.table.cells import (
     THOUSANDS,
     dates_of_format,
@@ -20,7 +21,6 @@ from mahrem.table.cells import (
     usual_dates,
 )
 
-EVERY = "*"  # no column is called that
 LOOKED_AT = 200  # cells that rule out most columns
 _NUMBER_LIKE = r"^\s*[+-]?[0-9]"
 _DATE_LIKE = r"[0-9]{4}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}"
