@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import mahrem as mh
 from awkward_columns import KINDS, awkward_column
 from cell_oracle import Column
+from mahrem import recode
 from mahrem.errors import GuaranteeBroken, Infeasible, InvalidInput, InvalidParameter
 from mahrem.table import Exact, Prefix, Range, read_cell
 from mahrem.table.cells import as_text, restore_cells
@@ -284,9 +285,7 @@ def test_what_learning_measures_was_rewritten_once() -> None:
 
 
 def test_a_file_that_shows_more_is_never_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mahrem.drafts import _rewritten
-
-    monkeypatch.setattr(_rewritten, "open_ends", lambda cells, *_, **__: cells)
+    monkeypatch.setattr(recode, "open_ends", lambda cells, *_, **__: cells)
     with pytest.raises(GuaranteeBroken, match="as coarsely"):
         released(top={"wage": 200})
 

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidParameter, spelled
-from mahrem.partition import Admission, Admits, Partition, rows_shown, standing_classes, within_blocks
-from mahrem.recode import block_begins, nest
+from mahrem.partition import Admission, Admits, Partition
 from mahrem.release import BOUNDING, Policy, least_step
 from mahrem.table import Axis, Leaves, Moments, Numbers, Words
 from mahrem.types import Integers, Rows
@@ -31,6 +30,8 @@ def coarse_axis(axis: Axis, policy: Policy) -> Axis:
         return axis
     setting, step = least
     if isinstance(axis.domain, Numbers | Moments):
+        from mahrem.recode import block_begins
+
         begins = block_begins(axis.positions, axis.domain, step, centred=setting == "round")
         known = begins[~np.isnan(begins)]
         first, last = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
@@ -80,6 +81,8 @@ def _is_count(step: object, most: int) -> bool:
 
 def _refuse_crossing(axis: Axis, policy: Policy) -> None:
     """Refuse steps of the calendar of which one does not lie within the other."""
+    from mahrem.recode import nest
+
     most = policy.at_most.get(axis.name)
     for setting in ("at_least", "grid"):
         step = getattr(policy, setting).get(axis.name)
@@ -130,6 +133,7 @@ def partition_in_blocks(
     bands, most = (_blocks(axes, getattr(policy, setting), policy) for setting in ("bands", "at_most"))
     if bands is None and most is None:
         return sort(None, judge)
+    from mahrem.partition import within_blocks
 
     def in_bands(rows: Rows | None, admits: Admits) -> Partition:
         if bands is None:
@@ -147,6 +151,8 @@ def partition_in_blocks(
 
 def _within_limit(partition: Partition, judge: Admission, policy: Policy, limit: float) -> Partition:
     """Suppress classes that do not keep the promise among those that are left, if so many may be."""
+    from mahrem.partition import rows_shown, standing_classes
+
     labels = partition.labels
     if (labels >= 0).all():
         return partition
@@ -179,6 +185,8 @@ def _block_of(axis: Axis, policy: Policy) -> np.ndarray[tuple[int], np.dtype[np.
     step = policy.at_most.get(axis.name, policy.bands.get(axis.name))
     assert step is not None  # noqa: S101 - only such columns are asked about
     if isinstance(axis.domain, Numbers | Moments):
+        from mahrem.recode import block_begins
+
         return block_begins(axis.positions, axis.domain, step, centred=False)
     return _one_alike(axis, _kept(axis, float(step)))
 

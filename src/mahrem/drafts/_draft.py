@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -26,8 +26,11 @@ from mahrem.table.cells import text_where_needed
 from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
-from mahrem.verify import SUPPRESSED, CellBounds, Claims
+from mahrem.verify import SUPPRESSED, Claims
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from mahrem.verify import CellBounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +126,8 @@ class Draft:
             self.form == "midpoint" or self.method == BY_RECIPE
         ):  # a recipe's cells were checked when it was made
             return {}
+        from mahrem.verify import CellBounds
+
         found = {}
         for axis in self.prepared.axes:
             name, settings = axis.name, ("round", "prefix", *BOUNDING)

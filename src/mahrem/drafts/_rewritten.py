@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mahrem.drafts._moved_dates import moved_dates
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.recode import moment_cells, nearest_lines, number_cells, open_ends, prefix_cells
 from mahrem.release import Policy, coarsened_by_row, in_parallel, without_columns
 from mahrem.table import Kind, Numbers, Reading, Source, read_kind
 from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
 from mahrem.types import Floats, Mask
-from mahrem.verify import Coarseness
+
+if TYPE_CHECKING:
+    from mahrem.verify import Coarseness
 from mahrem.words import Note
 
 
@@ -109,7 +109,11 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         with it: what was done is not said again, and kinds are those of the values before.
     """
     asked = coarsened_by_row(policy)
-    moved = moved_dates(source, policy)
+    moved: dict[str, pl.Series] = {}
+    if policy.shift_days is not None:
+        from mahrem.drafts._moved_dates import moved_dates
+
+        moved = moved_dates(source, policy)
     if not (asked or moved or policy.sparse or policy.redact):
         return source, policy
     named = list(dict.fromkeys([*asked, *policy.sparse]))
@@ -183,6 +187,9 @@ def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
 
 def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:
     """Rewrite one column; what its kind cannot have is refused by name."""
+    from mahrem.recode import moment_cells, prefix_cells  # only where something is made coarser
+    from mahrem.verify import Coarseness
+
     name = series.name
     kind, read = _kind_of(series, policy)
     claim = Coarseness(kind=kind, **said)
@@ -228,6 +235,8 @@ def _kind_of(series: pl.Series, policy: Policy) -> tuple[Kind, pl.Series]:
 def _coarser_numbers(
     series: pl.Series, numbers: Floats, domain: Numbers, said: Mapping[str, Any], decimal: str | None
 ) -> pl.Series:
+    from mahrem.recode import nearest_lines, number_cells, open_ends
+
     low, high = said.get("bottom"), said.get("top")
     if "grid" in said:
         return number_cells(numbers, domain, step=said["grid"], low=low, high=high)

@@ -13,7 +13,7 @@ from mahrem.release import BY_RECIPE
 from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
 from mahrem.table.cells import as_text, restore_cells, write_ranges
 from mahrem.types import Mask, Rows
-from mahrem.verify import Verdict, cells_out_of_bounds, rows_badly_shifted, rows_too_fine, verify
+from mahrem.verify import Verdict, verify
 
 _UNLIKE = (
     "trajectory-k-anonymity cannot be reached: too few people of the batch show the same in all their "
@@ -93,6 +93,8 @@ def _check_rewritten(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Row
     prepared, claims = draft.prepared, draft.prepared.rewritten
     if not claims:
         return
+    from mahrem.verify import rows_too_fine
+
     before = compared_with(prepared.source, list(claims)).filter(pl.Series(prepared.keep))
     published = table.select(list(claims)).collect()
     for name, said in claims.items():
@@ -110,6 +112,8 @@ def _check_shifted(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Rows 
     names = draft.shifted
     if not names or policy.subject is None or policy.shift_days is None:
         return
+    from mahrem.verify import rows_badly_shifted
+
     before = original_of(prepared.source).take([*names, policy.subject]).filter(pl.Series(prepared.keep))
     before = before if order is None else before[order]
     shown = pl.Series(~hidden)
@@ -143,6 +147,8 @@ def _check_bounds(draft: Draft, table: pl.LazyFrame, hidden: Mask) -> None:
     bounds = draft.cell_bounds
     if not bounds:
         return
+    from mahrem.verify import cells_out_of_bounds
+
     published = table.select([shown for name in bounds for shown in draft.shown_as(name)]).collect()
     rows = published.filter(pl.Series(~hidden))
     for name, said in bounds.items():
