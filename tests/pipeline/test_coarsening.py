@@ -150,8 +150,11 @@ WAGES = pl.DataFrame(
 KEPT: dict[str, Any] = {"quasi": ["age"], "identifier": ["id"], "k": 3, "shuffle": False}
 
 
+ACCEPTED = {"accept": {"start": "invented", "icd": "invented", "wage": "invented"}}
+
+
 def released(frame: Any = WAGES, **said: Any) -> Any:
-    return mh.anonymize(frame, **{**KEPT, "rest": "insensitive", **said}).table
+    return mh.anonymize(frame, **{**KEPT, **ACCEPTED, "rest": "insensitive", **said}).table
 
 
 def test_no_number_above_top_is_shown_whatever_the_role() -> None:
@@ -225,7 +228,7 @@ def test_every_source_gives_the_same_cells(kind: str, tmp_path: Path) -> None:
 
 def test_a_database_gets_the_coarse_column_too(tmp_path: Path) -> None:
     target = str(tmp_path / "out.duckdb")
-    mh.anonymize(WAGES, to=(target, "shown"), top={"wage": 200}, rest="insensitive", **KEPT)
+    mh.anonymize(WAGES, to=(target, "shown"), top={"wage": 200}, rest="insensitive", **KEPT, **ACCEPTED)
     with duckdb.connect(target) as held:
         assert ("[200, inf]",) in held.execute("SELECT wage FROM shown").fetchall()
 
@@ -245,7 +248,9 @@ def test_decimal_commas_stay_and_are_read_back(tmp_path: Path) -> None:
 
 def test_a_recipe_makes_later_rows_as_coarse(tmp_path: Path) -> None:
     said = {"grid": {"wage": 20}, "prefix": {"icd": 2}, "top": {"age": 28}}
-    mh.anonymize(WAGES, output=tmp_path / "first", rest="insensitive", sensitive=["wage"], **KEPT, **said)
+    mh.anonymize(
+        WAGES, output=tmp_path / "first", rest="insensitive", sensitive=["wage"], **KEPT, **ACCEPTED, **said
+    )
     again = mh.apply(tmp_path / "first", WAGES)
     later = mh.apply(tmp_path / "first", WAGES.with_columns(pl.col("wage") + 1))
     assert again.table["wage"][0] == later.table["wage"][0] == "[180, 199]"
@@ -311,3 +316,9 @@ REFUSALS: tuple[tuple[dict[str, Any], str], ...] = (
 def test_what_a_column_cannot_have_is_refused_by_name(said: dict[str, Any], why: str) -> None:
     with pytest.raises((InvalidParameter, KeyError), match=why):
         released(**said)
+
+
+def test_sparse_codes_are_zeros_before_they_are_cut() -> None:
+    frame = WAGES.with_columns(icd=pl.Series(["03601", "34710"] * 6))
+    shown = released(frame, sparse={"icd": ["036"]}, prefix={"icd": 3}, kind={"icd": "code"})
+    assert shown["icd"].unique().sort().to_list() == ["000**", "347**"]

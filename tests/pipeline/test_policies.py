@@ -51,13 +51,17 @@ def test_safe_harbor_drops_names_keeps_years_and_codes_the_very_old() -> None:
         pl.lit("x@y").alias("e-mail"),
         pl.date_range(date(2020, 1, 1), date(2023, 12, 31), "1d", eager=True)
         .sample(400, seed=1)
-        .alias("DOB"),
+        .alias("visit"),
+        pl.date_range(date(1930, 1, 1), date(2010, 12, 31), "1d", eager=True)
+        .sample(400, seed=1)
+        .alias("seen"),
     )
     people = people.with_columns(age=pl.when(pl.col("age") > 85).then(101).otherwise("age"))
     release = mh.anonymize(people, policy="hipaa-safe-harbor", sensitive="illness", html=False)
-    assert set(release.table.columns) == {"age", "pay", "illness", "DOB"}
-    dates = release.table["DOB"]
+    assert set(release.table.columns) == {"age", "zip", "illness", "visit"}
+    dates = release.table["visit"]
     assert dates.str.contains(r"^\[20\d\d-01-01, 20\d\d-12-31\]$").all()
+    assert release.table["zip"].str.contains(r"^(\d{0,3}\*+|\*)$").all()
     old = release.table.filter(pl.Series(people["age"] == 101))["age"]
     assert old.str.ends_with("inf]").all()
 
@@ -77,7 +81,7 @@ def test_kvkk_drops_turkish_identifiers_and_asks_for_a_sensitive_column() -> Non
         rest="drop",
         html=False,
     )
-    assert set(release.table.columns) == {"age", "illness"}
+    assert set(release.table.columns) == {"age", "illness", "zip"}
     with pytest.raises(InvalidParameter, match="sensitive"):
         mh.anonymize(people, policy="kvkk", quasi="age", rest="drop")
 

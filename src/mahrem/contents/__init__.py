@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
+    from mahrem.contents._spans import KINDS, redact_texts
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "CONTENTS",
+    "KINDS",
     "ColumnRelation",
     "ContentFinding",
     "ContentKind",
@@ -31,4 +33,5 @@ __all__ = [
     "count_distinct",
     "look_into",
     "look_into_column",
+    "redact_texts",
 ]

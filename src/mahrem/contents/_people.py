@@ -25,7 +25,7 @@ FAMILY_LIKE = (
 
 
 @cache
-def _lists() -> tuple[pl.Series, pl.Series, pl.Series, pl.Series]:
+def name_lists() -> tuple[pl.Series, pl.Series, pl.Series, pl.Series]:
     """Give given names, family names, titles and names that are words as well."""
     read = read_lists()
     given, family, titles, words = (
@@ -74,7 +74,7 @@ class PersonName:
     @staticmethod
     def _listed(cells: DistinctCells) -> tuple[Mask, Mask, Mask, Integers]:
         """Mark values with a listed part, with both names, with an everyday word; count their parts."""
-        given, family, titles, words = _lists()
+        given, family, titles, words = name_lists()
         rows = pl.DataFrame({"text": cells.folded}).with_row_index("at")
         spelt = rows.with_columns(
             pl.col("text")

@@ -130,13 +130,11 @@ class Plate:
         return None
 
 
-_MAIL = (
+MAIL = (
     r"[A-Za-z0-9._%+\-çğıöşüÇĞİÖŞÜäÄßéèêàâñ']{1,64}@"
     r"(?:[A-Za-z0-9çğıöşüäß](?:[A-Za-z0-9çğıöşüäß\-]{0,62})\.)+[A-Za-z]{2,24}"
 )
-EMAIL = Shape(
-    "email", rf"^(?:mailto:)?{_MAIL}$", rf"(?i)(?:^|[\s<(\[:;,\"'=/]){_MAIL}(?:$|[\s>)\],;:.!?\"'/])"
-)
+EMAIL = Shape("email", rf"^(?:mailto:)?{MAIL}$", rf"(?i)(?:^|[\s<(\[:;,\"'=/]){MAIL}(?:$|[\s>)\],;:.!?\"'/])")
 URL = Shape(
     "url",
     r"(?i)^<?(?:(?:https?|ftp|sftp|file|ws)://\S+|www\.[a-z0-9\-]+\.\S+)$",

@@ -20,15 +20,17 @@ if TYPE_CHECKING:
 
     from mahrem.types import Floats, Integers, Mask
 
-# What the demo decides about these patients: body measures and the code of the illness are not published.
+# What the demo decides about these patients: body measures, habits and codes are not published.
 PATIENT_POLICY: Mapping[str, Any] = MappingProxyType(
     {
         "quasi": ["age", "sex", "zip", "admission"],
         "sensitive": {"diagnosis": {"l": 3}, "cost": {}},
-        "insensitive": ["smoker", "insurance"],
         "subject": "patient_id",  # some people come back: k is to count people
         "rest": "drop",
         "k": 5,
+        # To the cent, nearly every row's cost would be its own.
+        "grid": {"cost": 5000},
+        "top": {"cost": 10000},
     }
 )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mahrem.drafts._recipe import recipe_of
     from mahrem.drafts._relations import relations
     from mahrem.drafts._release_learning import measure_learning
-    from mahrem.drafts._rewritten import original_of, past_the_door, rewritten
+    from mahrem.drafts._rewritten import compared_with, original_of, past_the_door, rewritten
     from mahrem.drafts._risk import RISK_THRESHOLD, people_behind, risk_before, risk_of, singling_columns
     from mahrem.drafts._steps import ladder
 else:
@@ -38,6 +38,7 @@ __all__ = [
     "accepted_columns",
     "admission",
     "beside",
+    "compared_with",
     "correlations",
     "crowd_of",
     "doubts_of",

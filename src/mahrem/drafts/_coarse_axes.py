@@ -157,8 +157,8 @@ def _within_limit(partition: Partition, judge: Admission, policy: Policy, limit:
     if share > limit:
         names = ", ".join(policy.at_most)
         raise Infeasible(
-            f"at_most of {names} cannot be kept: {share:.2f} of the rows would have to be suppressed; allow wider "
-            f"cells, or so many suppressed rows: {spelled('suppression_limit', 0.05)}",
+            f"at_most of {names} cannot be kept: {share:.2f} of the rows would have to be suppressed; allow "
+            f"wider cells, or so many suppressed rows: {spelled('suppression_limit', 0.05)}",
             reached=round(share, 2),
         )
     shown = np.unique(labels[labels >= 0])

@@ -15,6 +15,7 @@ import polars as pl
 from mahrem.disclosed import published
 from mahrem.drafts._method import chosen_method, refuse_for_levels, refuse_without_levels
 from mahrem.drafts._prepare import Prepared
+from mahrem.drafts._rewritten import RewrittenSource
 from mahrem.drafts._steps import Choice
 from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
 from mahrem.partition import METHODS, Levels, Partition
@@ -104,7 +105,16 @@ class Draft:
     def judged_columns(self) -> list[str]:
         """Published columns that the promises speak of, and those that were made coarser."""
         rewritten = (name for name in self.prepared.rewritten if name not in self.prepared.values)
-        return [*self.quasi, *self.prepared.values, *self.policy.pseudonym, *rewritten]
+        names = [*self.quasi, *self.prepared.values, *self.policy.pseudonym, *rewritten, *self.shifted]
+        names += self.policy.redact
+        return list(dict.fromkeys(names))
+
+    @property
+    def shifted(self) -> list[str]:
+        """Published columns that show dates as they were moved, and no cells of them."""
+        moved = self.prepared.source.moved if isinstance(self.prepared.source, RewrittenSource) else ()
+        hidden = {*self.prepared.leave_out, *self.prepared.rewritten, *self.policy.quasi}
+        return [name for name in moved if name not in hidden]
 
     @property
     def cell_bounds(self) -> dict[str, CellBounds]:

@@ -122,8 +122,9 @@ def prepare(given: object, policy: Policy) -> Prepared:
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
+    plain = [name for name in others if name not in policy.pseudonym]
     refuse_giving_away(
-        source.take([*quasi, *sensitive, *others]).filter(pl.Series(outcome.keep)),
+        source.take([*quasi, *sensitive, *plain]).filter(pl.Series(outcome.keep)),
         policy,
         named=(*quasi, *sensitive, *policy.insensitive),
     )

@@ -1,7 +1,7 @@
 """At the door: columns that are published row by row are made coarser before anything looks at them.
 
-Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers get
-their cells from classes and stay as they are here.
+Promises, reports, attacks and recipes then see what will be published, and nothing finer. Quasi-identifiers
+get their cells from classes and stay as they are here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from mahrem.drafts._moved_dates import moved_dates
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.recode import moment_cells, nearest_lines, number_cells, open_ends, prefix_cells
 from mahrem.release import Policy, coarsened_by_row, in_parallel, without_columns
@@ -27,11 +28,18 @@ class RewrittenSource:
     """A source some of whose columns were replaced by what is published of them."""
 
     def __init__(
-        self, original: Source, columns: Mapping[str, pl.Series], claims: Mapping[str, Coarseness]
+        self,
+        original: Source,
+        columns: Mapping[str, pl.Series],
+        claims: Mapping[str, Coarseness],
+        moved: Mapping[str, pl.Series],
+        before: Mapping[str, pl.Series],
     ) -> None:
         self.original = original
         self.claims = claims  # how coarse each column is said to be
-        self._columns = columns
+        self.moved = moved  # dates on other days, before they were made coarser
+        self.before = before  # all that was replaced by other values before it was made coarser
+        self._columns = {**moved, **columns}
 
     def __repr__(self) -> str:
         return f"<{self.label}, {len(self.claims)} columns rewritten>"
@@ -97,38 +105,80 @@ def rewritten(source: Source, policy: Policy) -> tuple[Source, Policy]:
         policy: What to do; every column that it names is published.
 
     Returns:
-        The table as it will be published, but for cells of quasi-identifiers, and the policy that goes on with
-        it: what was done is not said again, and kinds are those of the values before.
+        The table as it will be published, but for cells of quasi-identifiers, and the policy that goes on
+        with it: what was done is not said again, and kinds are those of the values before.
     """
     asked = coarsened_by_row(policy)
-    if not asked:
+    moved = moved_dates(source, policy)
+    if not (asked or moved or policy.sparse or policy.redact):
         return source, policy
-    taken = source.take(list(asked))
+    named = list(dict.fromkeys([*asked, *policy.sparse]))
+    taken = source.take(named).with_columns(moved[name] for name in named if name in moved)
+    taken = _zeroed(taken, policy)
 
     def rewrite(name: str) -> tuple[Coarseness, pl.Series]:
         return _coarser(taken[name], asked[name], policy)
 
     found = dict(zip(asked, in_parallel(rewrite, list(asked)), strict=True))
     inside = past_the_door(policy)
+    # Redacting again changes nothing, so that is left for the gate to see.
     kinds = {name: claim.kind for name, (claim, _) in found.items() if name in policy.sensitive}
     return (
         RewrittenSource(
             source,
-            {name: series.alias(name) for name, (_, series) in found.items()},
+            {
+                **{name: taken[name] for name in policy.sparse},
+                **{name: series.alias(name) for name, (_, series) in found.items()},
+                **_redacted(source, policy),
+            },
             {name: claim for name, (claim, _) in found.items()},
+            moved,
+            {**moved, **{name: taken[name] for name in policy.sparse}},
         ),
         replace(inside, kind={**inside.kind, **kinds}),
     )
 
 
+def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
+    """Take out of texts what tells who somebody is."""
+    if not policy.redact:
+        return {}
+    from mahrem.contents import redact_texts
+
+    taken = source.take(list(policy.redact))
+    for series in taken:
+        if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
+            raise InvalidParameter(f"redact.{series.name} is for text, and column={series.name!r} has none")
+    return {series.name: redact_texts(series.cast(pl.String)) for series in taken}
+
+
+def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Write codes that too few people live under as zeros, as long as they were."""
+    for name, beginnings in policy.sparse.items():
+        text = as_text(taken[name])
+        few = pl.any_horizontal(pl.col(name).str.starts_with(beginning) for beginning in beginnings)
+        zeros = pl.col(name).str.replace_all(r"\w", "0")
+        taken = taken.with_columns(text).with_columns(pl.when(few).then(zeros).otherwise(pl.col(name)))
+    return taken
+
+
 def past_the_door(policy: Policy) -> Policy:
     """Give the policy for rows that were rewritten already: what was done is not done again."""
-    return without_columns(policy, frozenset(coarsened_by_row(policy)))
+    inside = without_columns(policy, frozenset(coarsened_by_row(policy)))
+    return inside if inside.shift_dates is None else replace(inside, shift_dates=None)
 
 
 def original_of(source: Source) -> Source:
     """Give the table as it came."""
     return source.original if isinstance(source, RewrittenSource) else source
+
+
+def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
+    """Give what cells that were made by row must hold: values as they came, or by which they were replaced."""
+    if not isinstance(source, RewrittenSource):
+        return source.take(names)
+    replaced = [source.before[name] for name in names if name in source.before]
+    return source.original.take(names).with_columns(replaced)
 
 
 def _coarser(series: pl.Series, said: Mapping[str, Any], policy: Policy) -> tuple[Coarseness, pl.Series]:

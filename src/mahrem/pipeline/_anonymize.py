@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.drafts import draft, prepare
 from mahrem.errors import InvalidParameter, in_our_words, spelled
 from mahrem.pipeline._release import Destination, Release, publish, refuse_keys_inside
-from mahrem.release import GivenPolicy, Policy, earlier_seconds, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, decided, earlier_seconds, policy_from, reading_of
 from mahrem.table import is_spark_frame, open_source, refuse_too_large
 from mahrem.words import Note, Progress
 
@@ -73,6 +73,9 @@ def anonymize(
         minimum_count: Learnt groups: rarer values do not decide.
         learn_from: Learn groups from this table, best a public one.
         pseudonym: Replace an identifier by keyed pseudonyms.
+        redact: Free text: e-mails, numbers, dates, names … become [email], [name]; incomplete.
+        shift_dates: Move each person's dates by so many days as a key says; intervals stay.
+        shift_days: Days that dates move at most, either way; usual 182.
         k: At least k rows share every combination of quasi-identifiers.
         l: Every class shows at least l sensitive values (see l_kind).
         l_kind: distinct, entropy, recursive; distinct by default, recursive needs c.
@@ -105,6 +108,7 @@ def anonymize(
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].
         jitter: Random first cuts, so far from the median: 0.1.
+        sparse: Codes that begin so are published as zeros: too few people live there.
         suppress: Quasi-identifiers to hide altogether.
         suppression_limit: Largest share of rows to suppress.
         suppressed: What suppressed rows show: hidden (nothing) or keep-sensitive (their sensitive values);
@@ -175,7 +179,7 @@ def anonymize(
     refuse_keys_inside(policy, output)
     destination.step(Note("stage.reading"))
     opened = open_source(source, reading_of(policy))
-    policy = policy.for_columns(opened.columns)
+    policy = decided(policy, opened)
     prepared = prepare(opened, policy)
     if output is not None:
         refuse_too_large(policy.format, prepared.rows)  # before the work, not after it

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare
+from mahrem.drafts import Draft, Prepared, admission, beside, plain_text, prepare, rewritten
 from mahrem.errors import Infeasible, InvalidInput, in_our_words
 from mahrem.matching import assign, recipe_cells
 from mahrem.partition import Partition, rows_shown, standing_classes
@@ -25,6 +25,7 @@ from mahrem.words import Note, Progress
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
     *("thousands", "date_format", "header", "names", "skip_rows"),
+    "shift_dates",
     *("suppression_limit", "format", "shuffle", "language"),
 )
 
@@ -55,9 +56,9 @@ def apply(
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
         **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
-            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy`` and
-            ``pseudonym`` where the release had them, ``suppression_limit`` (default: any number of rows),
-            ``format``, ``shuffle``, ``language``.
+            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy``,
+            ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit`` (default: any
+            number of rows), ``format``, ``shuffle``, ``language``.
 
     Raises:
         InvalidInput: If the batch has another schema than the recipe.
@@ -77,7 +78,7 @@ def apply(
     refuse_keys_inside(policy, output)
     opened = open_source(batch, reading_of(policy))
     policy = _same_schema(known, opened, policy)
-    raw = plain_text(opened, list(policy.quasi), policy)
+    raw = plain_text(rewritten(opened, policy)[0], list(policy.quasi), policy)
     named = {*policy.quasi, *policy.sensitive}
     declared = {**known.hierarchies, **hierarchies_of(policy)}
     declared = {name: tree for name, tree in declared.items() if name in named}
@@ -126,7 +127,9 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
         policy,
         identifier=tuple(name for name in (*policy.identifier, *bare) if name in present),
         insensitive=tuple(name for name in policy.insensitive if name in present and name not in bare),
+        accept={name: reason for name, reason in policy.accept.items() if name in present},
         kind={name: kind for name, kind in policy.kind.items() if name in present},
+        redact=tuple(name for name in policy.redact if name in present),
         suppress=tuple(name for name in policy.suppress if name in present),
     )
 

@@ -23,6 +23,7 @@ from mahrem.release import (
     OwnClaims,
     Policy,
     check_hashes,
+    decided,
     find_data,
     hierarchies_of,
     is_release,
@@ -159,7 +160,7 @@ def _open(
             hierarchies = dict(read_recipe(folder).hierarchies)
     hierarchies |= hierarchies_of(roles)
     source = open_source(given, reading_of(roles) if claims is None else reading_of_release(roles))
-    roles = roles.for_columns(source.columns)
+    roles = decided(roles, source)
     if not roles.quasi:
         raise InvalidParameter(
             f"quasi=() names no column; say which columns others may know: {spelled('quasi', ['a', 'b'])}"
@@ -203,11 +204,11 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
             f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
             f"{spelled('quasi')}"
         )
-    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject")
+    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
-    for key in COARSENING:  # of sensitive values: an attacker makes those of the original as coarse
-        roles[key] = {name: step for name, step in told.get(key, {}).items() if name in own["sensitive"]}
+    for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
+        roles[key] = {name: said for name, said in told.get(key, {}).items() if name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

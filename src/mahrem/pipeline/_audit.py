@@ -23,6 +23,7 @@ from mahrem.release import (
     Policy,
     check_signature,
     column_of,
+    decided,
     find_data,
     find_doubts,
     hierarchies_of,
@@ -128,7 +129,7 @@ def audit(
         report = _on_spark(asked, threshold, progress)
         return Audit(report={**report, "seconds": round(time.perf_counter() - began, 3)})
     opened = open_source(given, reading_of(policy) if asked.claims is None else reading_of_release(policy))
-    policy = policy.for_columns(opened.columns)
+    policy = decided(policy, opened)
     quasi = list(policy.quasi)
     check.columns_exist([*quasi, *policy.sensitive, *policy.hierarchy], opened.columns)
     step(Note("stage.verifying"))

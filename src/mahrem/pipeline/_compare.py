@@ -18,7 +18,7 @@ from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
 from mahrem.pipeline._kept import Kept
 from mahrem.pipeline._sweep import CUSTOMARY, Case, Sweep, own_options
-from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, decided, policy_from, reading_of
 from mahrem.table import as_polars, open_source
 from mahrem.verify import Verdict, verify
 from mahrem.words import Note, Progress, in_silence
@@ -68,7 +68,7 @@ def compare(
     step(Note("stage.reading"))
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
     opened = open_source(source, reading_of(policy))
-    policy = policy.for_columns(opened.columns)
+    policy = decided(policy, opened)
     prepared = prepare(opened, replace(policy, k=least, method="mondrian"))
     chosen, left_out = sweep.methods_for(prepared.taking_part)
     _refuse_unread_options(policy, chosen)

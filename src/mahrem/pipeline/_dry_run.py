@@ -16,7 +16,7 @@ from mahrem.drafts import draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, either, in_our_words
 from mahrem.pipeline._publish import checked_frame
 from mahrem.pipeline._summary import summarise
-from mahrem.release import GivenPolicy, Policy, policy_from, reading_of
+from mahrem.release import GivenPolicy, Policy, decided, policy_from, reading_of
 from mahrem.table import Source, open_source
 from mahrem.words import Note, Progress, in_silence
 
@@ -97,7 +97,7 @@ def dry_run(
     step(Note("stage.reading"))
     began = time.perf_counter()
     opened = open_source(source, reading_of(policy))
-    policy = policy.for_columns(opened.columns)
+    policy = decided(policy, opened)
     rows = opened.rows
     table = opened.take(opened.columns)
     reading = time.perf_counter() - began

@@ -36,7 +36,7 @@ class HierarchySettings(ReleaseKeywords, total=False):
     groups: Sequence[int] | None
     dates: Sequence[str] | None
     mask: str | None
-    prefix: Sequence[int] | None
+    prefix: Sequence[int] | None  # type: ignore[misc] # here a way, in a release a column and its length
     auto: Hashable | None
     learnt: LearntGroups | None
     sample: int | None

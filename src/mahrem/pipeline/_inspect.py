@@ -47,6 +47,7 @@ _SENSITIVE = """
     cost charge debt religion political party orientation hiv genetic crime offence
     tani hastalik ilac maas gelir borc din krankheit diagnose befund gehalt einkommen kosten schulden
 """
+_OWN = 0.5  # share of values nobody else has from which words are as good as names
 _NAMING = 0.1  # share of different values from which a column that is called a name may be one
 _HINTS: Mapping[Role, frozenset[str]] = {
     Role.IDENTIFIER: frozenset(_IDENTIFIERS.split()),
@@ -226,10 +227,12 @@ def _suggest(
     for role, hints in _HINTS.items():
         if words & hints and (role is not Role.IDENTIFIER or distinct > _NAMING * present):
             return role, Note(f"reason.{role}")
-    return _by_counts(present, distinct, unique)
+    return _by_counts(present, distinct, unique, ranged=measured or kind is Kind.CODE)
 
 
-def _by_counts(present: int, distinct: int, unique: float) -> tuple[Role, Note]:
+def _by_counts(present: int, distinct: int, unique: float, *, ranged: bool) -> tuple[Role, Note]:
+    if present > 20 and unique > _OWN and not ranged:  # cells of words would list every one
+        return Role.IDENTIFIER, Note("reason.own_values")
     if present > 20 and unique > 0.9:
         return Role.QUASI, Note("reason.own_values")
     if present and unique > 0.05:

@@ -7,7 +7,7 @@ import polars as pl
 from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, read_people
-from mahrem.release import Policy, members_in, reading_of
+from mahrem.release import Policy, coarsened_by_row, members_in, reading_of, without_columns
 from mahrem.table import open_source
 from mahrem.types import Mask
 
@@ -22,7 +22,9 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
         raise InvalidInput(f"{what} does not match the release: it has no column={lacking[0]!r}")
     shown = (*published.quasi, *published.sensitive, *published.plain)
     names = [name for name in shown if name in opened.columns]
-    opened, policy = rewritten(opened, policy)  # who knows a value knows the cell it is published in
+    gone = frozenset(coarsened_by_row(policy)) - {*opened.columns}
+    # Who knows a value knows the cell it is published in.
+    opened, policy = rewritten(opened, without_columns(policy, gone))
     return read_people(plain_text(opened, names, policy), published)
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from mahrem.drafts import Draft, original_of
+from mahrem.drafts import Draft, compared_with, original_of
 from mahrem.errors import GuaranteeBroken, Infeasible
 from mahrem.release import BY_RECIPE
 from mahrem.table import FORMATS, Reading, exported_names, open_source, write_table
 from mahrem.table.cells import as_text, restore_cells, write_ranges
 from mahrem.types import Mask, Rows
-from mahrem.verify import Verdict, cells_out_of_bounds, rows_too_fine, verify
+from mahrem.verify import Verdict, cells_out_of_bounds, rows_badly_shifted, rows_too_fine, verify
 
 _UNLIKE = (
     "trajectory-k-anonymity cannot be reached: too few people of the batch show the same in all their "
@@ -62,6 +62,8 @@ def _check(draft: Draft, table: pl.LazyFrame, columns: Sequence[str], order: Row
         subjects, hidden = None if subjects is None else subjects[order], hidden[order]
     _check_rewritten(draft, table, hidden, order)
     _check_bounds(draft, table, hidden)
+    _check_shifted(draft, table, hidden, order)
+    _check_redacted(draft, table)
     verdict = verify(
         table, draft.claims, subjects=subjects, suppressed=hidden, population=prepared.population
     )
@@ -91,7 +93,7 @@ def _check_rewritten(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Row
     prepared, claims = draft.prepared, draft.prepared.rewritten
     if not claims:
         return
-    before = original_of(prepared.source).take(list(claims)).filter(pl.Series(prepared.keep))
+    before = compared_with(prepared.source, list(claims)).filter(pl.Series(prepared.keep))
     published = table.select(list(claims)).collect()
     for name, said in claims.items():
         own = before[name] if order is None else before[name].gather(order)
@@ -99,6 +101,40 @@ def _check_rewritten(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Row
         if wrong:
             raise GuaranteeBroken(
                 f"column={name!r} was not published as coarsely as it should be; please report this"
+            )
+
+
+def _check_shifted(draft: Draft, table: pl.LazyFrame, hidden: Mask, order: Rows | None) -> None:
+    """Compare dates that were moved with what they were: one offset for each person, and not too far."""
+    prepared, policy = draft.prepared, draft.policy
+    names = draft.shifted
+    if not names or policy.subject is None or policy.shift_days is None:
+        return
+    before = original_of(prepared.source).take([*names, policy.subject]).filter(pl.Series(prepared.keep))
+    before = before if order is None else before[order]
+    shown = pl.Series(~hidden)
+    wrong = rows_badly_shifted(
+        before.select(names).filter(shown),
+        table.select(names).collect().filter(shown),
+        before[policy.subject].filter(shown),
+        policy.shift_days,
+    )
+    if wrong:
+        raise GuaranteeBroken(
+            "dates were not moved by one number of days for each person; please report this"
+        )
+
+
+def _check_redacted(draft: Draft, table: pl.LazyFrame) -> None:
+    """Look for what can be recognised in texts that were redacted."""
+    if not draft.policy.redact:
+        return
+    from mahrem.contents import redact_texts
+
+    for texts in table.select(draft.policy.redact).collect():
+        if not redact_texts(texts.cast(pl.String)).equals(texts.cast(pl.String)):
+            raise GuaranteeBroken(
+                f"column={texts.name!r} was redacted and still shows somebody; please report this"
             )
 
 

@@ -211,6 +211,7 @@ def refuse_keys_inside(policy: Policy, output: str | Path | None) -> None:
     if output is None:
         return
     folder = Path(output).resolve()
-    for name, key in policy.pseudonym.items():
+    keys = {f"pseudonym.{name}": key for name, key in policy.pseudonym.items()}
+    for name, key in {**keys, "shift_dates": policy.shift_dates}.items():
         if isinstance(key, str | Path) and folder in Path(key).resolve().parents:
-            raise InvalidParameter(f"pseudonym.{name}: the key file must lie outside the release folder")
+            raise InvalidParameter(f"{name}: the key file must lie outside the release folder")

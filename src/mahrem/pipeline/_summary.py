@@ -159,6 +159,10 @@ def general_caveats(policy: Policy, *, numbers: bool) -> Iterator[Note]:
         yield Note("warning.exact")
     if policy.pseudonym:
         yield Note("warning.pseudonym")
+    for name in policy.redact:
+        yield Note("warning.redacted", {"column": name})
+    if policy.shift_days is not None:
+        yield Note("warning.shifted", {"days": published(policy.shift_days)})
     if policy.k is None:
         yield Note("warning.no_k")
 

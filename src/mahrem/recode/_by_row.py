@@ -16,7 +16,7 @@ from mahrem.types import Floats
 
 
 def nearest_lines(numbers: Floats, domain: Numbers, step: float) -> tuple[Floats, NumberGrid]:
-    """Round to the nearest multiple of ``step``, halves upward; also gives the grid of the multiples. NaN stays.
+    """Round to the nearest multiple of ``step``, halves upward; also gives the grid of them. NaN stays.
 
     Example:
         >>> nearest_lines(np.array([1249.0, 1250.0]), Numbers(1249, 1250, True), 100)[0].tolist()

@@ -22,7 +22,7 @@ class Prefixes:
         most: Show so many characters at most.
 
     Guarantees:
-        - Every code of a class has the beginning its cell shows; no longer beginning would do, up to ``most``.
+        - Every code of a class has the beginning its cell shows; no longer one up to ``most`` would do.
         - A class with one code shows it, if it is no longer than that; one whose codes share nothing shows
           ``*``.
         - A class with missing and present values shows ``*``; one with only missing values shows none.

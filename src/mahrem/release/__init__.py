@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
-    from mahrem.release._gate import Doubt, find_doubts, is_nearly_unique, refuse_giving_away
+    from mahrem.release._gate import Doubt, decided, find_doubts, is_nearly_unique, refuse_giving_away
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._own_claims import OwnClaims, read_own_claims
@@ -89,6 +89,7 @@ __all__ = [
     "check_signature",
     "coarsened_by_row",
     "column_of",
+    "decided",
     "difference",
     "earlier_seconds",
     "find_data",

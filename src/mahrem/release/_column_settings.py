@@ -32,6 +32,9 @@ _HEARD: Mapping[str, frozenset[Role]] = {
     "hierarchy": _JUDGED,
     "suppress": _CLASSED,
     "weights": _CLASSED,
+    "redact": frozenset({Role.SENSITIVE, Role.INSENSITIVE}),
+    "sparse": _PUBLISHED,
+    "accept": _PUBLISHED,
     **dict.fromkeys(COARSENING, _PUBLISHED),
     **dict.fromkeys(BOUNDING, _CLASSED),
 }
@@ -55,9 +58,7 @@ def refuse_unheard(policy: Policy, columns: Sequence[str], roles: Mapping[str, R
             if role in heard or (setting == "kind" and role is Role.INSENSITIVE and coarsened(policy, name)):
                 continue
             if role is None or role is Role.IDENTIFIER:
-                raise InvalidParameter(
-                    f"{setting}.{name} would do nothing: column={name!r} is not published; leave one of them out"
-                )
+                raise InvalidParameter(f"{setting}.{name} would do nothing: column={name!r} is not published")
             about = " and ".join(sorted(f"{one} columns" for one in heard))
             raise InvalidParameter(
                 f"{setting}.{name} would do nothing: it is about {about}, and column={name!r} is {role}"
@@ -80,7 +81,7 @@ def coarsened_by_row(policy: Policy) -> dict[str, dict[str, Any]]:
 
 def without_columns(policy: Policy, names: frozenset[str]) -> Policy:
     """Take out what is said of columns about how coarse they are."""
-    changed = {
+    changed: dict[str, Any] = {
         setting: {name: value for name, value in getattr(policy, setting).items() if name not in names}
         for setting in (*COARSENING, *BOUNDING)
         if names & set(getattr(policy, setting))
@@ -121,8 +122,8 @@ def _check_lines(policy: Policy, name: str) -> None:
         for end in ("top", "bottom"):
             if Decimal(str(getattr(policy, end).get(name, 0))) % Decimal(str(step)):
                 raise InvalidParameter(
-                    f"{end}.{name}={getattr(policy, end)[name]:g} must be a multiple of {setting}.{name}={step:g}: "
-                    f"the last cell would be narrower than the others"
+                    f"{end}.{name}={getattr(policy, end)[name]:g} must be a multiple of "
+                    f"{setting}.{name}={step:g}: the last cell would be narrower than the others"
                 )
     most = policy.at_most.get(name)
     for setting in ("at_least", "grid"):
@@ -144,6 +145,15 @@ def _refuse_contradictions(policy: Policy) -> None:
                 raise InvalidParameter(
                     f"{setting}.{name} would do nothing: suppress hides column={name!r} altogether"
                 )
+    for name in policy.redact:
+        said = [
+            *coarsened(policy, name),
+            *(key for key in ("order", "hierarchy") if name in getattr(policy, key)),
+        ]
+        if said:
+            raise InvalidParameter(
+                f"redact.{name} is about text and {said[0]}.{name} is not: say one of them"
+            )
     for name in policy.order:
         kind = policy.kind.get(name)
         if name in policy.hierarchy or (kind is not None and str(kind) != "ordinal"):

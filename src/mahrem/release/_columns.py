@@ -49,21 +49,12 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         rest=policy.rest,
     )
     refuse_unheard(policy, columns, roles)
-    check.columns_exist([*policy.accept, *(name for name in policy.date_format if name != EVERY)], columns)
-    _refuse_accepting_nothing(policy, roles)
+    check.columns_exist([name for name in policy.date_format if name != EVERY], columns)
     return tuple(
         name
         for name, role in roles.items()
         if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
     )
-
-
-def _refuse_accepting_nothing(policy: Policy, roles: Mapping[str, Role | None]) -> None:
-    for name in policy.accept:
-        if roles[name] in (None, Role.IDENTIFIER) or name in policy.pseudonym:
-            raise InvalidParameter(
-                f"accept.{name} is about columns that are published as they are; this one is not"
-            )
 
 
 def column_of(

@@ -10,7 +10,7 @@ import polars as pl
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
 from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release._policy import Policy
-from mahrem.table import Kind
+from mahrem.table import Kind, Source, read_kind
 from mahrem.words import Note
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
@@ -18,6 +18,9 @@ _ENOUGH = 30  # rows from which on it means something that values are not shared
 _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
+_WRITTEN = frozenset({"text", "record"})  # what is left of a text is a text, and hardly one is there twice
+_LISTED = frozenset({"coordinates"})  # no ranges are made of them: cells would list each
+_DATES = frozenset({"birth-date", "date"})
 _SHOWN = 5  # columns that a refusal names one by one
 
 
@@ -69,7 +72,14 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
             known.add(doubt.column)
             doubts.append(doubt)
     asked = () if sampled else plain
-    rare = (name for name in asked if name not in known and name not in policy.sensitive)
+    rare = (
+        name
+        for name in asked
+        if name not in known
+        and name not in policy.sensitive
+        and name not in policy.redact
+        and not _was_moved(frame[name], policy)
+    )
     doubts += [Doubt(name, Note("gate.rare")) for name in rare if is_nearly_unique(frame[name], policy.k)]
     order = {name: place for place, name in enumerate(frame.columns)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
@@ -102,14 +112,20 @@ def _lists_values(column: pl.Series, policy: Policy) -> bool:
     return policy.kind.get(name) in (None, Kind.CATEGORICAL) and column.dtype == pl.String
 
 
+def _was_moved(column: pl.Series, policy: Policy) -> bool:
+    """Tell whether a column has dates on other days, which nobody knows of anybody."""
+    return policy.shift_days is not None and read_kind(column)[0] is Kind.DATE
+
+
 def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
     for finding in contents.of(name):
+        if policy.shift_days is not None and finding.kind in _DATES:
+            continue
+        if name in policy.redact and finding.kind in _WRITTEN:
+            continue
         role = CONTENTS[finding.kind].role
-        gives = role == "identifier" or (
-            role == "quasi"
-            and name not in policy.quasi
-            and (name not in policy.sensitive or finding.kind in _PLACED)
-        )
+        known = _LISTED if name in policy.quasi else _PLACED if name in policy.sensitive else None
+        gives = role == "identifier" or (role == "quasi" and (known is None or finding.kind in known))
         if gives:
             yield Doubt(name, Note("gate.holds", {"kind": Note(CONTENTS[finding.kind].words_code)}))
             return  # one reason is enough to stop
@@ -152,4 +168,12 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
         f"({spelled('quasi', columns[:1])}), or say why they may stay "
         f"({spelled('accept', {columns[0]: 'REASON'})})",
         why,
+    )
+
+
+def decided(policy: Policy, source: Source) -> Policy:
+    """Decide about columns that a policy only describes, by what they hold and what they are called."""
+    return policy.for_columns(
+        source.columns,
+        lambda: look_into(source.take(list(source.columns)), depth="all", region=policy.region),
     )

@@ -29,6 +29,9 @@ class ReleaseKeywords(TypedDict, total=False):
     minimum_count: int | None
     learn_from: Any
     pseudonym: Mapping[Any, Any]
+    redact: Hashable | Sequence[Hashable]
+    shift_dates: Any
+    shift_days: int | None
     k: int | None
     l: float | None  # noqa: E741 - the literature's name
     l_kind: str | None
@@ -58,6 +61,7 @@ class ReleaseKeywords(TypedDict, total=False):
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]
     jitter: float | None
+    sparse: Mapping[Any, str | Sequence[str]]
     suppress: Hashable | Sequence[Hashable]
     suppression_limit: float | None
     suppressed: str

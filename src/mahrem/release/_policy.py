@@ -27,8 +27,10 @@ from mahrem.table.columns import is_role_word, role_from_word
 from mahrem.words import LANGUAGES
 
 if TYPE_CHECKING:
+    from mahrem.contents import Contents
     from mahrem.models import PrivacyModel, Promise
 
+HALF_A_YEAR = 182  # days
 AUTOMATIC = "auto"  # a method is chosen by evidence
 
 # Private files a release was made with; its policy names their columns only.
@@ -108,6 +110,21 @@ class Policy:
         on_spark=False,
         example={"id": "key"},
     )
+    redact: tuple[str, ...] = _cells(
+        (), read=columns, metavar="A,B", on_spark=False, example=["note"]
+    )  # free text: what tells who somebody is is replaced by its kind
+    shift_dates: Any = _role(
+        read=readers.key_file,
+        metavar="KEYFILE",
+        private=True,
+        secret=True,
+        on_page=False,
+        on_spark=False,
+        example="key",
+    )  # every person's dates are moved by so many days as the key says
+    shift_days: int | None = _role(
+        read=whole.within(1, 3650), metavar="N", on_page=False, on_spark=False, example=182
+    )  # not said: half a year
     k: int | None = same_setting(K)
     models: Mapping[str, object] = field(default_factory=dict)  # figures of sensitive columns
     delta_presence: tuple[float, float] | None = same_setting(DELTA_PRESENCE)
@@ -156,6 +173,9 @@ class Policy:
     jitter: float | None = _method(
         read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
     )  # how far from the median random first cuts may lie, as a share of the rows
+    sparse: Mapping[str, tuple[str, ...]] = _cells(
+        dict, read=readers.orders, metavar="COL=A,B", on_spark=False, example={"zip": ["036", "059"]}
+    )  # beginnings of codes that too few people live under: such codes are published as zeros
     suppress: tuple[str, ...] = _cells((), read=columns, metavar="A,B", example=["sex"])
     suppression_limit: float | None = _cells(
         read=number.within(0, 1), metavar="0..1", example=0.05
@@ -220,12 +240,14 @@ class Policy:
 
     def __post_init__(self) -> None:
         check_settings(self, but="method")  # a recipe is applied under a name of its own
+        if self.shift_dates is not None and self.shift_days is None:
+            object.__setattr__(self, "shift_days", HALF_A_YEAR)  # public: a release says how far dates moved
         if self.fraction == 0:
             raise InvalidParameter("fraction=0 must be above 0: somebody is in the table")
         self._check_defences()
         for name, weight in self.weights.items():
             check.at_least(0, **{f"weights.{name}": weight})
-        if self.models and not self.sensitive:
+        if self.models and not self.sensitive and not self.look_for:  # else a table decides
             figure = next(iter(self.models))
             raise InvalidParameter(
                 f"{figure}={self.models[figure]!r} speaks of a sensitive column; "
@@ -303,15 +325,19 @@ class Policy:
                 f"it does not go with {spelled('minimality_safe', True)}"
             )
 
-    def for_columns(self, columns: Sequence[str]) -> Policy:
+    def for_columns(self, columns: Sequence[str], look: Callable[[], Contents]) -> Policy:
         """Decide about columns that were only described; what was said by name wins.
 
         A name that differs from one column's only in blanks at its ends means that column.
+
+        Args:
+            columns: The columns there are.
+            look: Says what they hold; asked only where something was described.
         """
         named = self._as_in(columns)
         if not named.look_for:
             return named
-        return replace(Policy.of(found_columns(named, columns), over=named), look_for=())
+        return replace(Policy.of(found_columns(named, columns, look()), over=named), look_for=())
 
     def _as_in(self, columns: Sequence[str]) -> Policy:
         """Name columns as a table does."""

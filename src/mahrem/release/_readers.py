@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mahrem import check
+from mahrem.contents import CONTENTS
 from mahrem.errors import InvalidParameter
 from mahrem.files import check_key
 from mahrem.models import model_settings, parse_sensitive
@@ -89,6 +90,9 @@ def _widths(name: str, value: object) -> tuple[float, ...]:
         raise InvalidParameter(f"{name} must be numbers: 5,10,20,50") from None
 
 
+DESCRIBED = ("kind", "grid", "top", "bottom", "at_least", "sparse")  # what a description may say of columns
+
+
 def _reason(name: str, value: object) -> str:
     reason: str = text(name, value)
     if not reason.strip():
@@ -107,14 +111,17 @@ def _descriptions(name: str, value: object) -> tuple[dict[str, Any], ...]:
     """Read what a policy says of columns it does not know by name."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise wrong_type(name, value, "a list of tables, as in [[look_for]]")
-    known = ("names", "role", "kind", "grid", "top", "bottom")
+    known = ("names", "contents", "role", *DESCRIBED)
     entries = []
     for given in value:
         entry = by_name(anything)(name, given)
         check.unknown_keys(entry, known, where=name)
-        if "names" not in entry or "role" not in entry:
-            raise InvalidParameter(f"{name} needs names and a role in every entry")
-        entries.append({**entry, "names": texts(f"{name}.names", entry["names"])})
+        if "role" not in entry or not {"names", "contents"} & {*entry}:
+            raise InvalidParameter(f"{name} needs names or contents, and a role, in every entry")
+        named = {key: texts(f"{name}.{key}", entry.get(key, ())) for key in ("names", "contents")}
+        for kind in named["contents"]:
+            check.one_of(tuple(CONTENTS), **{f"{name}.contents": kind})
+        entries.append({**entry, **named})
     return tuple(entries)
 
 
@@ -166,7 +173,8 @@ country = Reader(read=_country, takes="str")
 kinds = by_column(Reader(read=_kind, takes="str"))
 orders = by_column(Reader(read=_order, takes="str | Sequence[str]"))
 hierarchies = by_column(Reader(read=_hierarchy, takes="Any"))
-key_files = by_column(Reader(read=_key, takes="Any"))
+key_file = Reader(read=_key, takes="Any")
+key_files = by_column(key_file)
 grid_steps = by_column(Reader(read=_step, takes="float | str"), types=values)
 options = by_name(anything, types=values)
 widths = Reader(read=_widths, takes="str | float | Sequence[float]")

@@ -8,12 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mahrem.release._readers import DESCRIBED
+from mahrem.table import Role
 from mahrem.table.columns import role_from_word
 
 if TYPE_CHECKING:
+    from mahrem.contents import Contents
     from mahrem.release._policy import Policy
 
-READY_POLICIES = ("minimum-cell-11", "hipaa-safe-harbor", "ema-0.09", "kvkk")
+READY_POLICIES = ("minimum-cell-11", "hipaa-safe-harbor", "ema-0.09", "kvkk", "gdpr")
 
 
 def ready_policy(name: str | Path) -> str | None:
@@ -36,27 +39,26 @@ def about_policy(name: str) -> str:
     return policy_text(name).partition("\n")[0].lstrip("# ")
 
 
-def found_columns(policy: Policy, columns: Sequence[str]) -> dict[str, Any]:
+def found_columns(policy: Policy, columns: Sequence[str], contents: Contents) -> dict[str, Any]:
     """Turn ``look_for`` into settings by name, for the columns a table has.
 
-    Names are compared without case, blanks and signs: ``Birth Date`` is ``birth_date``. A column that was
-    given a role by name keeps it, and its own kind, grid and ends.
+    What cells hold decides before what a column is called, and what names a person before all else. Names are
+    compared without case, blanks and signs: ``Birth Date`` is ``birth_date``. A column that was given a role
+    by name keeps it, and its own kind, grid and ends.
     """
     roles: dict[str, list[str]] = {}
-    named: dict[str, dict[str, Any]] = {"kind": {}, "grid": {}, "top": {}, "bottom": {}}
+    named: dict[str, dict[str, Any]] = {key: {} for key in DESCRIBED}
     declared = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
-    for entry in policy.look_for:
-        wanted = {_bare(name) for name in entry["names"]}
+    for column in columns:
+        entry = _description(policy, column, contents)
+        if entry is None:
+            continue
         role = role_from_word(str(entry["role"])).value
-        for column in columns:
-            if _bare(column) not in wanted:
-                continue
-            if column not in declared and column != policy.subject:
-                roles.setdefault(role, []).append(column)
-                declared.add(column)
-            for key, found in named.items():
-                if key in entry and column not in getattr(policy, key) and column not in policy.hierarchy:
-                    found[column] = entry[key]
+        if column not in declared and column != policy.subject:
+            roles.setdefault(role, []).append(column)
+        for key, found in named.items():
+            if key in entry and column not in getattr(policy, key) and column not in policy.hierarchy:
+                found[column] = entry[key]
     settings: dict[str, Any] = {
         key: {**getattr(policy, key), **found} for key, found in named.items() if found
     }
@@ -70,6 +72,17 @@ def found_columns(policy: Policy, columns: Sequence[str]) -> dict[str, Any]:
             gone = {*policy.identifier, *roles.get("identifier", ())}
             settings[key] = {name: value for name, value in settings[key].items() if name not in gone}
     return settings
+
+
+def _description(policy: Policy, column: str, contents: Contents) -> Mapping[str, Any] | None:
+    """Give the entry that fits a column best."""
+    held = {finding.kind for finding in contents.of(column)}
+    by_content = [entry for entry in policy.look_for if held & {*entry["contents"]}]
+    naming = [entry for entry in by_content if role_from_word(str(entry["role"])) is Role.IDENTIFIER]
+    called = [entry for entry in policy.look_for if _bare(column) in {_bare(name) for name in entry["names"]}]
+    if called and by_content and not naming:  # both say the same, and the name says it finer
+        return called[0]
+    return next(iter([*naming, *by_content, *called]), None)
 
 
 def _bare(name: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
+from mahrem.contents import look_into
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS
 from mahrem.recode import Recoding
@@ -41,15 +42,13 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     """Read what the policy names and find out kinds, domains and values."""
     opened = open_on_spark(engine.session, source, policy)
     names = tuple(opened.frame.columns)
-    policy = policy.for_columns(names)
+    some = pl.DataFrame(pl.from_arrow(opened.frame.limit(_LOOKED_AT).toArrow()))
+    policy = policy.for_columns(names, lambda: look_into(some, region=policy.region))
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]
-    some = opened.frame.select(*(column(name) for name in published)).limit(_LOOKED_AT).toArrow()
-    frame = pl.DataFrame(pl.from_arrow(some))
-    refuse_giving_away(
-        frame, policy, named=(*policy.quasi, *policy.sensitive, *policy.insensitive), sampled=True
-    )
+    declared = (*policy.quasi, *policy.sensitive, *policy.insensitive)
+    refuse_giving_away(some.select(published), policy, named=declared, sampled=True)
     rows = rows_taking_part(opened.frame, policy, published)
     encoded = encode_on_spark(rows.part, policy, promises)
     carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)

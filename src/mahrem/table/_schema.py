@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from mahrem.table.hierarchies import Hierarchy
 
 
-EVERY = "*"  # stands for all columns; none is called that
+EVERY = "*"  # stands for all columns where a setting is by column: none is called that
 
 
 class Role(StrEnum):

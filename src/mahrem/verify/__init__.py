@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.verify._cell_bounds import CellBounds, cells_out_of_bounds
     from mahrem.verify._classes import SUPPRESSED, people_per_class, published_classes
     from mahrem.verify._coarse import Coarseness, rows_too_fine
+    from mahrem.verify._shifted import rows_badly_shifted
     from mahrem.verify._synthetic import SchemaVerdict, verify_schema
     from mahrem.verify._trajectories import trajectories
     from mahrem.verify._verify import Claims, Verdict, verify
@@ -31,6 +32,7 @@ __all__ = [
     "cells_out_of_bounds",
     "people_per_class",
     "published_classes",
+    "rows_badly_shifted",
     "rows_too_fine",
     "trajectories",
     "verify",

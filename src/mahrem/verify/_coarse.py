@@ -1,7 +1,7 @@
 """Check columns that were made coarser row by row, against what they were before.
 
-Nothing here knows how a cell was made: it is read back as text, and both questions are asked of it. Does it hold
-the value that stood there, and is it as coarse as was said?
+Nothing here knows how a cell was made: it is read back as text, and both questions are asked of it. Does it
+hold the value that stood there, and is it as coarse as was said?
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def rows_too_fine(
         decimal: The sign before a number's fraction in text, where it is not a point.
 
     Guarantees:
-        - 0 only if a value is missing exactly where it was, every other lies in its cell, and every cell is as
-          wide as was said.
+        - 0 only if a value is missing exactly where it was, every other lies in its cell, and every cell is
+          as wide as was said.
 
     Example:
         >>> ages = pl.Series([23, 91])

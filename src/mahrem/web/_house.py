@@ -77,12 +77,16 @@ class House:
             self.store.keep(project, file, "source.csv")
         roles: dict[str, RoleName] = {"patient_id": "identifier", "name": "identifier"}
         roles |= dict.fromkeys(PATIENT_POLICY["quasi"], "quasi")
-        roles |= dict.fromkeys(PATIENT_POLICY["insensitive"], "insensitive")
+        roles |= dict.fromkeys(PATIENT_POLICY.get("insensitive", ()), "insensitive")
         chosen = {name: ColumnChoice(role=role) for name, role in roles.items()}
         for name, promises in PATIENT_POLICY["sensitive"].items():
             chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises))
         columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
-        self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
+        self.store.update(
+            project,
+            choices=columns,
+            promises=Promises(**{key: PATIENT_POLICY[key] for key in ("k", "grid", "top")}),
+        )
         return self.open_source(
             project, SourceFacts(kind="demo", label="fictional patients", file="source.csv")
         )
