@@ -10,7 +10,7 @@ import polars as pl
 _FIRST = (
     "James Mary John Patricia Robert Jennifer Michael Linda Ahmet Ayşe Mehmet Fatma Hans Petra Klaus Ursula"
 )
-_LAST = "Smith Johnson Williams Brown Jones Yılmaz Kaya Demir Müller Schmidt Schneider Fischer"
+_LAST = "Smith Johnson Williams Brown Jones Şahin Kaya Demir Müller Schmidt Schneider Fischer"
 _TEXT = (
     "patient reports pain after the fall and was seen by a doctor with severe cough since last week "
     "no fever asked to return for control next month"

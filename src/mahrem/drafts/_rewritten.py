@@ -174,7 +174,7 @@ def original_of(source: Source) -> Source:
 
 
 def compared_with(source: Source, names: Sequence[str]) -> pl.DataFrame:
-    """Give what cells that were made by row must hold: values as they came, or by which they were replaced."""
+    """Give what cells made by row must hold: values as they came, or by which they were replaced."""
     if not isinstance(source, RewrittenSource):
         return source.take(names)
     replaced = [source.before[name] for name in names if name in source.before]
