@@ -162,9 +162,9 @@ def _refuse_contradictions(policy: Policy) -> None:
                 f"order.{name} would do nothing beside {other}.{name}; leave one of them out"
             )
     for name in policy.hierarchy:
-        said = coarsened(policy, name)
-        if said:
+        coarser = coarsened(policy, name)
+        if coarser:
             raise InvalidParameter(
-                f"{next(iter(said))}.{name} would do nothing: column={name!r} shows levels of its hierarchy; "
+                f"{next(iter(coarser))}.{name} would do nothing: column={name!r} shows levels of trees; "
                 f"say it there, or leave {spelled('hierarchy', {name: 'FILE'})} out"
             )
