@@ -96,7 +96,7 @@ def test_the_layers_name_every_room() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "most"), [(("--version",), 40), (("--help",), 75), (("demo", "-o", "demo"), 170)]
+    ("verb", "most"), [(("--version",), 40), (("--help",), 82), (("demo", "-o", "demo"), 205)]
 )
 def test_a_verb_loads_only_what_it_uses(tmp_path: Path, verb: tuple[str, ...], most: int) -> None:
     probe = """

@@ -193,3 +193,18 @@ def test_a_job_that_fails_while_it_writes_leaves_nothing_behind(spark_session: A
         mh.anonymize("", **ASKED, engine="spark", table="failing_people", output=tmp_path / "out")
     assert "Jane" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("spark_session")
+def test_a_file_without_a_header_and_dates_that_nobody_read_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    rows = [f"{20 + row % 30},{1 + row % 12}/{13 + row % 9}/2001" for row in range(40)]
+    path.write_text("\n".join(rows) + "\n")
+    with pytest.raises(InvalidInput, match="looks like data") as caught:
+        mh.anonymize(path, engine="spark", **ASKED)
+    assert "2001" not in str(caught.value)
+    path.write_text("\n".join(["age,born", *rows]) + "\n")
+    with pytest.raises(InvalidInput, match="look like dates"):
+        mh.anonymize(path, engine="spark", quasi=["age", "born"], k=4)
+    with pytest.raises(InvalidParameter, match="date_format is not for engine='spark'"):
+        mh.anonymize(path, engine="spark", quasi=["age", "born"], k=4, date_format="%m/%d/%Y")

@@ -162,6 +162,31 @@ def test_the_page_says_what_is_wrong_with_a_file_and_reads_it_once_it_knows_how(
     assert [column["name"] for column in columns] == ["yaş", "şehir"]
 
 
+def test_the_page_shows_no_cell_of_a_file_without_a_header_and_takes_names(server: Server) -> None:
+    content = PEOPLE.partition(b"\n")[2]
+    status, error, project = send(server, content)
+    assert (status, error["code"]) == (202, "invalid_input")
+    page = server.client.get(f"/projects/{project}/columns").text
+    assert "looks like data" in page
+    assert "flu" not in page
+    assert 'name="names"' in page
+    form = {"header": "false", "names": 'age,"sex, at birth",illness', "skip_rows": "", "thousands": " "}
+    answer = server.client.post(f"/projects/{project}/reading", data=form, follow_redirects=False)
+    assert answer.status_code in {200, 303}, answer.text
+    said = server.client.get(f"/api/v1/projects/{project}").json()["reading"]
+    assert (said["header"], said["names"], said["thousands"]) == (
+        False,
+        ["age", "sex, at birth", "illness"],
+        " ",
+    )
+    again = {"header": False, "names": ["age", "sex", "illness"]}
+    answer = server.client.put(f"/api/v1/projects/{project}/reading", json=again)
+    assert server.wait(answer.json()["job"]["id"])["state"] == "done"
+    profile = server.client.get(f"/api/v1/projects/{project}").json()["profile"]
+    assert [column["name"] for column in profile["columns"]] == ["age", "sex", "illness"]
+    assert profile["rows"] == 300
+
+
 def test_a_file_of_three_gigabytes_is_refused_before_it_arrives(server: Server) -> None:
     project = server.client.post("/api/v1/projects", json={}).json()["id"]
     host, port = server.home.removeprefix("http://").split(":")
