@@ -65,7 +65,7 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
     if not plain and not listed:
         return ()
     contents = look_into(frame, depth="all", closely=[*plain, *listed], region=policy.region)
-    doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(name, contents, policy)]
+    doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(frame[name], contents, policy)]
     known = {doubt.column for doubt in doubts}
     for doubt in (*_by_relation(contents, policy, plain), *_by_people(contents, policy, plain)):
         if doubt.column not in known:
@@ -112,13 +112,21 @@ def _lists_values(column: pl.Series, policy: Policy) -> bool:
     return policy.kind.get(name) in (None, Kind.CATEGORICAL) and column.dtype == pl.String
 
 
+def _is_ranged(column: pl.Series) -> bool:
+    """Tell whether cells of a quasi-identifier are ranges, whatever came as text."""
+    return read_kind(column)[0] in (Kind.NUMERIC, Kind.DATE)
+
+
 def _was_moved(column: pl.Series, policy: Policy) -> bool:
     """Tell whether a column has dates on other days, which nobody knows of anybody."""
     return policy.shift_days is not None and read_kind(column)[0] is Kind.DATE
 
 
-def _by_content(name: str, contents: Contents, policy: Policy) -> Iterator[Doubt]:
+def _by_content(column: pl.Series, contents: Contents, policy: Policy) -> Iterator[Doubt]:
+    name = column.name
     for finding in contents.of(name):
+        if finding.kind == "record" and name in policy.quasi and _is_ranged(column):
+            continue  # a measure that nobody shares is what ranges are for
         if policy.shift_days is not None and finding.kind in _DATES:
             continue
         if name in policy.redact and finding.kind in _WRITTEN:
