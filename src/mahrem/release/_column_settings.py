@@ -165,6 +165,6 @@ def _refuse_contradictions(policy: Policy) -> None:
         coarser = coarsened(policy, name)
         if coarser:
             raise InvalidParameter(
-                f"{next(iter(coarser))}.{name} would do nothing: column={name!r} shows levels of a hierarchy; "
+                f"{next(iter(coarser))}.{name} would do nothing: column={name!r} shows its hierarchy; "
                 f"say it there, or leave {spelled('hierarchy', {name: 'FILE'})} out"
             )
