@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.table import Kind, Reading, open_source
+from mahrem.table import EVERY, Kind, Reading, open_source
 from mahrem.table.cells import dates_of_format, is_date_format, number_signs, plain_numbers, usual_dates
 from mahrem.table.columns import infer_kind, refuse_lookalikes
-from mahrem.table.reading import EVERY, Spelling
+from mahrem.table.reading import Spelling
 
 GROUPS = {
     "german": (".", ","),

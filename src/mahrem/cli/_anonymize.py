@@ -72,6 +72,8 @@ def anonymize(
     to_table = settings.pop("to_table", "anonymised")
     if "to" in settings:
         settings["to"] = settings["to"], to_table
+    if policy is not None and not json and not quiet:
+        _print_decisions(source, policy, settings)
     with stages(quiet=quiet) as progress:
         release = verb(source, policy=policy, progress=progress, **settings)
     if hierarchies is not None:
@@ -82,6 +84,17 @@ def anonymize(
         print_report(release.report, verbose=verbose)
         page = f"\nreport:  {output / 'report.html'}" if settings.get("html", True) else ""
         typer.echo(f"\nrelease: {output}{page}")
+
+
+def _print_decisions(source: str, policy: str, settings: Mapping[str, Any]) -> None:
+    """Say what a policy that only describes columns will do with each, before it does it."""
+    from mahrem.pipeline import column_decisions
+
+    about = {name: value for name, value in settings.items() if name in release_settings()}
+    decisions = column_decisions(source, policy=policy, **about)
+    if decisions:
+        print_table(("column", "what becomes of it", "because"), decisions)
+        typer.echo("")
 
 
 def _keep(trees: Mapping[str, Hierarchy], folder: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mahrem.pipeline._comparison import Comparison
     from mahrem.pipeline._dry_run import DryRun, dry_run
     from mahrem.pipeline._hierarchy import check_hierarchy, make_hierarchy
-    from mahrem.pipeline._inspect import Inspection, inspect
+    from mahrem.pipeline._inspect import Inspection, column_decisions, inspect
     from mahrem.pipeline._on_spark import ClusterRelease, explain
     from mahrem.pipeline._query import query
     from mahrem.pipeline._release import LocalRelease, Release
@@ -53,6 +53,7 @@ __all__ = [
     "attack_synthetic",
     "audit",
     "check_hierarchy",
+    "column_decisions",
     "compare",
     "dry_run",
     "explain",

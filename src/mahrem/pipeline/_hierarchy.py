@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -12,7 +13,7 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, in_our_words, spelled
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
-from mahrem.table import Hierarchy, Kind, LearntGroups, hold, open_source, read_kind
+from mahrem.table import Hierarchy, Kind, LearntGroups, Reading, hold, open_source, read_kind
 from mahrem.table.columns import plain_hierarchy
 from mahrem.table.hierarchies import (
     HierarchyFacts,
@@ -90,7 +91,7 @@ def make_hierarchy(
             f"learn_from, sample and the settings of learning need a target: {spelled('auto', 'TARGET')}"
         )
     source = hold(source)
-    opened = open_source(source, reading_of(policy))
+    opened = open_source(source, _reading(policy))
     name = check.column_name(column=column)
     check.columns_exist([name], opened.columns)
     values = opened.take([name])[name]
@@ -131,10 +132,15 @@ def check_hierarchy(
         return hierarchy_facts(tree)
     if source is None or column is None:
         raise InvalidParameter("data and column belong together: say both or none")
-    opened = open_source(source, reading_of(policy_from(policy, settings)))
+    opened = open_source(source, _reading(policy_from(policy, settings)))
     name = check.column_name(column=column)
     check.columns_exist([name], opened.columns)
     return hierarchy_facts(tree, opened.take([name])[name])
+
+
+def _reading(policy: Policy) -> Reading:
+    """Give how a table is read whose values a hierarchy lists: as they are written."""
+    return replace(reading_of(policy), spelling=None)
 
 
 def _build(values: pl.Series, ways: Mapping[str, Any], policy: Policy) -> Hierarchy:
@@ -179,7 +185,7 @@ def _learn(
         raise InvalidParameter(
             f"auto={target!r} is a quasi-identifier; a target that is generalised too foretells nothing"
         )
-    teacher = open_source(source if learn_from is None else learn_from, reading_of(policy))
+    teacher = open_source(source if learn_from is None else learn_from, _reading(policy))
     check.columns_exist([name, target], teacher.columns)
     lessons = teacher.take([name, target])
     if sample is not None:

@@ -13,16 +13,19 @@ import polars as pl
 from mahrem.contents import CONTENTS, ContentFinding, Contents, look_into
 from mahrem.errors import in_our_words
 from mahrem.release import (
+    BOUNDING,
+    COARSENING,
     Doubt,
     GivenPolicy,
     Policy,
     find_doubts,
+    is_called_so,
     is_nearly_unique,
     policy_from,
     reading_of,
     written_policy,
 )
-from mahrem.table import Kind, Role, open_source
+from mahrem.table import Kind, Role, is_spark_frame, open_source
 from mahrem.table.columns import infer_kind
 from mahrem.words import Note
 
@@ -240,3 +243,44 @@ def _by_counts(present: int, distinct: int, unique: float, *, ranged: bool) -> t
     if distinct <= 1:
         return Role.INSENSITIVE, Note("reason.one_value")
     return Role.INSENSITIVE, Note("reason.nothing")
+
+
+@in_our_words
+def column_decisions(
+    source: object, *, policy: GivenPolicy = None, **settings: Unpack[ReleaseKeywords]
+) -> list[tuple[str, Note, str]]:
+    """Say what a policy that only describes columns does with each: its name, what becomes of it, and why.
+
+    Nothing where the policy names all columns itself, and where a cluster reads the table.
+    """
+    given = policy_from(policy, settings)
+    if not given.look_for or given.engine == "spark" or is_spark_frame(source):
+        return []
+    opened = open_source(source, reading_of(given))
+    contents = look_into(opened.take(list(opened.columns)), depth="all", region=given.region)
+    done = given.for_columns(opened.columns, lambda: contents)
+    return [(name, _becomes(done, name), _because(given, name, contents)) for name in opened.columns]
+
+
+def _becomes(policy: Policy, name: str) -> Note:
+    if name in policy.pseudonym:
+        return Note("decision.pseudonym")
+    if name in policy.quasi:
+        known = (*COARSENING, *BOUNDING)
+        said = [f"{key} {getattr(policy, key)[name]}" for key in known if name in getattr(policy, key)]
+        return Note("decision.limited", {"how": ", ".join(said)}) if said else Note("decision.quasi")
+    if name in policy.sensitive:
+        return Note("decision.sensitive")
+    stays = name in policy.insensitive or (name not in policy.identifier and policy.rest == "insensitive")
+    return Note("decision.insensitive" if stays and name != policy.subject else "decision.dropped")
+
+
+def _because(policy: Policy, name: str, contents: Contents) -> str:
+    named = {*policy.quasi, *policy.sensitive, *policy.identifier, *policy.insensitive, *policy.pseudonym}
+    if name in named:
+        return Note("decision.declared")
+    found = contents.of(name)
+    if found:
+        held = Note(CONTENTS[found[0].kind].words_code)
+        return Note("reason.content", {"kind": held, "share": round(found[0].share, 2)})
+    return Note("decision.called" if is_called_so(policy, name) else "decision.unknown")

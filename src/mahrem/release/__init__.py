@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         release_settings,
     )
     from mahrem.release._population import members_in, others_of, population_of
-    from mahrem.release._ready import READY_POLICIES, about_policy, policy_text
+    from mahrem.release._ready import READY_POLICIES, about_policy, is_called_so, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
     from mahrem.release._record import earlier_seconds, record_run, refuse_short_key, state_folder
     from mahrem.release._releases import RememberedRelease, difference, mark_release, remembered_releases
@@ -97,6 +97,7 @@ __all__ = [
     "hierarchies_of",
     "hierarchy_of",
     "in_parallel",
+    "is_called_so",
     "is_nearly_unique",
     "is_release",
     "is_signed",

@@ -79,10 +79,19 @@ def _description(policy: Policy, column: str, contents: Contents) -> Mapping[str
     held = {finding.kind for finding in contents.of(column)}
     by_content = [entry for entry in policy.look_for if held & {*entry["contents"]}]
     naming = [entry for entry in by_content if role_from_word(str(entry["role"])) is Role.IDENTIFIER]
-    called = [entry for entry in policy.look_for if _bare(column) in {_bare(name) for name in entry["names"]}]
+    called = [entry for entry in policy.look_for if _calls(entry, column)]
     if called and by_content and not naming:  # both say the same, and the name says it finer
         return called[0]
     return next(iter([*naming, *by_content, *called]), None)
+
+
+def is_called_so(policy: Policy, column: str) -> bool:
+    """Tell whether a policy knows a column by its name."""
+    return any(_calls(entry, column) for entry in policy.look_for)
+
+
+def _calls(entry: Mapping[str, Any], column: str) -> bool:
+    return _bare(column) in {_bare(name) for name in entry["names"]}
 
 
 def _bare(name: str) -> str:

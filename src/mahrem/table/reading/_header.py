@@ -82,11 +82,10 @@ def refuse_headerless(label: str, columns: int) -> InvalidInput:
     """Make the error for a table whose first row is data; it shows none of it."""
     some = [f"NAME{place}" for place in range(1, min(columns, 3) + 1)]
     names = ",".join(some if columns < 4 else [*some, "…"])
-    python = f"header=False, names=[…] ({columns} names)"
-    options = f"--no-header --names {names} ({columns} names)"
+    said = either("header=False, names=[…]", f"--no-header --names {names}")
     return InvalidInput(
-        f"{label}: its first row looks like data, not like names of columns; name them: "
-        f"{either(python, options)}; or say {spelled('header', True)} if it is a header after all"
+        f"{label}: its first row looks like data, not like names of columns; name them: {said} "
+        f"({columns} names); or say {spelled('header', True)} if it is a header after all"
     )
 
 

@@ -1,0 +1,159 @@
+"""What gives people away is not published as it is, whatever it is called, unless somebody accepts it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import mahrem as mh
+from mahrem.errors import Doubtful, GivesAway, InvalidParameter
+from mahrem.release import find_doubts
+from misleading import IDENTIFYING, KNOWN_TO_OTHERS, misleading_table
+from releases import crowd
+
+TABLE = misleading_table()
+PLAIN = {"quasi": "age", "k": 5, "html": False}
+
+
+@pytest.mark.parametrize("column", [*IDENTIFYING, *KNOWN_TO_OTHERS])
+@pytest.mark.parametrize("how", ["insensitive", "rest"])
+def test_no_column_that_identifies_is_published_as_it_is(column: str, how: str) -> None:
+    said = {"insensitive": column} if how == "insensitive" else {"rest": "insensitive"}
+    with pytest.raises(GivesAway) as refused:
+        mh.anonymize(TABLE.select("age", column), **PLAIN, **said)
+    assert [*refused.value.columns] == [column]
+    assert not any(value in str(refused.value) for value in TABLE[column].to_list())
+    assert ("no role was declared" in str(refused.value)) is (how == "rest")
+
+
+@pytest.mark.parametrize("column", IDENTIFYING)
+@pytest.mark.parametrize("role", ["sensitive", "quasi"])
+def test_no_other_role_lets_an_identifier_through(column: str, role: str) -> None:
+    said = {"quasi": ["age", column]} if role == "quasi" else {"quasi": "age", "sensitive": column}
+    with pytest.raises(GivesAway):
+        mh.anonymize(TABLE.select("age", column), k=5, html=False, **said)
+
+
+def test_one_mail_address_in_many_rows_is_enough() -> None:
+    notes = pl.Series("note", ["call back", "paid", "waiting", "done"] * 2500)
+    notes[6789] = "write to ada@example.org"
+    table = pl.DataFrame({"age": [20 + n % 7 for n in range(10_000)], "note": notes})
+    with pytest.raises(GivesAway, match="e-mail"):
+        mh.anonymize(table, insensitive="note", **PLAIN)
+
+
+def test_what_tells_a_quasi_identifier_stops_a_release_too() -> None:
+    places = pl.Series("place", [f"{10 + n * n % 9}{n % 5}00" for n in range(400)])
+    people = crowd(400).with_columns(places, left=100 - pl.col("age"), city=places.str.slice(0, 2))
+    for column, of in (("left", "age"), ("city", "place")):
+        with pytest.raises(GivesAway, match=of):
+            mh.anonymize(people, quasi=["age", "place"], insensitive=column, rest="drop", k=5, html=False)
+
+
+def test_values_of_ones_own_stop_a_release() -> None:
+    people = crowd(400).with_columns(weight=pl.Series([40 + n * 0.173 for n in range(400)]))
+    with pytest.raises(GivesAway, match="value of its own"):
+        mh.anonymize(people, quasi="age", insensitive="weight", rest="drop", k=5, html=False)
+
+
+def test_a_reason_lets_a_column_through_and_stands_in_policy_report_and_verdict(tmp_path: Path) -> None:
+    release = mh.anonymize(
+        TABLE.select("age", "step"),
+        quasi="age",
+        insensitive="step",
+        k=5,
+        accept={"step": "days the ward was closed"},
+        output=tmp_path / "release",
+    )
+    assert release.report["holds"] is True
+    assert release.report["verdict"] == "holds-but"
+    assert "days the ward was closed" in release.report["doubts"][0]["text"]
+    assert "days the ward was closed" in (tmp_path / "release" / "policy.toml").read_text(encoding="utf-8")
+    page = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
+    assert page.count("days the ward was closed") >= 2
+    assert "declared harmless" not in page
+    audited = mh.audit(tmp_path / "release")
+    assert (audited.holds, audited.report["verdict"]) == (True, "holds-but")
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_an_acceptance_needs_a_reason(reason: str) -> None:
+    with pytest.raises(InvalidParameter, match="needs a reason"):
+        mh.anonymize(TABLE, quasi="age", rest="drop", k=5, accept={"c1": reason})
+
+
+def test_what_is_not_published_cannot_be_accepted() -> None:
+    with pytest.raises(InvalidParameter, match=r"accept\.c1"):
+        mh.anonymize(TABLE, quasi="age", rest="drop", k=5, accept={"c1": "because"})
+
+
+def test_strict_publishes_nothing_that_holds_with_doubts(tmp_path: Path) -> None:
+    said = {"quasi": "age", "insensitive": "step", "k": 5, "accept": {"step": "closed days"}, "html": False}
+    with pytest.raises(Doubtful, match="closed days"):
+        mh.anonymize(TABLE.select("age", "step"), **said, strict=True, output=tmp_path / "release")
+    assert not (tmp_path / "release").exists()
+    clean = mh.anonymize(TABLE.select("age", "flag"), insensitive="flag", **PLAIN, strict=True)
+    assert clean.report["verdict"] == "holds"
+
+
+def test_what_nobody_declared_is_not_called_declared(tmp_path: Path) -> None:
+    table = TABLE.select("age", "flag")
+    mh.anonymize(table, quasi="age", rest="insensitive", k=5, output=tmp_path / "release")
+    page = (tmp_path / "release" / "report.html").read_text(encoding="utf-8")
+    assert "Nobody declared what it is" in page
+    assert "declared harmless, and" not in page
+
+
+def test_singling_out_looks_at_all_published_columns() -> None:
+    people = crowd(600).with_columns(wage=pl.Series([n % 97 for n in range(600)]))
+    rates = []
+    for role in ("sensitive", "insensitive"):
+        release = mh.anonymize(people, quasi=["age", "zip"], **{role: "wage"}, rest="drop", k=5)
+        findings = release.report["red_team"]["findings"]
+        rates.append(next(one["rate"] for one in findings if one["attack"] == "singling-out"))
+    assert rates[0] == pytest.approx(rates[1], abs=0.1)
+    assert rates[0] > 0.5
+    assert release.report["verdict"] == "holds-but"
+
+
+def test_an_audit_says_what_a_table_shows_beside_its_classes() -> None:
+    found = mh.audit(TABLE, quasi="flag", k=2)
+    told = {doubt["values"]["column"] for doubt in found.report["doubts"]}
+    assert {*IDENTIFYING} <= told
+    assert found.report["verdict"] == "holds-but"
+
+
+def test_the_suggested_roles_pass_the_gate() -> None:
+    for table in (TABLE, mh.demo_patients(400), crowd(300)):
+        roles = mh.inspect(table).roles()
+        assert "insensitive" not in roles or not {*IDENTIFYING} & {*roles["insensitive"]}
+        shown = [name for name in table.columns if name not in roles.get("identifier", ())]
+        assert not find_doubts(table.select(shown), mh.Policy.of(roles))
+        mh.anonymize(table, **roles, k=5, html=False)
+
+
+@pytest.mark.parametrize("policy", ["hipaa-safe-harbor", "kvkk", "gdpr"])
+def test_ready_policies_publish_nothing_that_identifies_whatever_it_is_called(
+    policy: str, tmp_path: Path
+) -> None:
+    release = mh.anonymize(TABLE, policy=policy, output=tmp_path / "release", html=False)
+    shown = {*release.table.columns}
+    assert not shown & {*IDENTIFYING, "b", "flag"}
+    assert "code" in shown
+    everything = (tmp_path / "release" / "data.csv").read_text(encoding="utf-8")
+    for column in IDENTIFYING:
+        assert not any(str(value) in everything for value in TABLE[column].unique())
+    if policy == "hipaa-safe-harbor":
+        assert "unit" not in shown
+        assert release.table["step"].str.contains(r"^\[20\d\d-01-01, 20\d\d-12-31\]$").all()
+
+
+def test_a_policy_is_written_that_a_release_takes(tmp_path: Path) -> None:
+    found = mh.inspect(mh.demo_patients(500))
+    (tmp_path / "policy.toml").write_text(found.policy(), encoding="utf-8")
+    release = mh.anonymize(mh.demo_patients(500), policy=tmp_path / "policy.toml", html=False)
+    assert release.report["settings"]["subject"] == "patient_id"
+    assert json.dumps(found.as_dict(), default=str)
