@@ -290,8 +290,9 @@ class Policy:
             check.one_of(("text",), **{"cells (with automatic)": self.cells})
 
     def __str__(self) -> str:
-        """Say what was decided; of a population only that there is one, for it may be a table."""
-        return repr(self) if self.population is None else f"{self!r} with a population"
+        """Say what was decided; of a population and of keys only that there are some."""
+        hidden = [name for name in ("population", "shift_dates") if getattr(self, name) is not None]
+        return f"{self!r} with {', '.join(hidden)}" if hidden else repr(self)
 
     def _check_presence(self) -> None:
         if self.population is None:

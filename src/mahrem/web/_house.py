@@ -80,13 +80,12 @@ class House:
         roles |= dict.fromkeys(PATIENT_POLICY.get("insensitive", ()), "insensitive")
         chosen = {name: ColumnChoice(role=role) for name, role in roles.items()}
         for name, promises in PATIENT_POLICY["sensitive"].items():
-            chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises))
+            coarser = {
+                key: PATIENT_POLICY[key][name] for key in ("grid", "top") if name in PATIENT_POLICY[key]
+            }
+            chosen[name] = ColumnChoice(role="sensitive", promises=dict(promises), **coarser)
         columns = Columns(columns=chosen, subject=PATIENT_POLICY["subject"])
-        self.store.update(
-            project,
-            choices=columns,
-            promises=Promises(**{key: PATIENT_POLICY[key] for key in ("k", "grid", "top")}),
-        )
+        self.store.update(project, choices=columns, promises=Promises(k=PATIENT_POLICY["k"]))
         return self.open_source(
             project, SourceFacts(kind="demo", label="fictional patients", file="source.csv")
         )
