@@ -49,6 +49,8 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "weights": (3.0,),
     "suppress": (None,),
     "redact": (None,),
+    "sparse": (("061",),),
+    "date_format": ("%Y-%m-%d",),
 }
 SAY_ROLES = {"quasi", "sensitive", "identifier", "insensitive", "subject", "pseudonym", "automatic"}
 

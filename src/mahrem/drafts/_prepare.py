@@ -25,6 +25,7 @@ from mahrem.release import (
     roles_of,
 )
 from mahrem.table import (
+    EVERY,
     Axis,
     Column,
     Kind,
@@ -114,6 +115,7 @@ def prepare(given: object, policy: Policy) -> Prepared:
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
     leave_out = roles_of(given.columns, policy)
+    _refuse_formats_of_no_text(given, policy)
     source, policy = rewritten(given, policy)
     quasi, sensitive = list(policy.quasi), list(policy.sensitive)
     frame = source.take([*quasi, *sensitive])
@@ -170,6 +172,16 @@ def prepare(given: object, policy: Policy) -> Prepared:
         )
     _refuse_infeasible(prepared)
     return prepared
+
+
+def _refuse_formats_of_no_text(source: Source, policy: Policy) -> None:
+    """Refuse a format of dates where values did not come as text: it would do nothing."""
+    named = [name for name in policy.date_format if name != EVERY]
+    if not named or source.textual:
+        return
+    for name, kind in source.take(named).schema.items():
+        if kind != pl.String:
+            raise InvalidParameter(f"date_format.{name} is about text, and column={name!r} came as {kind}")
 
 
 def _encoded(

@@ -22,7 +22,7 @@ from mahrem.attacks.on_releases import (
 from mahrem.disclosed import of_crowd, published
 from mahrem.drafts._crowd import Crowd
 from mahrem.drafts._draft import Draft
-from mahrem.matching import read_people, read_published
+from mahrem.matching import as_words, read_people, read_published
 from mahrem.partition import METHODS
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import Axis, Leaves, Moments, Words
@@ -108,7 +108,7 @@ def _plain(draft: Draft, rows: Integers) -> Iterator[pl.Series]:
     if names:
         kept = prepared.source.take(names).filter(pl.Series(prepared.keep))
         shown = kept.filter(pl.Series(~prepared.suppress))[rows]
-        yield from (series.cast(pl.String) for series in shown if not series.dtype.is_nested())
+        yield from (series.cast(pl.String) for series in shown if as_words(series.dtype))
 
 
 def _minimality(draft: Draft, names: Sequence[str]) -> Iterator[Minimality]:

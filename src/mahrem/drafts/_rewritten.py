@@ -159,6 +159,12 @@ def _redacted(source: Source, policy: Policy) -> dict[str, pl.Series]:
 def _zeroed(taken: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Write codes that too few people live under as zeros, as long as they were."""
     for name, beginnings in policy.sparse.items():
+        kind, _ = _kind_of(taken[name], policy)
+        if kind is not Kind.CODE:
+            raise InvalidParameter(
+                f"sparse.{name} is for codes, and column={name!r} is {kind}; "
+                f"say that it is one: {spelled('kind', {name: 'code'})}"
+            )
         text = as_text(taken[name])
         few = pl.any_horizontal(pl.col(name).str.starts_with(beginning) for beginning in beginnings)
         zeros = pl.col(name).str.replace_all(r"\w", "0")

@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.matching._assign import assign, recipe_cells
     from mahrem.matching._matching import ColumnMatch, Matching, fit_of, match
-    from mahrem.matching._published import People, Published, codes_of, read_people, read_published
+    from mahrem.matching._published import People, Published, as_words, codes_of, read_people, read_published
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -22,6 +22,7 @@ __all__ = [
     "Matching",
     "People",
     "Published",
+    "as_words",
     "assign",
     "codes_of",
     "fit_of",

@@ -18,6 +18,11 @@ from mahrem.types import Integers, Labels, Sizes
 from mahrem.verify import SUPPRESSED, people_per_class, published_classes
 
 
+def as_words(kind: pl.DataType) -> bool:
+    """Tell whether values of a kind can be compared as words."""
+    return not kind.is_nested() and not isinstance(kind, pl.Duration | pl.Binary | pl.Object)
+
+
 @dataclass(frozen=True, eq=False)
 class Published:
     """A published table: classes of rows that show the same, and what they show.
@@ -42,8 +47,8 @@ class Published:
     @property
     def plain(self) -> tuple[str, ...]:
         """Columns that were published as they are, beside the sensitive ones."""
-        others = (name for name in self.frame.columns if name not in {*self.quasi, *self.sensitive})
-        return tuple(name for name in others if not self.frame.schema[name].is_nested())
+        known = {*self.quasi, *self.sensitive}
+        return tuple(name for name, kind in self.frame.schema.items() if name not in known and as_words(kind))
 
     @cached_property
     def _coded(self) -> dict[str, tuple[Integers, pl.Series]]:

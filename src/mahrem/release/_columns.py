@@ -49,12 +49,23 @@ def roles_of(columns: Sequence[str], policy: Policy) -> tuple[str, ...]:
         rest=policy.rest,
     )
     refuse_unheard(policy, columns, roles)
-    check.columns_exist([name for name in policy.date_format if name != EVERY], columns)
+    _refuse_unread_dates(policy, columns, roles)
     return tuple(
         name
         for name, role in roles.items()
         if role is None or (role is Role.IDENTIFIER and name not in policy.pseudonym)
     )
+
+
+def _refuse_unread_dates(policy: Policy, columns: Sequence[str], roles: Mapping[str, Role | None]) -> None:
+    """Refuse formats of columns that are not published: they would do nothing."""
+    named = [name for name in policy.date_format if name != EVERY]
+    check.columns_exist(named, columns)
+    for name in named:
+        if roles[name] in (None, Role.IDENTIFIER):
+            raise InvalidParameter(
+                f"date_format.{name} would do nothing: column={name!r} is not published; leave one out"
+            )
 
 
 def column_of(
