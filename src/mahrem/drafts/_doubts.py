@@ -10,6 +10,7 @@ from mahrem.attacks import ATTACKS
 from mahrem.drafts._draft import Draft
 from mahrem.release import Policy, is_nearly_unique
 from mahrem.report import ReportFinding, ReportTeam
+from mahrem.table import EVERY
 from mahrem.words import Note
 
 
@@ -20,7 +21,8 @@ def doubts_of(draft: Draft, team: ReportTeam | None) -> Iterator[Note]:
     shown = draft.partition.labels[: prepared.taking_part] >= 0
     for name, values in prepared.values.items():
         codes = values.codes[: prepared.taking_part][shown]
-        if name not in draft.policy.accept and is_nearly_unique(pl.Series(codes[codes >= 0]), draft.policy.k):
+        accepted = {name, EVERY} & {*draft.policy.accept}
+        if not accepted and is_nearly_unique(pl.Series(codes[codes >= 0]), draft.policy.k):
             yield Note("doubt.rare", {"column": name})
     yield from found_by(team)
 
@@ -28,7 +30,10 @@ def doubts_of(draft: Draft, team: ReportTeam | None) -> Iterator[Note]:
 def accepted_columns(policy: Policy) -> Iterator[Note]:
     """Name what somebody accepted, and why."""
     for name, reason in policy.accept.items():
-        yield Note("doubt.accepted", {"column": name, "reason": reason})
+        if name == EVERY:
+            yield Note("doubt.everything", {"reason": reason})
+        else:
+            yield Note("doubt.accepted", {"column": name, "reason": reason})
 
 
 def found_by(team: ReportTeam | None) -> Iterator[Note]:

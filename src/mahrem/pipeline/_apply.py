@@ -18,7 +18,7 @@ from mahrem.partition import Partition, rows_shown, standing_classes
 from mahrem.pipeline._release import Destination, LocalRelease, publish, refuse_keys_inside
 from mahrem.recode import default_recoding
 from mahrem.release import BY_RECIPE, Policy, Recipe, hierarchies_of, read_recipe, reading_of, without_columns
-from mahrem.table import Hierarchy, Source, open_source
+from mahrem.table import EVERY, Hierarchy, Source, open_source
 from mahrem.types import Labels
 from mahrem.words import Note, Progress
 
@@ -127,7 +127,7 @@ def _same_schema(recipe: Recipe, opened: Source, policy: Policy) -> Policy:
         policy,
         identifier=tuple(name for name in (*policy.identifier, *bare) if name in present),
         insensitive=tuple(name for name in policy.insensitive if name in present and name not in bare),
-        accept={name: reason for name, reason in policy.accept.items() if name in present},
+        accept={name: reason for name, reason in policy.accept.items() if name in (*present, EVERY)},
         kind={name: kind for name, kind in policy.kind.items() if name in present},
         redact=tuple(name for name in policy.redact if name in present),
         suppress=tuple(name for name in policy.suppress if name in present),

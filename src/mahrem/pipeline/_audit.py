@@ -36,7 +36,7 @@ from mahrem.release import (
     reading_of_release,
 )
 from mahrem.report import ReportRisk, class_size_bins, verdict_of, warnings_of
-from mahrem.table import Column, Missing, Role, Source, is_spark_frame, open_source
+from mahrem.table import EVERY, Column, Missing, Role, Source, is_spark_frame, open_source
 from mahrem.table.cells import restore_cells
 from mahrem.table.columns import assign_roles
 from mahrem.table.reading import scan_sparingly
@@ -310,6 +310,8 @@ def _report(
 def _doubts(opened: Source, policy: Policy) -> Iterator[Note]:
     """Look at what the table shows beside its classes, in some thousand rows."""
     yield from accepted_columns(policy)
+    if EVERY in policy.accept:
+        return
     kinds = opened.scan(opened.columns).collect_schema()
     names = [name for name in opened.columns if not kinds[name].is_nested() and name not in policy.accept]
     every = max(1, opened.rows // _LOOKED_AT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
-from mahrem.table import Role
+from mahrem.table import EVERY, Role
 
 if TYPE_CHECKING:
     from mahrem.release._policy import Policy
@@ -52,8 +52,9 @@ def refuse_unheard(policy: Policy, columns: Sequence[str], roles: Mapping[str, R
         - A setting by column acts on every column it names, or is refused by its name.
     """
     for setting, heard in _HEARD.items():
-        check.columns_exist(getattr(policy, setting), columns)
-        for name in getattr(policy, setting):
+        named = [name for name in getattr(policy, setting) if (setting, name) != ("accept", EVERY)]
+        check.columns_exist(named, columns)
+        for name in named:
             role = roles[name]
             if role in heard or (setting == "kind" and role is Role.INSENSITIVE and coarsened(policy, name)):
                 continue

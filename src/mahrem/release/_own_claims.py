@@ -14,7 +14,7 @@ from mahrem.partition import METHODS
 from mahrem.release._folder import DATA_FILES, HASHES, SIGNATURE, check_hashes, is_release
 from mahrem.release._policy import Policy, read_policy
 from mahrem.release._recipe import BY_RECIPE, RECIPE
-from mahrem.table import FORMATS, exported_names
+from mahrem.table import EVERY, FORMATS, exported_names
 
 POLICY, REPORT, PAGE = "policy.toml", "report.json", "report.html"
 _PROMISED = (
@@ -87,7 +87,8 @@ def _claims(folder: Path, settings: dict[str, Any], report: Mapping[str, Any]) -
     promised = {key: settings[key] for key in (*model_settings(), *_PROMISED) if key in settings}
     promised["quasi"] = quasi
     promised["sensitive"] = {sensitive[name]: figures for name, figures in policy.sensitive.items()}
-    shown = dict(zip(policy.accept, exported_names(list(policy.accept), policy.format), strict=True))
+    accepted = [name for name in policy.accept if name != EVERY]
+    shown = dict(zip(accepted, exported_names(accepted, policy.format), strict=True)) | {EVERY: EVERY}
     promised["accept"] = {shown[name]: reason for name, reason in policy.accept.items()}
     for key in ("kind", "order"):
         values = settings.get(key, {})

@@ -23,6 +23,7 @@ from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.wire import Answerer, Message
 from mahrem.pipeline import Release, anonymize
 from mahrem.release import Policy
+from mahrem.table import EVERY
 from mahrem.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1  # clients of another version are refused with a clear word
 REPORTED = ("holds", "promises", "utility", "risk", "method", "rows", "rows_in", "dropped", "warnings")
+_STAYS = "stays in the silo: only what is learnt leaves it"
 UNTOLD = "this silo cannot take part; under noise it tells nobody why"
 Measure = Callable[[pl.DataFrame, Release], Mapping[str, float]]
 
@@ -122,7 +124,7 @@ class TrainingSilo:
         missing = [name for name in wanted if name not in self.frame.columns]
         if missing:
             raise InvalidInput(f"columns={len(missing)} that were agreed on are not in this table")
-        settings = {"rest": "insensitive", **(self.policy or {})}
+        settings: dict[str, Any] = {"rest": "insensitive", "accept": {EVERY: _STAYS}, **(self.policy or {})}
         quasi = Policy.of(self.policy or {}).quasi
         trees = {name: tree for name, tree in self.schema.hierarchies.items() if name in quasi}
         if trees:

@@ -108,7 +108,8 @@ def _columns_row(name: str, column: ReportColumn, report: Report, words: Catalog
 
 def _why(name: str, role: str, report: Report, words: Catalogue) -> str:
     """Say why a column has its role; nothing is called declared that nobody declared."""
-    reason = report.settings.get("accept", {}).get(name)
+    accepted = report.settings.get("accept", {})
+    reason = accepted.get(name, accepted.get("*") if role == "insensitive" else None)
     if reason is not None:
         return words.say("why.accepted", reason=reason)
     unasked = role == "insensitive" and name not in report.settings.get("insensitive", ())
