@@ -57,7 +57,15 @@ def test_names_may_hold_dots(spark_session: Any, people: pl.DataFrame, method: s
 
 def test_tokens_for_missing_values_count_among_numbers(spark_session: Any, people: pl.DataFrame) -> None:
     table = people.with_columns(age=pl.when(pl.int_range(pl.len()) % 6 == 0).then(999).otherwise("age"))
-    there, here = on_both(spark_session, table, quasi=["age"], rest="insensitive", k=4, null=["999"])
+    there, here = on_both(
+        spark_session,
+        table,
+        quasi=["age"],
+        rest="insensitive",
+        accept={"*": "rows are told apart"},
+        k=4,
+        null=["999"],
+    )
     assert there.equals(here)
     assert there["age"].null_count() == ROWS // 6
 
@@ -65,7 +73,13 @@ def test_tokens_for_missing_values_count_among_numbers(spark_session: Any, peopl
 def test_any_missing_value_drops_its_row(spark_session: Any, people: pl.DataFrame) -> None:
     notes = ["?"] * 5 + [""] * 5 + ["fine"] * (ROWS - 10)
     table = people.with_columns(pl.Series("note", notes))
-    said: dict[str, Any] = {"quasi": ["age"], "rest": "insensitive", "k": 4, "null": ["?"]}
+    said: dict[str, Any] = {
+        "quasi": ["age"],
+        "rest": "insensitive",
+        "accept": {"*": "rows are told apart"},
+        "k": 4,
+        "null": ["?"],
+    }
     there, here = on_both(spark_session, table, missing="drop-any", **said)
     assert there.height == ROWS - 10
     assert there.equals(here)
@@ -86,7 +100,13 @@ def test_suppressed_rows_show_nothing_in_columns_of_numbers(
     gone = pl.when(pl.int_range(pl.len()) >= 3).then("age").alias("age")
     table = people.with_columns(gone, cost=pl.int_range(ROWS))
     frame = spark_session.createDataFrame(table.to_arrow())
-    said: dict[str, Any] = {"quasi": ["age"], "rest": "insensitive", "k": 4, "missing": "suppress"}
+    said: dict[str, Any] = {
+        "quasi": ["age"],
+        "rest": "insensitive",
+        "accept": {"*": "rows are told apart"},
+        "k": 4,
+        "missing": "suppress",
+    }
     mh.anonymize(frame, output=tmp_path / "there", format=form, **said)
     mh.anonymize(table, output=tmp_path / "here", format=form, html=False, **said)
     read = pl.read_parquet if form == "parquet" else pl.read_csv
@@ -145,6 +165,7 @@ def test_moments_in_text_keep_their_microseconds_in_any_zone(
             "quasi": ["age"],
             "sensitive": {"at": {"l": 4}},
             "insensitive": ["seen", "wall"],
+            "accept": {"*": "rows are told apart"},
         }
         made = mh.anonymize(frame, output=tmp_path / "out", k=20, **said)
     finally:
@@ -168,7 +189,14 @@ def test_moments_too_far_to_be_kept_apart_are_refused(spark_session: Any, people
 def test_text_under_a_collation_is_disarmed(spark_session: Any, people: pl.DataFrame, tmp_path: Path) -> None:
     frame = spark_session.createDataFrame(people.to_arrow())
     frame = frame.selectExpr("age", "'=cmd()' COLLATE UTF8_LCASE AS note")
-    made = mh.anonymize(frame, quasi=["age"], rest="insensitive", k=4, output=tmp_path / "out")
+    made = mh.anonymize(
+        frame,
+        quasi=["age"],
+        rest="insensitive",
+        accept={"*": "rows are told apart"},
+        k=4,
+        output=tmp_path / "out",
+    )
     assert set(made.table.collect()["note"]) == {"'=cmd()"}
 
 
@@ -206,7 +234,14 @@ def test_work_that_is_done_again_comes_out_the_same(spark_session: Any, method: 
     table = pl.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900), "who": range(900)})
     frame = spark_session.createDataFrame(table.to_arrow()).repartition(3)
     options = {"rounds": 2} if method.startswith("u-") else {}
-    policy = Policy(quasi=("a", "b"), insensitive=("who",), k=5, method=method, options=options)
+    policy = Policy(
+        quasi=("a", "b"),
+        insensitive=("who",),
+        accept={"*": "rows are told apart"},
+        k=5,
+        method=method,
+        options=options,
+    )
     with ExitStack() as cleanup:
         engine = Spark(session=spark_session, part=300)
         work = prepare_on_spark(engine, frame, policy, cleanup)
@@ -246,6 +281,7 @@ def test_files_do_not_tell_what_stars_hide(spark_session: Any, tmp_path: Path) -
             frame,
             quasi=["zip", "sex"],
             insensitive=["was"],
+            accept={"*": "rows are told apart"},
             suppress=["zip"],
             k=10,
             format="parquet",

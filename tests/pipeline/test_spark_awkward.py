@@ -18,7 +18,12 @@ from mahrem.spark._errors import translate_errors
 pytest.importorskip("pyspark")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("one_at_a_time")]
 
-ASKED: dict[str, Any] = {"quasi": ["age"], "k": 4, "rest": "insensitive"}
+ASKED: dict[str, Any] = {
+    "quasi": ["age"],
+    "k": 4,
+    "rest": "insensitive",
+    "accept": {"*": "rows are told apart"},
+}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,13 @@ def test_columns_may_be_named_as_the_engine_names_its_own(
     table = few.rename({"age": "class"}).with_columns(
         leaf=pl.lit(1), p0=pl.lit("x"), c0=pl.int_range(40) % 3, blob=pl.lit(2)
     )
-    said: dict[str, Any] = {"quasi": ["class"], "sensitive": {"ill": {"l": 2}}, "rest": "insensitive", "k": k}
+    said: dict[str, Any] = {
+        "quasi": ["class"],
+        "sensitive": {"ill": {"l": 2}},
+        "rest": "insensitive",
+        "accept": {"*": "rows are told apart"},
+        "k": k,
+    }
     release = mh.anonymize(spark_session.createDataFrame(table.to_arrow()), **said)
     assert shown(published(release)).equals(shown(mh.anonymize(table, html=False, **said).table))
 

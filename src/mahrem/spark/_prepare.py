@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -31,7 +32,7 @@ from mahrem.spark._frame import column, position
 from mahrem.spark._rows import rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
-from mahrem.table import FORMATS, Leaves, Words
+from mahrem.table import EVERY, FORMATS, Leaves, Words
 from mahrem.words import Note
 
 _LOOKED_AT = 20_000  # rows that tell what columns hold
@@ -42,13 +43,18 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     """Read what the policy names and find out kinds, domains and values."""
     opened = open_on_spark(engine.session, source, policy)
     names = tuple(opened.frame.columns)
-    some = pl.DataFrame(pl.from_arrow(opened.frame.limit(_LOOKED_AT).toArrow()))
-    policy = policy.for_columns(names, lambda: look_into(some, region=policy.region))
+
+    def some(wanted: Sequence[str]) -> pl.DataFrame:
+        rows = opened.frame.select(*(column(name) for name in wanted)).limit(_LOOKED_AT)
+        return pl.DataFrame(pl.from_arrow(rows.toArrow()))
+
+    policy = policy.for_columns(names, lambda: look_into(some(names), region=policy.region))
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]
-    declared = (*policy.quasi, *policy.sensitive, *policy.insensitive)
-    refuse_giving_away(some.select(published), policy, named=declared, sampled=True)
+    if EVERY not in policy.accept:
+        declared = (*policy.quasi, *policy.sensitive, *policy.insensitive)
+        refuse_giving_away(some(published), policy, named=declared, sampled=True)
     rows = rows_taking_part(opened.frame, policy, published)
     encoded = encode_on_spark(rows.part, policy, promises)
     carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)
