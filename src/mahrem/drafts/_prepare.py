@@ -109,8 +109,8 @@ class Prepared:
         return Values("membership", inside.astype(np.int32), 2)
 
 
-def prepare(given: object, policy: Policy) -> Prepared:
-    """Read what the policy names and turn it into arrays."""
+def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepared:
+    """Read what the policy names and turn it into arrays; what is to be published passes the gate first."""
     # A lazy frame warns when it is asked for its columns, which is how a source is recognised.
     if isinstance(given, pl.LazyFrame) or not isinstance(given, Source):
         given = open_source(given, reading_of(policy))
@@ -124,12 +124,13 @@ def prepare(given: object, policy: Policy) -> Prepared:
     outcome = apply_missing(frame, policy.missing, other=source.take(others) if looks_beyond else None)
     suppress = outcome.suppress[outcome.keep]
     refuse_beyond_limit(float(suppress.mean()) if len(suppress) else 0.0, policy)
-    plain = [name for name in others if name not in policy.pseudonym]
-    refuse_giving_away(
-        source.take([*quasi, *sensitive, *plain]).filter(pl.Series(outcome.keep)),
-        policy,
-        named=(*quasi, *sensitive, *policy.insensitive),
-    )
+    if to_publish:
+        plain = [name for name in others if name not in policy.pseudonym]
+        refuse_giving_away(
+            source.take([*quasi, *sensitive, *plain]).filter(pl.Series(outcome.keep)),
+            policy,
+            named=(*quasi, *sensitive, *policy.insensitive),
+        )
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")

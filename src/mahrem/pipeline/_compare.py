@@ -69,7 +69,7 @@ def compare(
     least = min(sweep.ks) if sweep.ks else policy.k or CUSTOMARY[0]
     opened = open_source(source, reading_of(policy))
     policy = decided(policy, opened)
-    prepared = prepare(opened, replace(policy, k=least, method="mondrian"))
+    prepared = prepare(opened, replace(policy, k=least, method="mondrian"), to_publish=False)
     chosen, left_out = sweep.methods_for(prepared.taking_part)
     _refuse_unread_options(policy, chosen)
     cases = list(sweep.cases(chosen, prepared.taking_part, policy))

@@ -111,7 +111,9 @@ def dry_run(
         if (tried := _try(table[order[:size]], policy, report=html)) is not None:
             samples.append(tried)
     if not samples:
-        prepare(_sample(table[order[:largest]], policy), policy)  # says itself what cannot be reached
+        prepare(
+            _sample(table[order[:largest]], policy), policy, to_publish=False
+        )  # says itself what cannot be reached
         raise Infeasible(f"no sample of up to {largest} rows keeps the promise; ask for less")
     return DryRun(report=_report(samples, rows, table, policy, reading))
 
@@ -125,7 +127,7 @@ def _try(table: pl.DataFrame, policy: Policy, *, report: bool) -> _Sample | None
     """Anonymise and verify a sample; None where the promise cannot be kept in it."""
     began = time.perf_counter()
     try:
-        trial = draft(prepare(_sample(table, policy), policy), policy)
+        trial = draft(prepare(_sample(table, policy), policy, to_publish=False), policy)
         verdict = checked_frame(trial, trial.table())
     except Infeasible:
         return None
