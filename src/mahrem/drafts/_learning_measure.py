@@ -130,7 +130,7 @@ class LearningMeasure:
     def _scores(self, policy: Policy | None) -> Scores:
         def anonymise(rows: Integers) -> PublishedRows:
             assert policy is not None  # noqa: S101 - for the type checker
-            made = draft(prepare(self.frame[rows], policy), policy)
+            made = draft(prepare(self.frame[rows], policy, to_publish=False), policy)
             shown = made.labels >= 0
             trees = {
                 axis.name: axis.domain.hierarchy

@@ -35,7 +35,8 @@ def measure_learning(draft: Draft, target: str) -> ReportLearning:
         :taken
     ]  # whatever order rows came in
     small = replace(past_the_door(policy), population=None, delta_presence=None)
-    whole = LearningMeasure.of(prepare(frame[order], small), small, target, _CLASSIFIERS, _SPLITS)
+    prepared = prepare(frame[order], small, to_publish=False)
+    whole = LearningMeasure.of(prepared, small, target, _CLASSIFIERS, _SPLITS)
     before = whole.original()
     after = whole.anonymised()
     return ReportLearning(
