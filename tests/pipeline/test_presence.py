@@ -186,6 +186,7 @@ SICK: dict[str, Any] = {
     "quasi": "town",
     "sensitive": "illness",
     "insensitive": "ward",
+    "accept": {"*": "to tell rows apart"},
     "k": 2,
     "t": 0.3,
     "method": "flash",
