@@ -145,7 +145,19 @@ def test_a_model_a_figure_and_a_language_of_others_are_seen_wherever_ours_are(th
     assert "--gamma" in shown
     assert "Largest share of one value in a class." in shown
     assert "gamma = 0.9" in run(theirs, "policies", "--template").stdout
-    made = run(theirs, "anonymize", "patients.csv", *roles, "--gamma", "0.8", "--language", "es", "-o", "out")
+    made = run(
+        theirs,
+        "anonymize",
+        "patients.csv",
+        *roles,
+        "--gamma",
+        "0.8",
+        "--language",
+        "es",
+        "--verbose",
+        "-o",
+        "out",
+    )
     assert made.returncode == 0, made.stderr
     assert "gamma-mixed" in made.stdout
     assert "spread" in made.stdout
