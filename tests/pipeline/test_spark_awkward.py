@@ -109,7 +109,7 @@ def test_a_time_without_a_zone_is_published_as_it_stands(spark_session: Any) -> 
         frame = spark_session.range(8).selectExpr(hour)
         table = frame.withColumn("again", frame["at"])
         said: dict[str, Any] = {"quasi": ["at"], "sensitive": {"again": {"l": 4}}, "k": 4, "bounds": "exact"}
-        release = mh.anonymize(table, **said)
+        release = mh.anonymize(table, **said, accept={"*": "a copy on purpose"})
         cells = set(published(release)["at"])
         words = set(published(mh.anonymize(frame, quasi=["at"], k=8, kind={"at": "categorical"}))["at"])
     finally:
