@@ -39,7 +39,8 @@ def test_every_option_of_a_release_has_its_field_on_the_page(server: Server, pro
     offered |= names(server.client.get("/projects").text) & {"table", "query"}
     described = server.client.get("/api/v1/openapi.json").json()["components"]["schemas"]
     offered |= {"table", "query"} & described["SourceDatabase"]["properties"].keys()
-    assert shared - CALL - offered == set()
+    keys = {"shift_dates", "shift_days"}  # key files are for this machine's own command line
+    assert shared - CALL - offered == keys
 
 
 def test_bodies_take_what_a_policy_takes_and_refuse_the_rest(server: Server, project: str) -> None:
