@@ -45,7 +45,8 @@ class Trial:
     def start(self, k: int) -> subprocess.Popen[bytes]:
         """Begin to replace the release."""
         said = [str(self.source), *(f"--qi={name}" for name in QUASI), "--sensitive=diagnosis"]
-        said += [f"-k{k}", "--rest=insensitive", f"--output={self.target}", "--force", "--quiet"]
+        said += [f"-k{k}", "--rest=insensitive", "--accept=*=made up"]
+        said += [f"--output={self.target}", "--force", "--quiet"]
         return subprocess.Popen(
             [sys.executable, "-m", "mahrem", "anonymize", *said],
             stdout=subprocess.DEVNULL,
