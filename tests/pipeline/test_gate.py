@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -157,3 +158,27 @@ def test_a_policy_is_written_that_a_release_takes(tmp_path: Path) -> None:
     release = mh.anonymize(mh.demo_patients(500), policy=tmp_path / "policy.toml", html=False)
     assert release.report["settings"]["subject"] == "patient_id"
     assert json.dumps(found.as_dict(), default=str)
+
+
+def test_strict_is_honoured_wherever_a_release_is_made(tmp_path: Path, spark_session: Any) -> None:
+    table = TABLE.select("age", "step")
+    said = {"quasi": "age", "insensitive": "step", "k": 5, "accept": {"step": "closed days"}, "html": False}
+    mh.anonymize(table, **said, output=tmp_path / "release")
+    with pytest.raises(Doubtful, match="closed days"):
+        mh.apply(tmp_path / "release", table.head(200), html=False, strict=True)
+    frame = spark_session.createDataFrame(table.to_arrow())
+    for folder in (None, tmp_path / "cluster"):
+        with pytest.raises(Doubtful, match="closed days"):
+            mh.anonymize(frame, **said, strict=True, output=folder)
+    assert not (tmp_path / "cluster").exists()
+
+
+@pytest.mark.parametrize("policy", ["hipaa-safe-harbor", "kvkk", "gdpr"])
+def test_ready_policies_show_beginnings_of_codes_however_long_they_are(policy: str) -> None:
+    places = ["94105", "94105-1234", "60601", "60601-0001", "03601", "03602-9999", "10001", "10002-0042"]
+    table = TABLE.with_columns(zip=pl.Series([places[row % 8] for row in range(TABLE.height)]))
+    shown = mh.anonymize(table, policy=policy, html=False).table["zip"]
+    most = 3 if policy == "hipaa-safe-harbor" else 2
+    assert shown.str.strip_chars_end("*").str.len_chars().max() <= most
+    if policy == "hipaa-safe-harbor":
+        assert not shown.str.starts_with("036").any()

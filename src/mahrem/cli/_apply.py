@@ -20,6 +20,9 @@ def apply(
     output: Annotated[Path, typer.Option("-o", "--output", help="Release folder to make.", metavar="DIR")],
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier release there.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Publish nothing that holds with doubts: exit 1.")
+    ] = False,
     html: Annotated[bool, typer.Option("--html/--no-html", help="Draw report.html.")] = True,
     json: JSON = False,
     quiet: QUIET = False,
@@ -35,7 +38,16 @@ def apply(
     from mahrem.pipeline import apply as verb
 
     with stages(quiet=quiet) as progress:
-        release = verb(recipe, batch, output=output, force=force, html=html, progress=progress, **settings)
+        release = verb(
+            recipe,
+            batch,
+            output=output,
+            force=force,
+            strict=strict,
+            html=html,
+            progress=progress,
+            **settings,
+        )
     if json:
         print_json(release.report)
     elif not quiet:

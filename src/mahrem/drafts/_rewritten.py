@@ -18,10 +18,10 @@ from mahrem.table import Kind, Numbers, Reading, Source, read_kind
 from mahrem.table.cells import EXACT, as_text
 from mahrem.table.columns import moment_places, number_places
 from mahrem.types import Floats, Mask
+from mahrem.words import Note
 
 if TYPE_CHECKING:
     from mahrem.verify import Coarseness
-from mahrem.words import Note
 
 
 class RewrittenSource:

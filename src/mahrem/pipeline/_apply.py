@@ -37,6 +37,7 @@ def apply(
     *,
     output: str | Path | None = None,
     force: bool = False,
+    strict: bool = False,
     html: bool = True,
     progress: Progress | None = None,
     **settings: Any,
@@ -53,6 +54,7 @@ def apply(
         batch: Anything :func:`mahrem.anonymize` takes, with the columns the recipe knows.
         output: Write a release folder there; without it the table is only verified in memory.
         force: Replace an earlier release under ``output``.
+        strict: Refuse a release that holds with doubts.
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
         **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
@@ -69,7 +71,11 @@ def apply(
         - The promise was checked on the published table.
     """
     destination = Destination(
-        output=None if output is None else Path(output), force=force, html=html, progress=progress
+        output=None if output is None else Path(output),
+        force=force,
+        strict=strict,
+        html=html,
+        progress=progress,
     )
     check.unknown_keys(settings, SETTINGS, where="setting of apply")
     destination.step(Note("stage.reading"))

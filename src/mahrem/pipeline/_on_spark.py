@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from mahrem.errors import in_our_words
-from mahrem.pipeline._release import Destination, Release, write_words
+from mahrem.pipeline._release import Destination, Release, refuse_doubts, write_words
 from mahrem.pipeline._spark_report import described, report_of
 from mahrem.release import Policy, find_data, record_run, staged_release
 from mahrem.spark import (
@@ -91,10 +91,11 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
             step(Note("stage.verifying"))
             try:
                 verdict = check_on_spark(draft, table)
+                report = report_of(replace(draft, jobs=count()), verdict, seconds=destination.seconds)
+                refuse_doubts(report, strict=destination.strict)
             except BaseException:
                 table.unpersist()
                 raise
-            report = report_of(replace(draft, jobs=count()), verdict, seconds=destination.seconds)
             return ClusterRelease(report=report.as_dict(), _verified=table, _trees=draft.hierarchies)
         step(Note("stage.files"))
         files = write_on_spark(table, folder, policy.format)
@@ -102,6 +103,7 @@ def anonymize_on_spark(source: object, policy: Policy, destination: Destination)
         step(Note("stage.verifying"))
         verdict = check_on_spark(draft, files)
         report = report_of(replace(draft, jobs=count()), verdict, seconds=destination.seconds)
+        refuse_doubts(report, strict=destination.strict)
         write_words(folder, draft.policy, report, html=destination.html)
     _record(draft, output or Path(), verdict.classes)
     return ClusterRelease(report=report.as_dict(), folder=output, _trees=draft.hierarchies)

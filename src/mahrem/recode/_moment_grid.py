@@ -6,20 +6,11 @@ import polars as pl
 
 from mahrem.errors import InvalidParameter
 from mahrem.table import Moments
-from mahrem.table.cells import calendar, on_this_clock, wall_clock
+from mahrem.table.cells import CALENDAR_STEPS, calendar, on_this_clock, wall_clock
 
 _LINES = 32  # about so many grid lines cross the domain
 _DAY = 86_400_000_000  # microseconds
 
-_EVERY = {
-    "minute": "1m",
-    "hour": "1h",
-    "day": "1d",
-    "week": "1w",
-    "month": "1mo",
-    "quarter": "1q",
-    "year": "1y",
-}
 # How much later a shifted step begins; a day has no half.
 _HALF = {"hour": "30m", "week": "3d", "month": "15d", "quarter": "1mo15d", "year": "6mo"}
 _DAYS = {
@@ -40,7 +31,7 @@ def moment_step(domain: Moments, step: float | str | None = None) -> str:
         >>> moment_step(Moments(0, 365, "D")), moment_step(Moments(0, 2000, "D"))
         ('month', 'quarter')
     """
-    words = [word for word in _EVERY if domain.unit == "us" or _DAYS[word] >= 1]
+    words = [word for word in CALENDAR_STEPS if domain.unit == "us" or _DAYS[word] >= 1]
     if step is not None:
         if step not in words:
             raise InvalidParameter(f"step={step!r} must be one of {', '.join(words)} for a column of dates")
@@ -81,16 +72,16 @@ def snap_moments(
 
 def _step_begin(moments: pl.Series, step: str, *, shifted: bool, more: int = 0) -> pl.Series:
     """Give where the step of each moment begins, or the one after it."""
-    later = f"{more}{_EVERY[step].lstrip('1')}"
+    every = CALENDAR_STEPS[step]
+    unit = every.lstrip("1")
+    later = f"{more}{unit}"
     half = _HALF.get(step)
     if not shifted or half is None:
-        return moments.dt.truncate(_EVERY[step]).dt.offset_by(later)
-    begins = moments.dt.truncate(_EVERY[step])
-    begins = pl.concat(
-        [begins.dt.offset_by(f"{back}{_EVERY[step].lstrip('1')}").dt.offset_by(half) for back in (-1, 0)]
-    )
+        return moments.dt.truncate(every).dt.offset_by(later)
+    begins = moments.dt.truncate(every)
+    begins = pl.concat([begins.dt.offset_by(f"{back}{unit}").dt.offset_by(half) for back in (-1, 0)])
     before, here = begins[: len(moments)], begins[len(moments) :]
     if more:
-        after = moments.dt.truncate(_EVERY[step]).dt.offset_by(later).dt.offset_by(half)
+        after = moments.dt.truncate(every).dt.offset_by(later).dt.offset_by(half)
         return after.zip_with(here <= moments, here)
     return here.zip_with(here <= moments, before)

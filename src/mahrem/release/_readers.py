@@ -90,7 +90,15 @@ def _widths(name: str, value: object) -> tuple[float, ...]:
         raise InvalidParameter(f"{name} must be numbers: 5,10,20,50") from None
 
 
-DESCRIBED = ("kind", "grid", "top", "bottom", "at_least", "sparse")  # what a description may say of columns
+DESCRIBED = (
+    "kind",
+    "grid",
+    "top",
+    "bottom",
+    "prefix",
+    "at_least",
+    "sparse",
+)  # what a description may say of columns
 
 
 def _reason(name: str, value: object) -> str:

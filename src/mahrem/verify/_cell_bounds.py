@@ -10,19 +10,11 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Exact, Hierarchy, Kind, Prefix, read_cell, read_ranges
-from mahrem.table.cells import moments_of_text
+from mahrem.table.cells import CALENDAR_STEPS
 from mahrem.types import Mask
+from mahrem.verify._coarse import moment_ends
 
 _CLOSE = 1e-9
-_EVERY = {
-    "minute": "1m",
-    "hour": "1h",
-    "day": "1d",
-    "week": "1w",
-    "month": "1mo",
-    "quarter": "1q",
-    "year": "1y",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +85,7 @@ def _wrong_widths(cells: pl.Series, said: Mapping[str, Any]) -> Mask:
 
 
 def _wrong_periods(cells: pl.Series, said: Mapping[str, Any]) -> Mask:
-    inner = cells.str.strip_chars("[]").str.split_exact(", ", 1).struct.unnest()
-    texts = inner["field_0"], inner["field_1"].fill_null(inner["field_0"])
-    ends = moments_of_text(pl.concat([text.alias("end") for text in texts]))
+    ends = moment_ends(cells)
     if isinstance(ends.dtype, pl.Datetime) and ends.dtype.time_zone is not None:
         ends = ends.dt.replace_time_zone(None)
     days = ends.dtype == pl.Date
@@ -104,11 +94,11 @@ def _wrong_periods(cells: pl.Series, said: Mapping[str, Any]) -> Mask:
     wrong = low.is_null() | high.is_null()
     for setting in ("at_least", "bands"):
         if setting in said:
-            every = _EVERY[str(said[setting])]
+            every = CALENDAR_STEPS[str(said[setting])]
             wrong |= (low.dt.truncate(every) != low) | (after.dt.truncate(every) != after)
     for setting in ("at_most", "bands"):
         if setting in said:
-            every = _EVERY[str(said[setting])]
+            every = CALENDAR_STEPS[str(said[setting])]
             wrong |= low.dt.truncate(every) != high.dt.truncate(every)
     return wrong.fill_null(value=True).to_numpy()
 

@@ -13,20 +13,18 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Exact, Kind, Prefix, read_cell, read_ranges
-from mahrem.table.cells import as_text, moments_of_text, numbers_of_text, wall_clock, with_point
+from mahrem.table.cells import (
+    CALENDAR_STEPS,
+    as_text,
+    moments_of_text,
+    numbers_of_text,
+    wall_clock,
+    with_point,
+)
 from mahrem.types import Floats, Mask
 
 _CLOSE = 1e-9  # of a step: how far from a line a float of it may lie
 _SKIPPED = timedelta(hours=3)
-_EVERY = {
-    "minute": "1m",
-    "hour": "1h",
-    "day": "1d",
-    "week": "1w",
-    "month": "1mo",
-    "quarter": "1q",
-    "year": "1y",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,11 +158,16 @@ def _beginnings(before: pl.Series, shown: pl.Series, most: int) -> Mask:
     return pairs.join(judged, on=["code", "cell"], how="left", maintain_order="left")["fits"].to_numpy()
 
 
+def moment_ends(cells: pl.Series) -> pl.Series:
+    """Read where cells of days or moments begin, then where they end: twice as many."""
+    inner = cells.str.strip_chars("[]").str.split_exact(", ", 1).struct.unnest()
+    texts = inner["field_0"], inner["field_1"].fill_null(inner["field_0"])
+    return moments_of_text(pl.concat([text.alias("end") for text in texts]))
+
+
 def _periods(moments: pl.Series, shown: pl.Series, step: str) -> Mask:
     """Judge steps of the calendar: from the first moment of one to its last."""
-    inner = shown.str.strip_chars("[]").str.split_exact(", ", 1).struct.unnest()
-    texts = inner["field_0"], inner["field_1"].fill_null(inner["field_0"])
-    ends = moments_of_text(pl.concat([text.alias("end") for text in texts]))
+    ends = moment_ends(shown)
     zone = moments.dtype.time_zone if isinstance(moments.dtype, pl.Datetime) else None
     if zone is not None:
         ends = ends.dt.convert_time_zone(zone)
@@ -176,8 +179,8 @@ def _periods(moments: pl.Series, shown: pl.Series, step: str) -> Mask:
     first = wall_clock(low).cast(pl.Datetime("us"))
     last = wall_clock(high).cast(pl.Datetime("us"))
     after = last.dt.offset_by("1d" if moments.dtype == pl.Date else "1s").dt.truncate("1s")
-    begin = (first + slack).dt.truncate(_EVERY[step])
-    end = begin.dt.offset_by(_EVERY[step])
+    begin = (first + slack).dt.truncate(CALENDAR_STEPS[step])
+    end = begin.dt.offset_by(CALENDAR_STEPS[step])
     begins = (first - begin).abs() <= slack
     ended = ((after - end).abs() <= slack) | (last.dt.date() == date.max)
     return (holds & begins & ended).fill_null(value=False).to_numpy()

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         usual_dates,
     )
     from mahrem.table.cells._zones import (
+        CALENDAR_STEPS,
         calendar,
         named_zone,
         on_this_clock,
@@ -67,6 +68,7 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "CALENDAR_STEPS",
     "DISARMED",
     "EXACT",
     "FORMULA",

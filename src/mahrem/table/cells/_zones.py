@@ -64,6 +64,18 @@ def instants(wall: pl.Series, offsets: pl.Series) -> pl.Series:
     return ticks.cast(pl.Datetime("us", zone)).alias(wall.name)
 
 
+# Steps of the calendar by the words that people say, as polars spells them; shortest first.
+CALENDAR_STEPS = {
+    "minute": "1m",
+    "hour": "1h",
+    "day": "1d",
+    "week": "1w",
+    "month": "1mo",
+    "quarter": "1q",
+    "year": "1y",
+}
+
+
 def wall_clock(moments: pl.Series) -> pl.Series:
     """Give what the clock on the wall shows; days and moments without a zone are that already."""
     return moments.dt.replace_time_zone(None) if _zone(moments.dtype) is not None else moments
