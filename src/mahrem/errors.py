@@ -270,6 +270,7 @@ class _Caller:
     """Who reads messages; one for the whole process, for they are also made in threads."""
 
     option: ClassVar[Callable[[str], str] | None] = None  # how options spell a setting, if they are typed
+    label: ClassVar[Callable[[str], str] | None] = None  # what a form calls it, if one is filled in
 
 
 def with_dashes(name: str) -> str:
@@ -287,6 +288,16 @@ def options_spelled(option: Callable[[str], str] = with_dashes) -> Iterator[None
         _Caller.option = before
 
 
+@contextmanager
+def labels_spelled(label: Callable[[str], str]) -> Iterator[None]:
+    """Spell settings as the fields of a form are called while the block runs."""
+    before, _Caller.label = _Caller.label, label
+    try:
+        yield
+    finally:
+        _Caller.label = before
+
+
 def either(python: str, options: str) -> str:
     """Give the words for whoever calls: from Python, or on the command line."""
     return python if _Caller.option is None else options
@@ -301,12 +312,19 @@ def spelled(name: str, value: object = None) -> str:
         >>> with options_spelled():
         ...     spelled("force", True), spelled("kind", {"zip": "code"}), spelled("k")
         ('--force', '--kind zip=code', '-k')
+        >>> with labels_spelled(str.title):
+        ...     spelled("force", True), spelled("kind", {"zip": "code"}), spelled("k")
+        ('“Force”', '“Kind” of zip: code', '“K”')
     """
+    if _Caller.label is not None:
+        return _in_a_form(f"“{_Caller.label(name)}”", value)
     if _Caller.option is None:
         return name if value is None else f"{name}={value!r}"
     option = _Caller.option(name)
     if value is None or value is True:
         return option
+    if value is False:
+        return f"--no-{option.removeprefix('--')}"
     if isinstance(value, Mapping):
         pairs = (f"{_in_quotes(str(key))}={inner}" for key, inner in value.items())
         return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)
@@ -314,6 +332,21 @@ def spelled(name: str, value: object = None) -> str:
         ",".join(_in_quotes(str(one)) for one in value) if isinstance(value, list | tuple) else str(value)
     )
     return f"{option} {listed if listed.isupper() else shlex.quote(listed)}"
+
+
+def spelled_together(settings: Mapping[str, object]) -> str:
+    """Write several settings as the caller types them in one go."""
+    typed = _Caller.label is None and _Caller.option is not None
+    return (" " if typed else ", ").join(spelled(name, value) for name, value in settings.items())
+
+
+def _in_a_form(field: str, value: object) -> str:
+    if value is None or value is True:
+        return field
+    if isinstance(value, Mapping):
+        return ", ".join(f"{field} of {key}: {inner}" for key, inner in value.items())
+    listed = isinstance(value, list | tuple)
+    return f"{field}: {', '.join(map(str, value)) if listed else 'no' if value is False else value}"  # type: ignore[arg-type]
 
 
 def shorten(names: Iterable[str], most: int = 12) -> str:

@@ -87,7 +87,7 @@ HEADED = {
 
 @pytest.mark.parametrize("text", HEADERLESS.values(), ids=list(HEADERLESS))
 def test_a_file_without_a_header_is_refused_and_no_cell_is_shown(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"looks like data.*header=False, names=\[…\]") as caught:
+    with pytest.raises(InvalidInput, match=r"looks like data.*header=False, names=\[.NAME1.") as caught:
         opened(tmp_path, text)
     cells = {cell.strip('"') for line in text.splitlines() for cell in line.replace(";", ",").split(",")}
     shown = str(caught.value).replace(f"({len(text.splitlines()[0])} names)", "")

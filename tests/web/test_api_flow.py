@@ -11,7 +11,7 @@ import pytest
 from mahrem.partition import METHODS
 from mahrem.pipeline import audit
 from mahrem.table import FORMATS
-from mahrem.words import LANGUAGES
+from mahrem.words import LANGUAGES, load_catalogue
 from web_server import Server
 
 
@@ -100,13 +100,30 @@ def test_a_sweep_gives_points_and_one_of_them_is_adopted(server: Server, patient
     assert (answer.status_code, answer.headers["location"]) == (303, f"/projects/{patients}/run")
     promises = server.client.get(f"/api/v1/projects/{patients}").json()["promises"]
     assert (promises["method"], promises["k"]) == ("canon", 10)
+    # The advice speaks of the k that is wanted: none was tried at first, ten is now.
+    advice = "message good"
+    assert advice not in page
+    assert advice in server.client.get(f"/projects/{patients}/compare").text
+
+
+def test_a_release_says_when_something_was_decided_otherwise_since(server: Server, patients: str) -> None:
+    old = load_catalogue("en").say("page.result.old")
+    before = server.client.get(f"/api/v1/projects/{patients}").json()["promises"]
+    made = {"k": 7, "method": "mondrian", "language": "tr", "format": "csv"}
+    for promises, is_old in (({**made, "k": 12}, True), (made, False)):
+        server.client.put(f"/api/v1/projects/{patients}/promises", json=promises)
+        assert (old in server.client.get(f"/projects/{patients}/result").text) == is_old
+    server.client.put(f"/api/v1/projects/{patients}/promises", json=before)
 
 
 def test_a_raw_table_is_audited_and_found_wanting(server: Server, patients: str) -> None:
     done = server.run(patients, "run/audit")
     report = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()["report"]
     assert not report["holds"]
-    assert "does not hold" in server.client.get(f"/projects/{patients}/audit").text
+    page = server.client.get(f"/projects/{patients}/audit").text
+    assert "does not hold" in page
+    assert "s age, sex" in page  # the columns somebody may know
+    assert "Verified on the published file" not in page
 
 
 def test_a_hierarchy_is_made_edited_as_a_tree_and_used(server: Server, patients: str) -> None:

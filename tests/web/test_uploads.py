@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import socket
@@ -91,6 +92,24 @@ def test_what_is_no_table_is_refused_at_once(server: Server, content: bytes, cod
     assert error["message"]
     assert error["hint"]
     assert sorted(path.name for path in (server.state / "projects" / project).iterdir()) == ["project.json"]
+
+
+def test_a_packed_csv_is_taken_and_a_packed_archive_is_not(server: Server) -> None:
+    status, error, project = send(server, gzip.compress(PEOPLE), "people.csv.gz")
+    assert (status, error) == (202, {})
+    assert server.client.get(f"/api/v1/projects/{project}").json()["profile"]["rows"] == 300
+    assert kind_of(gzip.compress(b"a\tb\n1\t2\n"), "people.tsv.gz") == "source.tsv"
+    for inner in (tarred(), parquet(), zipped(), gzip.compress(PEOPLE), b""):
+        with pytest.raises(Refused):
+            kind_of(gzip.compress(inner)[:512])
+
+
+def test_a_message_calls_a_file_as_it_was_called_where_it_came_from(server: Server) -> None:
+    _, error, _ = send(server, "yaş;şehir\n31;İzmir\n".encode("cp1254"), "hastalar.csv")
+    said = f"{error['message']} {error['hint']}"
+    assert "hastalar.csv" in said
+    assert "“Encoding”" in said
+    assert not {"source.csv", "--encoding", "encoding="} & set(said.replace("'", " ").split())
 
 
 def test_a_csv_that_begins_like_an_archive_is_still_a_csv() -> None:

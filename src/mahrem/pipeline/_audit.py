@@ -296,7 +296,7 @@ def _report(
         **verdict_of(holds=verdict.holds, doubts=()),
         "promises": [outcome.as_dict() for outcome in verdict.outcomes],
         "utility": utility,
-        "columns": columns,
+        "columns": {name: {"role": str(Role.QUASI), **figures} for name, figures in columns.items()},
         "risk": {},
         "class_sizes": class_size_bins(verdict.sizes),
         "rows": verdict.rows,

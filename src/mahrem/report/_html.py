@@ -83,7 +83,10 @@ def _verdict(report: Report, words: Catalogue) -> VerdictView:
     if len(promises) > 1:
         kept = sum(promise.holds for promise in promises)
         sentences.append(words.say("verdict.several", kept=kept, all=len(promises)))
-    facts = [words.say("verdict.verified")] if promises else []
+    # Of a table that was only looked at nobody knows what it was made from.
+    facts = (
+        [words.say("verdict.audited" if report.rows_in is None else "verdict.verified")] if promises else []
+    )
     if report.rows is not None and report.rows_in is not None:
         facts.append(words.say("verdict.rows", rows=report.rows, rows_in=report.rows_in))
     if report.missing is not None and report.dropped is None:

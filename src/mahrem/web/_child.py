@@ -36,19 +36,39 @@ def main() -> int:
 
     _limit(order.limits)
     try:
+        from mahrem.errors import labels_spelled
+        from mahrem.web._fields import label_of
         from mahrem.web._verbs import perform
+        from mahrem.words import load_catalogue
 
-        with warnings.catch_warnings(record=True) as heard:
+        english = load_catalogue("en")  # as the rest of such a message
+        labels = labels_spelled(lambda setting: label_of(setting, english))
+        with warnings.catch_warnings(record=True) as heard, labels:
             warnings.simplefilter("default")
             result = perform(order, lambda stage: say({"stage": stage.as_dict()}))
         _write(order.place, result, _privacy_warnings(heard))
     except BaseException as error:  # noqa: BLE001 - also panics of the readers, which are not Exceptions
         from mahrem.web._errors import refusal_of
 
-        say({"error": refusal_of(MemoryError() if _is_memory(error) else error).record})
+        say(
+            {
+                "error": _called_as_sent(
+                    refusal_of(MemoryError() if _is_memory(error) else error).record, order
+                )
+            }
+        )
         return 1
     say({"done": True})
     return 0
+
+
+def _called_as_sent(record: Json, order: JobOrder) -> Json:
+    """Call the file in a message as whoever sent it does, and not as it is kept."""
+    kept, sent = Path(order.source.table).name, order.source.label
+    return {
+        key: value.replace(kept, sent) if isinstance(value, str) and sent else value
+        for key, value in record.items()
+    }
 
 
 def _quiet_stdout() -> Callable[[Json], None]:

@@ -131,6 +131,7 @@ class ResultPage:
     shell: Shell
     job: Job | None
     parts: Mapping[str, Any] | None  # what the report says first, in the language of the page
+    old: bool  # something was decided otherwise since
     red_team: Mapping[str, Any]
     files: Sequence[tuple[str, int]]  # names and sizes
     report_url: str
@@ -163,7 +164,8 @@ class ComparePage:
     job: Job | None
     points: Sequence[Point]
     left_out: Mapping[str, str]
-    take: tuple[Point, Point] | None  # what loses least and what is quickest, at the middle k
+    take: tuple[Point, Point] | None  # what loses least and what is quickest, at the k that is wanted
+    ks: Sequence[int]  # what a sweep tries unless something else is said
     picture: Frontier | None
     methods: Sequence[str]
     usual: Sequence[str]  # methods a sweep takes unless something else is said
@@ -176,6 +178,7 @@ class AuditPage:
     shell: Shell
     job: Job | None
     parts: Mapping[str, Any] | None
+    old: bool
 
 
 @dataclass(frozen=True, kw_only=True)

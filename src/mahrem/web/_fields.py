@@ -58,7 +58,7 @@ def _field(
     return FormField(
         name=name,
         setting=known.name,
-        label=_label(known, texts),
+        label=label_of(known.name, texts),
         means=explain_setting(texts, "release", known),
         control="choice" if choices else control,
         choices=[(choice, _called(known, choice, called) if choice else usual) for choice in choices],
@@ -68,10 +68,10 @@ def _field(
     )
 
 
-def _label(known: Setting, texts: Catalogue) -> str:
+def label_of(setting: str, texts: Catalogue) -> str:
     """Name a field: a promise by its name, anything else by its label."""
-    promise = texts["page"]["promise"].get(known.name)
-    label: str = promise[0] if promise else texts["page"]["setting"].get(known.name, known.name)
+    promise = texts["page"]["promise"].get(setting)
+    label: str = promise[0] if promise else texts["page"]["setting"].get(setting, setting)
     return label
 
 

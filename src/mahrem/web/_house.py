@@ -17,7 +17,7 @@ from mahrem.web._errors import Refused
 from mahrem.web._models import Job, Project, SourceFacts
 from mahrem.web._needs import needs_table
 from mahrem.web._orders import JobRequest, Json
-from mahrem.web._plan import check_choices, settings_of
+from mahrem.web._plan import check_choices, decisions_of, settings_of
 from mahrem.web._queue import JobQueue
 from mahrem.web._release_bodies import ColumnChoice, Columns, Promises, RoleName
 from mahrem.web._runner import Runner
@@ -132,7 +132,8 @@ class House:
             given["release"] = self.job_of(project, "anonymize")
         if verb == "query":
             given["ledger"] = self.job_of(project, "ledger")
-        return self.runner.submit(project.id, verb, JobRequest(arguments=given, settings=settings))
+        request = JobRequest(arguments=given, settings=settings, decided=decisions_of(project))
+        return self.runner.submit(project.id, verb, request)
 
     def job_of(self, project: Project, verb: str) -> str:
         """Give the job whose result counts for a verb."""

@@ -54,6 +54,7 @@ class Project(BaseModel):
     promises: Promises | None = None
     hierarchies: dict[str, str] = Field(default_factory=dict)  # column -> file in the project's folder
     jobs: dict[str, str] = Field(default_factory=dict)  # verb -> the job whose result counts
+    decided: dict[str, str] = Field(default_factory=dict)  # verb -> a hash of what was decided for that job
 
 
 class Job(BaseModel):

@@ -18,6 +18,7 @@ class JobRequest:
 
     arguments: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    decided: str = ""  # a hash of all that was decided by then: what is decided later makes the result old
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class TablePlace:
     """Where a table lies now and how it is read."""
 
     table: str  # a path, or the URI of a database
+    label: str = ""  # what the file is called where it came from
     sql_table: str | None = None
     sql: str | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)

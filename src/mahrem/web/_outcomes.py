@@ -27,7 +27,10 @@ def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
     result = result_of(store, job.project, job.id)
 
     def changed(project: Project) -> Project:
-        changes: dict[str, object] = {"jobs": {**project.jobs, job.verb: job.id}}
+        changes: dict[str, object] = {
+            "jobs": {**project.jobs, job.verb: job.id},
+            "decided": {**project.decided, job.verb: request.decided},
+        }
         if job.verb == "inspect":
             names = {column["name"] for column in result["columns"]}
             same = project.choices is not None and set(project.choices.columns) <= names

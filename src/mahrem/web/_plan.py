@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,15 @@ def settings_of(project: Project, folder: Path, server: ServeSettings) -> dict[s
             "Give at least one column the role quasi-identifier.",
         )
     return settings
+
+
+def decisions_of(project: Project) -> str:
+    """Give a hash of all that was decided about a table; a result made under another one is old."""
+    decided = project.model_copy(
+        update={"choices": project.choices or Columns(columns={}), "promises": project.promises or Promises()}
+    )
+    parts = {"source", "reading", "choices", "promises", "hierarchies"}
+    return hashlib.sha256(decided.model_dump_json(include=parts).encode()).hexdigest()
 
 
 def _key_of(folder: Path) -> Path:

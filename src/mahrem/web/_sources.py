@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,7 +20,6 @@ HEAD = 512  # bytes that show what a file is
 _ARCHIVES = {
     b"PK\x03\x04": "a ZIP archive or a spreadsheet",
     b"PK\x05\x06": "a ZIP archive",
-    b"\x1f\x8b": "a gzip archive",
     b"\x28\xb5\x2f\xfd": "a zstd archive",
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ": "an xz archive",
@@ -28,6 +28,8 @@ _ARCHIVES = {
     b"\x04\x22\x4d\x18": "an lz4 archive",
     b"\xd0\xcf\x11\xe0": "an old office document",
 }
+_GZIP = b"\x1f\x8b"
+_PLAIN = ("source.csv", "source.tsv")
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _MOST_LISTED = 500
 _MOST_FOLDERS = 2000  # somebody may declare a whole home
@@ -38,6 +40,8 @@ _ENDINGS = {".duckdb"} | {
 
 def kind_of(head: bytes, name: str = "") -> str:
     """Say under which name a file with these first bytes is kept; archives and binaries are refused."""
+    if head.startswith(_GZIP):
+        return _unpacked_kind(head, name.lower().removesuffix(".gz"))
     for mark, what in _ARCHIVES.items():
         if head.startswith(mark) and not (mark == b"BZh" and not head[3:4].isdigit()):
             raise Refused(415, "archive_refused", what=what)
@@ -53,6 +57,17 @@ def kind_of(head: bytes, name: str = "") -> str:
     if b"\0" in head and not head.startswith(_UNICODE_MARKS):
         raise Refused(415, "not_a_table")
     return "source.tsv" if name.lower().endswith(".tsv") else "source.csv"
+
+
+def _unpacked_kind(head: bytes, name: str) -> str:
+    """Say the same of a packed file; only text is read packed."""
+    try:
+        inner = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, HEAD)
+    except zlib.error:
+        inner = b""
+    if not inner or inner.startswith(_GZIP) or (kept := kind_of(inner, name)) not in _PLAIN:
+        raise Refused(415, "archive_refused", what="a gzip archive")
+    return kept
 
 
 def pick_file(settings: ServeSettings, number: int, path: str) -> tuple[Path, int]:
@@ -97,7 +112,7 @@ def list_files(settings: ServeSettings) -> Iterator[FolderFiles]:
             inner[:] = sorted(name for name in inner if not name.startswith("."))
             for name in sorted(names):
                 path = Path(here) / name
-                if name.startswith(".") or path.suffix.lower() not in _ENDINGS:
+                if name.startswith(".") or Path(name.lower().removesuffix(".gz")).suffix not in _ENDINGS:
                     continue
                 if path.resolve().is_relative_to(folder):
                     listed.append(path.relative_to(folder).as_posix())
@@ -135,6 +150,7 @@ def locate(project: Project, folder: Path, settings: ServeSettings) -> TablePlac
     source = needs_source(project)
     return TablePlace(
         table=_place(source, folder, settings),
+        label=source.label if source.kind == "upload" else "",
         sql_table=source.table,
         sql=source.query,
         reading={

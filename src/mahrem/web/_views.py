@@ -33,7 +33,7 @@ from mahrem.web._house import House
 from mahrem.web._language import LOOK
 from mahrem.web._models import ErrorDetail, Job, Project
 from mahrem.web._outcomes import result_of
-from mahrem.web._plan import OWN_CLUSTER, settings_of
+from mahrem.web._plan import OWN_CLUSTER, decisions_of, settings_of
 from mahrem.web._release_bodies import (
     DECLARED,
     ROLES,
@@ -45,6 +45,7 @@ from mahrem.web._release_bodies import (
 from mahrem.web._sources import database_label, list_files
 from mahrem.words import Note, load_catalogue
 
+_USUAL_KS = (3, 5, 10, 20)  # that a sweep tries, with the k that is wanted
 _STEPS = ("columns", "promises", "run", "result", "compare", "audit", "queries")
 
 
@@ -194,6 +195,7 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),
         parts=parts,
+        old=_is_old(project, "anonymize"),
         red_team=attacked.get("red_team") or (parts or {}).get("red_team") or {},
         files=[] if parts is None else _files(house, project),
         report_url=f"/projects/{project.id}/report",
@@ -208,8 +210,9 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
 
     sweep = _result(house, project, "compare") or {"results": [], "left_out": {}}
     words, notes = load_catalogue(LOOK.get().language), sweep.get("left_out_notes", {})
-    points = _points(sweep["results"], project.promises or Promises())
-    take = _to_take(points)
+    now = project.promises or Promises()
+    points = _points(sweep["results"], now)
+    take = _to_take(points, now.k)
     return ComparePage(
         shell=shell_of(project, "compare", message),
         job=house.queue.last(project.id, "compare"),
@@ -218,6 +221,7 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
             name: words.tell(Note.read(notes.get(name), why)) for name, why in sweep["left_out"].items()
         },
         take=take,
+        ks=sorted({*_USUAL_KS, now.k}),
         picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),
         usual=[name for name, method in METHODS.items() if method.usual],
@@ -230,6 +234,7 @@ def audit_page(house: House, project: Project, message: ErrorDetail | None = Non
         shell=shell_of(project, "audit", message),
         job=house.queue.last(project.id, "audit"),
         parts=_parts(house, project, "audit"),
+        old=_is_old(project, "audit"),
     )
 
 
@@ -280,11 +285,9 @@ def _points(rows: Sequence[Mapping[str, Any]], now: Promises) -> list[Point]:
     return sorted(points, key=lambda point: (point.k, point.gcp))
 
 
-def _to_take(points: Sequence[Point]) -> tuple[Point, Point] | None:
-    """Give the run that loses least at the middle k, and the quickest there."""
-    good = [point for point in points if point.holds]
-    ks = sorted({point.k for point in good})
-    there = [point for point in good if point.k == ks[len(ks) // 2]]
+def _to_take(points: Sequence[Point], k: int) -> tuple[Point, Point] | None:
+    """Give the run that loses least at the k that is wanted, and the quickest there."""
+    there = [point for point in points if point.holds and point.k == k]
     if not there:
         return None
     return min(there, key=lambda point: point.gcp), min(there, key=lambda point: point.seconds)
@@ -303,6 +306,11 @@ def _parts(house: House, project: Project, verb: str) -> dict[str, Any] | None:
     if verb not in project.jobs:
         return None
     return drawn(house.store.folder(project.id) / f"job-{project.jobs[verb]}", LOOK.get().language)
+
+
+def _is_old(project: Project, verb: str) -> bool:
+    """Say whether something was decided otherwise since a result was made."""
+    return project.decided.get(verb, "") not in {"", decisions_of(project)}
 
 
 def _files(house: House, project: Project) -> list[tuple[str, int]]:

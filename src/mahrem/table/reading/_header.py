@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mahrem.errors import InvalidInput, InvalidParameter, either, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, spelled, spelled_together
 
 Record = Sequence[str]
 
@@ -81,10 +81,10 @@ def header_score(first: Record, rest: Sequence[Record]) -> int:
 def refuse_headerless(label: str, columns: int) -> InvalidInput:
     """Make the error for a table whose first row is data; it shows none of it."""
     some = [f"NAME{place}" for place in range(1, min(columns, 3) + 1)]
-    names = ",".join(some if columns < 4 else [*some, "…"])
-    said = either("header=False, names=[…]", f"--no-header --names {names}")
+    names = some if columns < 4 else [*some, "…"]
     return InvalidInput(
-        f"{label}: its first row looks like data, not like names of columns; name them: {said} "
+        f"{label}: its first row looks like data, not like names of columns; name them: "
+        f"{spelled_together({'header': False, 'names': names})} "
         f"({columns} names); or say {spelled('header', True)} if it is a header after all"
     )
 
@@ -98,7 +98,7 @@ def given_names(
     if names and header is None and score == 0:
         raise InvalidParameter(
             f"names: nothing tells whether the first row of {label} is a header; say "
-            f"{spelled('header', True)} if it is, else {either('header=False', '--no-header')}"
+            f"{spelled('header', True)} if it is, else {spelled('header', False)}"
         )
     if names:
         return tuple(names)
