@@ -345,8 +345,9 @@ def _in_a_form(field: str, value: object) -> str:
         return field
     if isinstance(value, Mapping):
         return ", ".join(f"{field} of {key}: {inner}" for key, inner in value.items())
-    listed = isinstance(value, list | tuple)
-    return f"{field}: {', '.join(map(str, value)) if listed else 'no' if value is False else value}"  # type: ignore[arg-type]
+    if isinstance(value, list | tuple):
+        return f"{field}: {', '.join(map(str, value))}"
+    return f"{field}: {'no' if value is False else value}"
 
 
 def shorten(names: Iterable[str], most: int = 12) -> str:

@@ -221,7 +221,7 @@ def compare_page(house: House, project: Project, message: ErrorDetail | None = N
             name: words.tell(Note.read(notes.get(name), why)) for name, why in sweep["left_out"].items()
         },
         take=take,
-        ks=sorted({*_USUAL_KS, now.k}),
+        ks=sorted({*_USUAL_KS, *([] if now.k is None else [now.k])}),
         picture=frontier(points, take[0].name if take else None),
         methods=list(METHODS),
         usual=[name for name, method in METHODS.items() if method.usual],
@@ -285,7 +285,7 @@ def _points(rows: Sequence[Mapping[str, Any]], now: Promises) -> list[Point]:
     return sorted(points, key=lambda point: (point.k, point.gcp))
 
 
-def _to_take(points: Sequence[Point], k: int) -> tuple[Point, Point] | None:
+def _to_take(points: Sequence[Point], k: int | None) -> tuple[Point, Point] | None:
     """Give the run that loses least at the k that is wanted, and the quickest there."""
     there = [point for point in points if point.holds and point.k == k]
     if not there:
