@@ -151,7 +151,6 @@ def test_a_model_that_is_not_fitted_says_so() -> None:
     [
         (np.ones((3, 2)), [1, 2]),
         ([1, 2], [1, 2]),
-        ([["secret"]], [1]),
         (np.ones((3, 0)), [1, 2, 1]),
     ],
 )
@@ -162,6 +161,16 @@ def test_what_is_no_table_of_numbers_is_refused_before_paying(inputs: object, la
         model.fit(inputs, labels, ledger=ledger)
     assert "secret" not in str(caught.value)
     assert ledger.spent().epsilon == 0
+
+
+def test_words_among_numbers_spoil_their_own_row_alone() -> None:
+    rows, labels = [[1.0, 0.0], [0.0, 1.0]], [1, 2]
+    clean, _ = given_rows(rows, labels, (1, 2), 1.0)
+    for odd in ("secret", None, float("nan"), [3]):
+        spoilt, codes = given_rows([*rows, [odd, 1.0]], [*labels, odd], (1, 2), 1.0)
+        assert np.array_equal(spoilt[:2], clean)
+        assert not spoilt[2].any()
+        assert codes.tolist() == [0, 1, -1]
 
 
 def test_other_rows_than_fitted_are_refused() -> None:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from mahrem.dp._ledger import Ledger
     from mahrem.dp._ledger_settings import LedgerSettings, warn_of_large_delta
     from mahrem.dp._neighbours import NeighbourEvidence, NotPrivate, assert_dp
-    from mahrem.dp._public_cells import cells_of, public_cells, refuse_undeclared
+    from mahrem.dp._public_cells import (
+        cells_of,
+        open_privately,
+        public_cells,
+        refuse_undeclared,
+        unit_numbers,
+    )
     from mahrem.dp._randomised_response import Frequencies, RandomisedResponse, UnaryEncoding, local_event
     from mahrem.dp._relation import Relation, Unit
     from mahrem.dp._tape import Tape, listened, listening, noised
@@ -43,7 +49,9 @@ __all__ = [
     "listening",
     "local_event",
     "noised",
+    "open_privately",
     "public_cells",
     "refuse_undeclared",
+    "unit_numbers",
     "warn_of_large_delta",
 ]

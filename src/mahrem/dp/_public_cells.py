@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.dp._facts import Facts
-from mahrem.dp._tally import Category
-from mahrem.dp._tally_frame import cell_number, cell_place
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import Reading, Source, open_source
-from mahrem.types import Floats
+from mahrem.table.cells import number_alone, place_alone, text_alone
+from mahrem.types import Floats, Integers
 
 
 def refuse_undeclared(facts: Facts, columns: Sequence[str]) -> None:
@@ -60,7 +60,12 @@ def public_cells(
         >>> public_cells(pl.DataFrame({"age": [25.0, 1e9, float("nan")]}), facts, ["age"])["age"].tolist()
         [0.25, 1.0, nan]
     """
-    return cells_of(open_source(table, reading), facts, columns, shares=shares)
+    return cells_of(open_privately(table, reading), facts, columns, shares=shares)
+
+
+def open_privately(table: object, reading: Reading | None = None) -> Source:
+    """Open a table for something that is paid from a ledger: each cell is read by itself."""
+    return open_source(table, replace(reading or Reading(), by_cell=True))
 
 
 def cells_of(
@@ -79,12 +84,10 @@ def cells_of(
     for name in columns:
         known = facts.columns[name]
         if known.categories is not None:
-            parts.append(
-                cell_place(Category(name, known.categories), schema[name]).cast(pl.Float64).alias(name)
-            )
+            parts.append(place_alone(name, schema[name], known.categories).cast(pl.Float64).alias(name))
             continue
         low, high = facts.bounds(name)
-        number = cell_number(name, schema, source)
+        number = number_alone(name, schema[name], source.reading.decimal)
         if known.missing is not None:
             number = number.fill_null(known.missing)
         number = number.clip(low, high)
@@ -93,3 +96,16 @@ def cells_of(
         parts.append(number.alias(name))
     read = frame.select(parts)
     return {name: read[name].fill_null(float("nan")).to_numpy().astype(np.float64) for name in columns}
+
+
+def unit_numbers(frame: pl.DataFrame, subject: str) -> Integers:
+    """Number the people of a table from 1, as they appear; rows without a person get 0.
+
+    Example:
+        >>> unit_numbers(pl.DataFrame({"who": [7.0, 9.0, None, 7.0]}), "who").tolist()
+        [1, 2, 0, 1]
+    """
+    whose = frame.select(text_alone(subject, frame.schema[subject]).alias("whose")).with_row_index("place")
+    first = pl.col("place").min().over("whose")
+    numbers = whose.select(pl.when(pl.col("whose").is_not_null()).then(first)).to_series()
+    return numbers.rank("dense").fill_null(0).to_numpy().astype(np.int64)

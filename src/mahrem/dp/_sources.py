@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mahrem import check
 from mahrem.dp._tally import TallyPlan
-from mahrem.dp._tally_frame import refuse_types, tally_frame
+from mahrem.dp._tally_frame import tally_frame
 from mahrem.dp._tally_sql import can_ask, refuse_kinds, tally_database
 from mahrem.table import Reading, Source, open_source
 from mahrem.table.reading import Database, asking
@@ -42,11 +42,12 @@ class Data:
         return self.database is not None and not self.reading.null and can_ask(tally, self.database)
 
     def refuse(self, tally: TallyPlan) -> None:
-        """Refuse a tally that names columns that are not there or can never be numbers."""
+        """Refuse a tally that names columns that are not there or that a database can never take for numbers.
+
+        The types of a frame are no reason: one record can change them.
+        """
         check.columns_exist(tally.columns, self.columns)
-        if self.database is None:
-            refuse_types(tally, self.held())
-        else:
+        if self.database is not None:
             refuse_kinds(tally, self.database)
 
     def tally(self, tally: TallyPlan) -> Integers:
@@ -58,10 +59,11 @@ class Data:
 
 @contextmanager
 def opened(source: object, reading: Reading) -> Iterator[Data]:
-    """Open a source for tallies."""
-    with asking(source, reading) as database:
-        held = open_source(source, reading) if database is None else None
-        yield Data(source, reading, database, held)
+    """Open a source for tallies, each cell to be read by itself."""
+    how = replace(reading, by_cell=True)
+    with asking(source, how) as database:
+        held = open_source(source, how) if database is None else None
+        yield Data(source, how, database, held)
 
 
 def column_names(source: object, reading: Reading) -> tuple[str, ...]:

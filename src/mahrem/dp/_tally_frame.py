@@ -8,19 +8,9 @@ import numpy as np
 import polars as pl
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
-from mahrem.errors import InvalidParameter
 from mahrem.table import Source
+from mahrem.table.cells import number_alone, place_alone, text_alone
 from mahrem.types import Integers
-
-
-def refuse_types(tally: TallyPlan, source: Source) -> None:
-    """Refuse columns whose type can never be what the tally needs; looks at the schema only."""
-    if not tally.columns:
-        return
-    schema = source.scan(tally.columns).collect_schema()
-    for name in tally.numbers:
-        if not (schema[name].is_numeric() or isinstance(schema[name], pl.String | pl.Boolean | pl.Null)):
-            raise InvalidParameter(f"column={name!r} holds {schema[name].base_type()} values, no numbers")
 
 
 def tally_frame(tally: TallyPlan, source: Source) -> Integers:
@@ -34,9 +24,9 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     for condition in tally.where:
         frame = frame.filter(_passes(condition, schema, source).fill_null(value=False))
     if tally.unit.subject is not None:
-        subject = pl.col(tally.unit.subject)
-        frame = frame.filter(subject.is_not_null())
-        frame = frame.filter(pl.int_range(pl.len()).over(tally.unit.subject) < tally.unit.rows)
+        whose = text_alone(tally.unit.subject, schema[tally.unit.subject])
+        frame = frame.filter(whose.is_not_null())
+        frame = frame.filter(pl.int_range(pl.len()).over(whose) < tally.unit.rows)
     keys = [f"key {place}" for place in range(len(tally.keys))]
     terms = [f"term {place}" for place in range(len(tally.terms))]
     frame = frame.select(
@@ -53,19 +43,12 @@ def tally_frame(tally: TallyPlan, source: Source) -> Integers:
     return sums
 
 
-def cell_number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
-    """Read cells as numbers; what is none, NaN included, is null. Never fails on a value."""
-    cell = pl.col(column)
-    if isinstance(schema[column], pl.String):
-        if source.reading.decimal == ",":
-            cell = cell.str.replace_all(",", ".", literal=True)
-        cell = cell.str.strip_chars()
-    number = cell.cast(pl.Float64, strict=False)
-    return pl.when(number.is_nan()).then(None).otherwise(number)
+def _number(column: str, schema: pl.Schema, source: Source) -> pl.Expr:
+    return number_alone(column, schema[column], source.reading.decimal)
 
 
 def _clipped(of: Term | EvenGrid, schema: pl.Schema, source: Source) -> pl.Expr:
-    number = cell_number(str(of.column), schema, source)
+    number = _number(str(of.column), schema, source)
     if of.missing is not None:
         number = number.fill_null(of.missing)
     return number.clip(of.lower, of.upper)
@@ -97,48 +80,33 @@ def _place(key: Key, schema: pl.Schema, source: Source) -> pl.Expr:
     """Give the number of the group, or null for no group."""
     match key:
         case Category():
-            return cell_place(key, schema[key.column])
+            return place_alone(key.column, schema[key.column], key.categories)
         case EvenGrid():
             share = (_clipped(key, schema, source) - key.lower) / (key.upper - key.lower) * key.steps
             whole = share.round() if key.nearest else share.floor()
             return whole.cast(pl.Int64, strict=False).clip(0, key.size - 1)
         case Edges():
-            number = cell_number(key.column, schema, source)
+            number = _number(key.column, schema, source)
             place = pl.lit(0, dtype=pl.Int64)
             for edge in key.edges:
                 place += (number >= edge).cast(pl.Int64)
             return place
 
 
-def cell_place(key: Category, dtype: pl.DataType) -> pl.Expr:
-    """Give the number of a cell's declared value, or null. Never fails on a value."""
-    cell = pl.col(key.column)
-    if not dtype.is_numeric():
-        places = pl.Series(range(key.size), dtype=pl.Int64)
-        text = cell.cast(pl.String)
-        return text.replace_strict(pl.Series(key.categories), places, default=None, return_dtype=pl.Int64)
-    known = {
-        number: place for place, text in enumerate(key.categories) if (number := _float(text)) is not None
-    }
-    if not known:
-        return pl.lit(None, dtype=pl.Int64)
-    old, new = pl.Series(list(known), dtype=pl.Float64), pl.Series(list(known.values()), dtype=pl.Int64)
-    return cell.cast(pl.Float64, strict=False).replace_strict(old, new, default=None, return_dtype=pl.Int64)
-
-
-def _float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def _passes(condition: Condition, schema: pl.Schema, source: Source) -> pl.Expr:
     name, value = condition.column, condition.value
-    cell = cell_number(name, schema, source) if condition.numeric else pl.col(name).cast(pl.String)
-    if isinstance(value, tuple):
-        return cell.is_in(list(value))
-    return _COMPARE[condition.operator](cell, value)
+    if condition.numeric:
+        cell = _number(name, schema, source)
+        return (
+            cell.is_in(list(value)) if isinstance(value, tuple) else _COMPARE[condition.operator](cell, value)
+        )
+    if condition.operator in {"=", "!=", "in"}:
+        wanted = tuple(map(str, value if isinstance(value, tuple) else (value,)))
+        found = place_alone(name, schema[name], tuple(dict.fromkeys(wanted))).is_not_null()
+        if condition.operator != "!=":
+            return found
+        return text_alone(name, schema[name]).is_not_null() & ~found
+    return _COMPARE[condition.operator](text_alone(name, schema[name]), str(value))
 
 
 _COMPARE: Mapping[str, Callable[[pl.Expr, float | str], pl.Expr]] = {

@@ -6,13 +6,18 @@ import numpy as np
 
 from mahrem.dp._tally import RESOLUTION, Category, Condition, Edges, EvenGrid, Key, TallyPlan, Term
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table.cells import number_of
 from mahrem.table.reading import Database, quoted
 from mahrem.types import Integers
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT2", "INT4", "INT8")
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _WHOLE = (*_SIGNED, *_UNSIGNED)
+_BLANKS = "chr(32) || chr(9) || chr(10) || chr(13)"
+_PLAIN_NUMBER = "^[+-]?[0-9]{1,300}([.][0-9]{0,300})?$"  # no float is too large or too small for it
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
+_TEXTS = ("VARCHAR", "TEXT", "BPCHAR", "DATE")  # written the same by us and by the database
+_WRITTEN = (*_TEXTS, *_NUMBERS, "BOOL")
 _READABLE = (*_NUMBERS, "VARCHAR", "BOOLEAN", "TEXT", "BPCHAR", "BOOL")
 
 
@@ -29,13 +34,22 @@ def can_ask(tally: TallyPlan, database: Database) -> bool:
 
     PostgreSQL has no cast that forgives, and a query that fails on one person's cell gives that person away.
     """
-    if database.dialect == "duckdb":
-        return True
-    return all(_is_number(database.types[name]) for name in tally.numbers)
+    kinds = database.types
+    for condition in tally.where:
+        ordered = condition.operator not in {"=", "!=", "in"}
+        if not condition.numeric and not _is_one_of(kinds[condition.column], _TEXTS if ordered else _WRITTEN):
+            return False
+    if not all(_is_one_of(kinds[key.column], _WRITTEN) for key in tally.keys if isinstance(key, Category)):
+        return False
+    return database.dialect == "duckdb" or all(_is_number(kinds[name]) for name in tally.numbers)
 
 
 def _is_number(kind: str) -> bool:
-    return kind.startswith(_NUMBERS)
+    return _is_one_of(kind, _NUMBERS)
+
+
+def _is_one_of(kind: str, names: tuple[str, ...]) -> bool:
+    return kind.startswith(names) and not kind.endswith("]")
 
 
 def tally_database(tally: TallyPlan, database: Database) -> Integers:
@@ -89,6 +103,8 @@ def _number(column: str, database: Database) -> str:
     cell, kind = quoted(column), database.types[column]
     if database.dialect == "duckdb":
         number = f"TRY_CAST({cell} AS DOUBLE)"
+        if kind.startswith(("VARCHAR", "TEXT")):
+            number = f"COALESCE({number}, {_truth(_text(column, database))})"
         return number if kind.startswith(_WHOLE) else f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
     if kind.startswith(_WHOLE):
         return f"{cell}::float8"
@@ -130,14 +146,7 @@ def _adds(term: Term, database: Database) -> str:
 def _place(key: Key, database: Database) -> str:
     match key:
         case Category():
-            cell = _cell(key.column, database)
-            numeric = _is_number(database.types[key.column])
-            arms = [
-                f"WHEN {cell} = {literal} THEN {place}"
-                for place, text in enumerate(key.categories)
-                if (literal := _category_literal(text, database, numeric=numeric)) is not None
-            ]
-            return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
+            return _declared_place(key.column, key.categories, database)
         case EvenGrid():
             value, low = _clipped(key, database), _literal(key.lower)
             share = f"({value} - {low}) / {_literal(key.upper - key.lower)} * {key.steps}"
@@ -153,28 +162,54 @@ def _place(key: Key, database: Database) -> str:
             return f"(CASE WHEN {number} IS NULL THEN NULL {steps} ELSE {len(key.edges)} END)"
 
 
-def _cell(column: str, database: Database) -> str:
-    return _number(column, database) if _is_number(database.types[column]) else _text(column, database)
+def _declared_place(column: str, declared: tuple[str, ...], database: Database) -> str:
+    """Number the cells that are declared: by their text, else by their number, as frames do."""
+    numbers: dict[float, int] = {}
+    for place, value in enumerate(declared):
+        number = number_of(value)
+        if number is not None and np.isfinite(number):
+            numbers.setdefault(number, place)
+            if value == f"{number:.0f}":  # as a number is written: this text comes first
+                numbers[number] = place
+    arms = []
+    if not _is_number(database.types[column]):
+        text = _text(column, database)
+        arms = [
+            f"WHEN {text} = {_text_literal(value.strip(), database)} THEN {place}"
+            for place, value in enumerate(declared)
+        ]
+    cell = _number_in(column, database)
+    arms += [f"WHEN {cell} = {_literal(number)} THEN {place}" for number, place in numbers.items()]
+    return f"(CASE {' '.join(arms)} END)" if arms else "CAST(NULL AS BIGINT)"
+
+
+def _number_in(column: str, database: Database) -> str:
+    """Read a number from a column of any type; PostgreSQL would fail on a text that is none."""
+    if database.dialect == "duckdb" or _is_number(database.types[column]):
+        return _number(column, database)
+    text = _text(column, database)
+    plain = f"CASE WHEN {text} ~ '{_PLAIN_NUMBER}' THEN CAST({text} AS DOUBLE PRECISION) END"
+    return f"COALESCE({plain}, {_truth(text)})"
+
+
+def _truth(text: str) -> str:
+    return f"CASE lower({text}) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
 
 
 def _text(column: str, database: Database) -> str:
     """Read cells as text; an empty one is missing, as everywhere."""
     if database.dialect == "duckdb":
-        return f"NULLIF(CAST({quoted(column)} AS VARCHAR), '')"
-    return f"(NULLIF({quoted(column)}::text, '') COLLATE \"C\")"
-
-
-def _category_literal(text: str, database: Database, *, numeric: bool) -> str | None:
-    if not numeric:
-        return _text_literal(text, database)
-    try:
-        return _literal(float(text))
-    except (ValueError, InvalidParameter):
-        return None
+        return f"NULLIF(trim(CAST({quoted(column)} AS VARCHAR), {_BLANKS}), '')"
+    return f"(NULLIF(btrim({quoted(column)}::text, {_BLANKS}), '') COLLATE \"C\")"
 
 
 def _passes(condition: Condition, database: Database) -> str:
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+    if not condition.numeric and condition.operator in {"=", "!=", "in"}:
+        place = _declared_place(condition.column, tuple(dict.fromkeys(map(str, values))), database)
+        if condition.operator != "!=":
+            return f"({place} IS NOT NULL)"
+        return f"({place} IS NULL AND {_text(condition.column, database)} IS NOT NULL)"
     cell = _number(condition.column, database) if condition.numeric else _text(condition.column, database)
     written = [
         _text_literal(value, database) if isinstance(value, str) else _literal(value) for value in values

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.learning.private._embedding import nearest_others
     from mahrem.learning.private._example_gradients import ClippedSums, torch_of
     from mahrem.learning.private._functional_mechanism import FunctionalLinear, FunctionalLogistic
+    from mahrem.learning.private._given_values import given_numbers, label_codes, shape_of
     from mahrem.learning.private._last_layer import PolynomialLastLayer, frozen_features
     from mahrem.learning.private._local_noise import LocalNoise
     from mahrem.learning.private._mixing import refuse_mixing
@@ -86,6 +87,8 @@ __all__ = [
     "declared_features",
     "declared_rows",
     "frozen_features",
+    "given_numbers",
+    "label_codes",
     "least_gaussian",
     "limited_units",
     "nearest_others",
@@ -94,5 +97,6 @@ __all__ = [
     "read_rows",
     "refuse_mixing",
     "search_epsilon",
+    "shape_of",
     "torch_of",
 ]

@@ -9,7 +9,8 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Relation
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidParameter
+from mahrem.learning.private._given_values import given_numbers
 from mahrem.learning.private._private_linear import PrivateLinear, promise_words
 from mahrem.learning.private._public_rows import PublicRows, clip_rows
 from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
@@ -131,8 +132,6 @@ class FunctionalLinear(PrivateLinear):
         low, high = (check.finite(bound=bound) for bound in self.bounds)
         if not low < high:
             raise InvalidParameter(f"lower={low:g} must be below upper={high:g}")
-        if np.asarray(y).dtype.kind not in "biuf":
-            raise InvalidInput("y must be numbers")
         self.bounds_ = (low, high)
         return super()._given_width(X, y)
 
@@ -147,7 +146,7 @@ class FunctionalLinear(PrivateLinear):
             rows, share = encode(X)
         else:
             low, high = self.bounds_
-            rows, given = clip_rows(self._with_constant(X), self.norm), np.asarray(y, dtype=np.float64)
+            rows, given = clip_rows(self._with_constant(X), self.norm), given_numbers(y, "y")
             share = (np.clip(given, low, high) - low) / (high - low)
             rows[np.isnan(share)] = 0.0
         return rows, np.where(np.isnan(share), 0.0, 2 * share - 1)

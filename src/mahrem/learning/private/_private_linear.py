@@ -11,13 +11,14 @@ from typing import Any, Self
 import numpy as np
 
 from mahrem import check
-from mahrem.dp import Ledger, Relation
+from mahrem.dp import Ledger, Relation, open_privately
 from mahrem.dp.accounting import promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private._given_values import given_numbers, shape_of
 from mahrem.learning.private._public_inputs import declared_features
 from mahrem.learning.private._public_rows import PublicRows, clip_rows, given_rows
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
 
@@ -136,7 +137,7 @@ class PrivateLinear(Estimator, ABC):
             norm=self.norm,
             intercept=self.intercept,
         )
-        columns = open_source(table).columns
+        columns = open_privately(table).columns
         check.columns_exist([*encode.features, self.target], columns)
         book.refuse_other(table, Reading(), columns)
         return encode
@@ -145,12 +146,12 @@ class PrivateLinear(Estimator, ABC):
         return encode.facts.categories(encode.target)
 
     def _given_width(self, X: object, y: object) -> int:
-        rows = np.asarray(X)
-        if rows.ndim != 2 or rows.shape[1] < 1 or rows.dtype.kind not in "biuf":
-            raise InvalidInput(f"X must be a table or (n, d) numbers; it has shape {rows.shape}")
-        if np.shape(np.asarray(y)) != (len(rows),):
-            raise InvalidInput(f"y must be ({len(rows)},), one for each row; it has {np.asarray(y).shape}")
-        return int(rows.shape[1]) + self.intercept
+        shape = shape_of(X)
+        if len(shape) != 2 or shape[1] < 1:
+            raise InvalidInput(f"X must be a table or (n, d) numbers; it has shape {shape}")
+        if shape_of(y) != shape[:1]:
+            raise InvalidInput(f"y must be ({shape[0]},), one for each row; it has {shape_of(y)}")
+        return shape[1] + self.intercept
 
     def _read(
         self, X: object, y: object, encode: PublicRows | None, classes: tuple[Any, ...]
@@ -161,7 +162,7 @@ class PrivateLinear(Estimator, ABC):
         return rows, np.where(np.isnan(targets), -1, targets).astype(np.int64)
 
     def _with_constant(self, X: object) -> Floats:
-        rows = np.asarray(X, dtype=np.float64)
+        rows = given_numbers(X, "X")
         return np.hstack([rows, np.ones((len(rows), 1))]) if self.intercept else rows
 
     def _rows(self, X: object) -> Floats:
@@ -169,11 +170,10 @@ class PrivateLinear(Estimator, ABC):
             raise InvalidParameter("this model is not fitted; call fit first")
         if self._encoder is not None:
             return self._encoder.rows(X)
-        rows = np.asarray(X)
         width = self.coef_.shape[1] - self.intercept
-        if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "biuf":
-            raise InvalidInput(f"X must be (n, {width}) numbers, as fitted; it has shape {rows.shape}")
-        return clip_rows(self._with_constant(rows), self.norm)
+        if shape_of(X)[1:] != (width,):
+            raise InvalidInput(f"X must be (n, {width}) numbers, as fitted; it has shape {shape_of(X)}")
+        return clip_rows(self._with_constant(X), self.norm)
 
     @abstractmethod
     def _title(self) -> str:

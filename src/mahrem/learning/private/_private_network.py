@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mahrem.dp import Facts, Ledger
+from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._example_gradients import torch_of
@@ -31,7 +31,7 @@ from mahrem.learning.private._training_checkpoint import (
     pay_or_resume,
 )
 from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
 Progress = Callable[[int, int, float], None]
@@ -217,7 +217,7 @@ class PrivateNetwork(Estimator, ABC):
             targets = self._targets(inputs, y)
             keep = self._whole(targets)
             return inputs[keep], targets[keep], None if units is None else units[keep]
-        source = open_source(X)
+        source = open_privately(X)
         book.refuse_other(X, Reading(), source.columns)
         rows, target, units = read_rows(source, self._encoder, self.target, book.unit.subject)
         inputs = shaped_rows(rows, self.shape)

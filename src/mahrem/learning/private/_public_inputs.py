@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mahrem.dp import Facts, cells_of, public_cells, refuse_undeclared
+from mahrem.dp import Facts, cells_of, public_cells, refuse_undeclared, unit_numbers
 from mahrem.errors import InvalidParameter
+from mahrem.learning.private._given_values import given_numbers
 from mahrem.table import ColumnDeclaration, Reading, Source
 from mahrem.types import Floats, Integers
 
@@ -93,14 +94,8 @@ def read_rows(
     columns = [*inputs.features, *([] if target is None else [target])]
     source.take(list(dict.fromkeys([*columns, *([] if subject is None else [subject])])))  # kept from now on
     cells = cells_of(source, inputs.facts, columns)
-    units = None if subject is None else unit_numbers(source, subject)
+    units = None if subject is None else unit_numbers(source.take([subject]), subject)
     return inputs.of_cells(cells).astype(np.float32), None if target is None else cells[target], units
-
-
-def unit_numbers(source: Source, subject: str) -> Integers:
-    """Number the people of a table from 1; rows without a person get 0."""
-    named = source.take([subject])[subject]
-    return named.rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
 def declared_features(facts: Facts, target: str | None, features: Sequence[str] | None) -> tuple[str, ...]:
@@ -123,8 +118,13 @@ def declared_features(facts: Facts, target: str | None, features: Sequence[str] 
 
 def quiet_floats(rows: object) -> Floats:
     """Read rows as numbers of single precision; a warning would tell that one of them is out of range."""
+    numbers = rows if _is_numeric(rows) else given_numbers(rows, "X")
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.ascontiguousarray(rows, dtype=np.float32)
+        return np.ascontiguousarray(numbers, dtype=np.float32)
+
+
+def _is_numeric(rows: object) -> bool:
+    return hasattr(rows, "__array__") and np.asarray(rows).dtype.kind in "biuf"
 
 
 def shaped_rows(rows: Floats, shape: Sequence[int] | None) -> Floats:

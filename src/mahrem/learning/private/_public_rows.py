@@ -10,6 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Facts, public_cells, refuse_undeclared
 from mahrem.errors import InvalidParameter
+from mahrem.learning.private._given_values import given_numbers, label_codes
 from mahrem.learning.private._public_inputs import PublicInputs
 from mahrem.types import Floats, Integers
 
@@ -107,10 +108,7 @@ class PublicRows:
 
 def given_rows(X: object, y: object, classes: Sequence[object], norm: float) -> tuple[Floats, Integers]:
     """Clip rows and number labels; a label that is not declared becomes -1 and its row zero."""
-    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    codes = np.full(len(rows), -1, dtype=np.int64)
-    for place, one in enumerate(classes):
-        codes[labels == one] = place
-    clipped = clip_rows(rows, norm)
+    codes = label_codes(y, classes)
+    clipped = clip_rows(given_numbers(X, "X"), norm)
     clipped[codes < 0] = 0.0
     return clipped, codes

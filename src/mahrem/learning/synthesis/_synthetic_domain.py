@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.dp import Facts, Unit, cells_of
+from mahrem.dp import Facts, Unit, cells_of, open_privately, unit_numbers
 from mahrem.errors import InvalidParameter
-from mahrem.table import Reading, Source, open_source
+from mahrem.table import Reading, Source
+from mahrem.table.cells import day_alone
 from mahrem.types import Floats, Integers
 
 DomainKind: TypeAlias = Literal["category", "whole", "number", "date"]
@@ -212,7 +213,7 @@ class DeclaredDomain:
 
     def numbers(self, table: object, reading: Reading | None = None) -> dict[str, Floats]:
         """Read columns as numbers: places of declared values, clipped numbers, days; NaN where none is."""
-        return self._cells(open_source(table, reading), self.names)
+        return self._cells(open_privately(table, reading), self.names)
 
     def _cells(self, source: Source, needed: tuple[str, ...]) -> dict[str, Floats]:
         source.take(needed)  # all in one go: a database asked twice may answer in another order
@@ -222,7 +223,7 @@ class DeclaredDomain:
         held = source.take(days) if days else None
         for column in self.columns:
             if held is not None and column.kind == "date":
-                cells[column.name] = _days(held[column.name]).clip(column.edges[0], column.edges[-1])
+                cells[column.name] = _days(held, column.name).clip(column.edges[0], column.edges[-1])
             elif column.kind == "whole":
                 cells[column.name] = np.rint(cells[column.name])
         return cells
@@ -241,7 +242,7 @@ class DeclaredDomain:
               cell where that is declared; else what the facts say; else its row is left out.
             - At most ``unit.rows`` rows of a person are used.
         """
-        source = open_source(table, reading)
+        source = open_privately(table, reading)
         needed = tuple(dict.fromkeys([*self.names, *([] if unit.subject is None else [unit.subject])]))
         check.columns_exist(needed, source.columns)
         cells = self._cells(source, needed)
@@ -249,12 +250,11 @@ class DeclaredDomain:
         keep = (found >= 0).all(axis=1)
         if unit.subject is None:
             return np.ascontiguousarray(found[keep]), None
-        whose = source.take([unit.subject]).filter(pl.Series(keep))
-        first = whose.select(
-            (pl.int_range(pl.len()).over(unit.subject) < unit.rows) & pl.col(unit.subject).is_not_null()
-        ).to_series()
-        people = whose.filter(first).to_series().rank("dense").cast(pl.Int64).to_numpy()
-        return np.ascontiguousarray(found[keep][first.to_numpy()]), people
+        people = unit_numbers(source.take([unit.subject]).filter(pl.Series(keep)), unit.subject)
+        rows = pl.DataFrame({"whose": people})
+        early = rows.select(pl.int_range(pl.len()).over("whose") < unit.rows).to_series().to_numpy()
+        first = early & (people > 0)
+        return np.ascontiguousarray(found[keep][first]), people[first]
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain public data."""
@@ -270,15 +270,10 @@ def _narrowed(column: DomainColumn, within: Mapping[str, tuple[float, float]]) -
     return replace(column, edges=ends)
 
 
-def _days(cells: pl.Series) -> Floats:
+def _days(frame: pl.DataFrame, name: str) -> Floats:
     """Read cells as days since 1970; what is no date is NaN."""
-    if isinstance(cells.dtype, pl.String):
-        days = cells.str.strip_chars().str.to_date("%Y-%m-%d", strict=False)
-    elif isinstance(cells.dtype, pl.Date | pl.Datetime):
-        days = cells.cast(pl.Date, strict=False)
-    else:
-        days = pl.Series(cells.name, [None] * len(cells), dtype=pl.Date)
-    return days.cast(pl.Int32).cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(np.float64)
+    days = frame.select(day_alone(name, frame.schema[name]).cast(pl.Int32).cast(pl.Float64)).to_series()
+    return days.fill_null(float("nan")).to_numpy().astype(np.float64)
 
 
 def day_number(name: str, given: str) -> float:

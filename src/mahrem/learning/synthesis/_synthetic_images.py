@@ -13,7 +13,15 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.learning.private import SecretStream, TrainingPlan, declared_rows, new_stream, quiet_floats
+from mahrem.learning.private import (
+    SecretStream,
+    TrainingPlan,
+    declared_rows,
+    label_codes,
+    new_stream,
+    quiet_floats,
+    shape_of,
+)
 from mahrem.learning.synthesis._drawings import CHUNK, CodedDrawing
 from mahrem.learning.synthesis._generators import Generator, GeneratorExamples
 from mahrem.learning.synthesis._image_sheet import image_sheet
@@ -113,12 +121,11 @@ class NetworkImages:
 
     def _examples(self, images: object, labels: object) -> tuple[GeneratorExamples, tuple[int, ...]]:
         shades = quiet_floats(images)
-        given = np.asarray(labels)
-        if shades.ndim < 2 or given.shape != (len(shades),):
+        if shades.ndim < 2 or shape_of(labels) != (len(shades),):
             raise InvalidInput(
-                f"images of shape {shades.shape}, labels of shape {given.shape}: every image needs one label"
+                f"images of shape {shades.shape}, labels of shape {shape_of(labels)}: every image needs one"
             )
-        codes = np.stack([given == one for one in self.classes], axis=1)
+        codes = label_codes(labels, self.classes)[:, None] == np.arange(len(self.classes))[None, :]
         flat = np.nan_to_num(shades.reshape(len(shades), -1), nan=0.0).clip(0, 1)
         rows = np.concatenate([flat, codes.astype(np.float32)], axis=1)[codes.any(axis=1)]
         even = np.full(len(self.classes), 1 / len(self.classes))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from mahrem import check
-from mahrem.dp import Facts, Ledger
+from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.dp.accounting import Event
 from mahrem.dp.noise import IntegerNoise
 from mahrem.errors import InvalidParameter
@@ -16,7 +16,7 @@ from mahrem.learning.synthesis._marginal_plan import refuse_budget
 from mahrem.learning.synthesis._noisy_columns import NoisyColumns, count_columns
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
-from mahrem.table import Reading, open_source
+from mahrem.table import Reading
 from mahrem.types import Integers
 
 
@@ -106,7 +106,7 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
         """
         how, unit = reading or Reading(), ledger.unit
         public = ledger.facts if facts is None else facts
-        columns = open_source(table, how).columns
+        columns = open_privately(table, how).columns
         domain = self.schema.domain(public, [name for name in columns if name != unit.subject])
         modelled = tuple(column for column in domain.columns if column.name not in self.schema.totals)
         inner = DeclaredDomain(columns=modelled, facts=public)

@@ -15,7 +15,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private import new_stream
+from mahrem.learning.private import given_numbers, label_codes, new_stream
 from mahrem.types import Floats, Integers, Mask
 
 PARTS = 2  # at least
@@ -90,12 +90,14 @@ def train_parts(
           model cannot be trained on, becomes a model that always says the same.
         - What models say of their rows in warnings is not shown.
     """
-    rows, labels = np.asarray(X), np.asarray(y)
-    if check.whole(parts=parts) < PARTS or len(rows) != len(labels):
+    rows = np.asarray(X) if hasattr(X, "__array__") else given_numbers(X, "X")
+    codes = label_codes(y, classes)
+    if check.whole(parts=parts) < PARTS or len(rows) != len(codes):
         raise InvalidParameter(f"parts={parts} must be at least {PARTS}, and X as long as y")
     numbers = np.arange(len(rows)) if units is None else np.unique(units, return_inverse=True)[1]
     places = new_stream().places(0, int(numbers.max(initial=-1)) + 1, parts)[numbers]
-    usable = np.isin(labels, list(classes)) & _finite(rows)
+    usable = (codes >= 0) & _finite(rows)
+    labels = np.asarray(classes)[codes]
     mine = [usable & (places == part) for part in range(parts)]
     return [_trained(make, rows[one], labels[one], classes[0]) for one in mine]
 

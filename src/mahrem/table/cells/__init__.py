@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.table.cells._alone import (
+        day_alone,
+        number_alone,
+        number_of,
+        place_alone,
+        text_alone,
+        texts_of_objects,
+    )
     from mahrem.table.cells._formulas import (
         DISARMED,
         FORMULA,
@@ -88,6 +96,7 @@ __all__ = [
     "as_text",
     "calendar",
     "dates_of_format",
+    "day_alone",
     "finite",
     "is_date_format",
     "look_like_dates",
@@ -96,16 +105,21 @@ __all__ = [
     "named_zone",
     "neutralise_formulas",
     "neutralise_names",
+    "number_alone",
+    "number_of",
     "number_signs",
     "numbers_of_text",
     "on_this_clock",
+    "place_alone",
     "plain_numbers",
     "read_cell",
     "read_ranges",
     "restore_cells",
     "restore_formulas",
     "restored_cells",
+    "text_alone",
     "text_where_needed",
+    "texts_of_objects",
     "usual_dates",
     "wall_clock",
     "whole_numbers",

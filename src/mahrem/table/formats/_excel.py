@@ -73,8 +73,10 @@ def open_excel(path: Path, reading: Reading) -> Source:
     top = reading.skip_rows or 0
     if top >= len(records):
         raise InvalidParameter(f"skip_rows={top} must leave a row of {label} for the header")
-    found = find_header(records[top:])
-    if reading.skip_rows is not None or reading.header is not None:
+    found = Header(0, 0) if reading.by_cell else find_header(records[top:])
+    if reading.by_cell:
+        records[top] = _named(records[top])  # a stray cell beside the table makes every row wider
+    elif reading.skip_rows is not None or reading.header is not None:
         found = Header(0, found.score if not found.titles else header_score(records[top], records[top + 1 :]))
     first = records[top + found.titles]
     given = given_names(
@@ -87,13 +89,24 @@ def open_excel(path: Path, reading: Reading) -> Source:
     begins: dict[str, Any] = {"header_row": top + found.titles} if has_header else {"header_row": None}
     if not has_header:
         begins |= {"skip_rows": top, "column_names": list(names)}
-    frame = _loaded(lambda: workbook.load_sheet(sheet, schema_sample_rows=None, **begins).to_polars(), label)
+    begins |= {"dtypes": "string"} if reading.by_cell else {"schema_sample_rows": None}
+    frame = _loaded(lambda: workbook.load_sheet(sheet, **begins).to_polars(), label)
+    frame = frame.select(frame.columns[: len(names)])
     frame.columns = list(names)
-    frame = pl.DataFrame([_typed(series) for series in frame])
+    if reading.by_cell:
+        frame = frame.select(pl.all().str.strip_suffix(" 00:00:00"))  # days, as every other day is written
+    else:
+        frame = pl.DataFrame([_typed(series) for series in frame])
     source = PolarsSource.held(frame, label, reading)
     if found.titles:
         source.notes = (Note("warning.title_rows"),)
     return source
+
+
+def _named(header: list[str]) -> list[str]:
+    """Leave out what stands behind the last name."""
+    last = max((place for place, name in enumerate(header) if name), default=-1)
+    return header[: last + 1] or header
 
 
 def excel_texts(path: Path) -> tuple[list[str], pl.DataFrame]:

@@ -45,13 +45,14 @@ def open_csv(path: Path, reading: Reading) -> Source:
         - A file that is no proper table is refused with the line number.
     """
     label = f"CSV file {path.name!r}"
-    place = _utf8(path, reading.encoding, label)
+    place = _utf8(path, reading, label)
     with _stream(place) as stream:
-        head = _head(stream, label)
+        head = _head(stream, label, binary=reading.by_cell)
         newline = RETURN if RETURN in head and NEWLINE not in head else NEWLINE
         start = _top(head, newline, reading.skip_rows, label)
         ending = "\t" if ".tsv" in map(str.lower, path.suffixes) else None
-        delimiter = reading.delimiter or ending or _sniff(head[start:], newline)
+        shown = head[start : _first_end(head, start, newline)] if reading.by_cell else head[start:]
+        delimiter = reading.delimiter or ending or _sniff(shown, newline)
         found, start = _found_header(head, start, newline, delimiter, reading)
         end = _first_end(head, start, newline)
         first = _header(head[start:end], delimiter, label)
@@ -64,6 +65,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
             newline=newline,
             fields=len(names),
             line=1 + head.count(newline, 0, after),
+            binary=reading.by_cell,
         )
         if head[after:]:
             structure.feed(head[after:])
@@ -78,6 +80,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
         skip_lines=head.count(newline, 0, start),
         new_columns=list(names),
         null_values=[""],
+        encoding="utf8-lossy" if reading.by_cell else "utf8",
         glob=False,
         row_index_name=_unused(names) if blanks.size else None,
     )
@@ -117,7 +120,9 @@ def _found_header(
     records = [
         _cells(head[begin:end], delimiter) for begin, end in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
-    if reading.skip_rows is None and reading.header is None:
+    if reading.by_cell:
+        found = Header(0, 0)  # whoever has none says so
+    elif reading.skip_rows is None and reading.header is None:
         found = find_header(records)
     else:
         found = Header(0, header_score(records[0], records[1:]))
@@ -145,7 +150,7 @@ def _names(first: Sequence[str], found: Header, reading: Reading, label: str) ->
     return name_columns(first, label)
 
 
-def _utf8(path: Path, encoding: str | None, label: str) -> Path | bytes:
+def _utf8(path: Path, reading: Reading, label: str) -> Path | bytes:
     """Give the file itself if it is plain UTF-8, else its content unpacked and put into UTF-8."""
     with path.open("rb") as stream:
         head = stream.read(4)
@@ -155,12 +160,13 @@ def _utf8(path: Path, encoding: str | None, label: str) -> Path | bytes:
             place = _unpack(path, method, label)
             head = place[:4]
     marked = next((name for mark, name in MARKS if head.startswith(mark)), "utf-8")
-    wanted = codecs.lookup(encoding or marked).name
+    wanted = codecs.lookup(reading.encoding or marked).name
     if wanted in {"utf-8", "utf-8-sig", "ascii"}:
         return place
     content = place if isinstance(place, bytes) else place.read_bytes()
     try:
-        return content.decode(wanted).removeprefix("\ufeff").encode()
+        text = content.decode(wanted, errors="replace" if reading.by_cell else "strict")
+        return text.removeprefix("\ufeff").encode()
     except UnicodeError:
         raise InvalidInput(f"{label} is not written in encoding={wanted!r}; say another one") from None
 
@@ -179,13 +185,13 @@ def _stream(place: Path | bytes) -> BinaryIO:
     return io.BytesIO(place) if isinstance(place, bytes) else place.open("rb", buffering=0)
 
 
-def _head(stream: BinaryIO, label: str) -> bytes:
-    """Read enough to hold the header and, if there are any, some records."""
+def _head(stream: BinaryIO, label: str, *, binary: bool) -> bytes:
+    """Read enough to hold the header and, if there are any, some records; ``binary``: take any bytes."""
     head, size, whole = b"", BLOCK, False
     while not whole and not _has_header(head):
         block = stream.read(size)
         head, size, whole = head + block, size * 2, not block
-    if b"\0" in head:
+    if b"\0" in head and not binary:
         raise InvalidInput(f"{label} holds NUL bytes: a binary file, not text")
     if not head.strip(b"\xef\xbb\xbf\r\n"):
         raise InvalidInput(f"{label} is empty; a table has at least a header")

@@ -14,7 +14,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidInput, spelled
-from mahrem.table.cells import named_zone, zone_of_offset
+from mahrem.table.cells import named_zone, texts_of_objects, zone_of_offset
 from mahrem.table.reading._arrow import ArrowSource, arrow_table
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
 from mahrem.table.reading._spelling import LOOKED_AT, may_be_respelled
@@ -113,6 +113,15 @@ def _in_named_zone(column: pd.Series) -> pd.Series:
 def _mixes_zones(column: pd.Series) -> bool:
     """Say whether Python objects have a time zone in some rows only: pandas would take the others for UTC."""
     return len({value.tzinfo is None for value in column.dropna() if isinstance(value, datetime)}) > 1
+
+
+def _texts_by_cell(column: pd.Series) -> pl.Series:
+    """Write objects of any kinds as text, each by itself: the kind they have in common, one can change."""
+    if column.dtype.name == "category":
+        texts = texts_of_objects(column.cat.categories)
+        places = pl.Series(column.cat.codes.to_numpy(), dtype=pl.Int64)
+        return texts.gather(places.set(places < 0, None))
+    return texts_of_objects(column)
 
 
 def _without_ghosts(column: pd.Series) -> pd.Series:
@@ -300,6 +309,8 @@ class PandasSource(ColumnSource):
         import pyarrow as pa
 
         column = self._frame.iloc[:, self._place[name]]
+        if self.reading.by_cell and (column.dtype == object or column.dtype.name == "category"):
+            return _texts_by_cell(column).alias(name)
         if column.dtype == object and _mixes_zones(column):
             raise InvalidInput(
                 f"column={name!r} of the pandas frame holds date-times with a time zone and some without; "

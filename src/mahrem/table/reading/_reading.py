@@ -41,6 +41,8 @@ class Reading:
         names: What the columns of a file are called, in order, instead of what its header says.
         skip_rows: Lines above the header that are passed over; else found out.
         spelling: How numbers and dates are written in cells of text; None leaves them as they are.
+        by_cell: Whether each cell is read by itself: nothing about a column or a file is found out from its
+            rows, so that no record changes how another is read. For everything that is paid from a ledger.
 
     Example:
         >>> Reading(delimiter=";", decimal=",", null=("?",)).delimiter
@@ -57,6 +59,7 @@ class Reading:
     names: Sequence[str] = ()
     skip_rows: int | None = None
     spelling: Spelling | None = None
+    by_cell: bool = False
 
     def __post_init__(self) -> None:
         for listed in ("null", "names"):

@@ -34,16 +34,20 @@ class Structure:
         newline: The byte at the end of a record.
         fields: How many cells a record must have.
         line: The number of the line the first byte fed belongs to.
+        binary: Whether bytes that are no text are let through.
 
     Guarantees:
         - A record with too few or too many cells is reported by its line, with counts and never its content.
         - Memory does not grow with the file, except for the places of blank lines.
     """
 
-    def __init__(self, label: str, *, delimiter: int, newline: int, fields: int, line: int) -> None:
+    def __init__(
+        self, label: str, *, delimiter: int, newline: int, fields: int, line: int, binary: bool = False
+    ) -> None:
         self.records = 0  # including blank ones
         self.blanks: list[Integers] = []  # which records are blank lines
         self._label = label
+        self._binary = binary
         self._delimiter = delimiter
         self._newline = newline
         self._delimiters = fields - 1
@@ -59,7 +63,8 @@ class Structure:
 
     def feed(self, chunk: bytes) -> None:
         """Look at the next bytes of the file."""
-        self._check_text(chunk)
+        if not self._binary:
+            self._check_text(chunk)
         data = np.frombuffer(chunk, np.uint8)
         newline = data == self._newline
         marking = newline | (data == self._delimiter)

@@ -1,0 +1,71 @@
+"""Labels and numbers that somebody gave beside a ledger, each read by itself: one changes no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table.cells import number_alone, place_alone, texts_of_objects
+from mahrem.types import Floats, Integers
+
+_NUMBERS = "biuf"
+
+
+def label_codes(labels: object, classes: Sequence[object]) -> Integers:
+    """Number labels by declared classes; one that is not declared becomes -1, whatever the others are.
+
+    Raises:
+        InvalidInput: If labels are no plain list.
+        InvalidParameter: If two classes are one.
+
+    Example:
+        >>> label_codes([1, 2, "x", None, 2.0], classes=(1, 2)).tolist()
+        [0, 1, -1, -1, 1]
+    """
+    declared = texts_of_objects(classes)
+    if declared.null_count() or declared.n_unique() < len(declared):
+        raise InvalidParameter("classes must be different texts, numbers or days")
+    series = _cells(labels, "y")
+    place = place_alone(series.name, series.dtype, tuple(declared))
+    return series.to_frame().select(place.fill_null(-1)).to_series().to_numpy().astype(np.int64)
+
+
+def given_numbers(values: object, name: str) -> Floats:
+    """Read numbers in any number of dimensions; what is none becomes NaN, whatever the others are.
+
+    Example:
+        >>> given_numbers([[1, "x"], [2.5, None]], "X").tolist()
+        [[1.0, nan], [2.5, nan]]
+    """
+    held = np.asarray(values, dtype=None if hasattr(values, "__array__") else object)
+    if held.dtype.kind in _NUMBERS:
+        return held.astype(np.float64)
+    shape = held.shape
+    series = _cells(held.reshape(-1), name)
+    numbers = series.to_frame().select(number_alone(name, series.dtype)).to_series()
+    return numbers.fill_null(float("nan")).to_numpy().astype(np.float64).reshape(shape)
+
+
+def shape_of(values: object) -> tuple[int, ...]:
+    """Give the shape of rows or labels, whatever they hold."""
+    if hasattr(values, "__array__"):
+        return np.shape(values)
+    return np.asarray(values, dtype=object).shape
+
+
+def _cells(values: object, name: str) -> pl.Series:
+    if isinstance(values, pl.Series):
+        return values.alias(name)
+    if hasattr(values, "__array__"):
+        values = np.asarray(values)
+    else:
+        values = np.fromiter(cast("Iterable[object]", values), dtype=object)
+    if values.ndim != 1:
+        raise InvalidInput(f"{name} must have one entry for each row; it has shape {values.shape}")
+    if values.dtype.kind in _NUMBERS:
+        return pl.Series(name, np.ascontiguousarray(values))
+    return texts_of_objects(values.astype(object)).alias(name)

@@ -1,0 +1,174 @@
+"""What a cell says by itself, whatever type its column came with: one text, one number, one day.
+
+A type belongs to a whole column, and a single record can change it: an empty cell turns whole numbers into
+floats, a word turns numbers into texts. Whoever promises that a record changes nothing for the others reads
+cells here, where 3, 3.0 and "3" are the same and what cannot be read is missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from numbers import Integral, Real
+
+import numpy as np
+import polars as pl
+
+from mahrem.table.cells._number_grid import EXACT
+
+_DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
+_CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
+_MIDNIGHT = "T00:00:00"
+_TRUTH = {"true": 1.0, "false": 0.0}
+
+
+def text_alone(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Write each cell as text; whole numbers without a point, days as ISO, nothing as null.
+
+    Example:
+        >>> numbers = pl.DataFrame({"ward": [3.0, None, 2.5]})
+        >>> numbers.select(text_alone("ward", numbers.schema["ward"]))["ward"].to_list()
+        ['3', None, '2.5']
+    """
+    return _text(pl.col(column), dtype).alias(column)
+
+
+def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        trimmed = cell.cast(pl.String).str.strip_chars()
+        return pl.when(trimmed != "").then(trimmed)
+    if dtype.is_float():
+        exact = (cell == cell.round()) & (cell.abs() <= EXACT)
+        whole = pl.when(exact).then(cell).cast(pl.Int64).cast(pl.String)
+        return pl.coalesce(whole, cell.fill_nan(None).cast(pl.String))
+    if isinstance(dtype, pl.Decimal):
+        text = cell.cast(pl.String)
+        short = text.str.strip_chars_end("0").str.strip_chars_end(".")
+        return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
+    if isinstance(dtype, pl.Datetime):
+        zoned = "" if dtype.time_zone is None else "%:z"
+        return cell.dt.to_string(_CLOCK + zoned).str.strip_suffix(_MIDNIGHT)
+    if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
+        return cell.cast(pl.String)
+    return pl.lit(None, dtype=pl.String)
+
+
+def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
+    """Read each cell as a number; what is none, NaN included, is null.
+
+    Example:
+        >>> words = pl.DataFrame({"cost": ["3", " 2.5", "much", "true"]})
+        >>> words.select(number_alone("cost", words.schema["cost"]))["cost"].to_list()
+        [3.0, 2.5, None, 1.0]
+    """
+    if dtype.is_numeric() or isinstance(dtype, pl.Boolean):
+        number = pl.col(column).cast(pl.Float64, strict=False)
+    elif isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        text = text_alone(column, dtype)
+        if decimal == ",":
+            text = text.str.replace_all(",", ".", literal=True)
+        truth = pl.Series(list(_TRUTH)), pl.Series(list(_TRUTH.values()))
+        said = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
+        number = pl.coalesce(text.cast(pl.Float64, strict=False), said)
+    else:
+        number = pl.lit(None, dtype=pl.Float64)
+    return number.fill_nan(None).alias(column)
+
+
+def number_of(text: str) -> float | None:
+    """Read one declared value as cells are read; None if it is no number.
+
+    Example:
+        >>> number_of("3.0"), number_of("True"), number_of("ward 3")
+        (3.0, 1.0, None)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return _TRUTH.get(text.strip().lower())
+    return None if math.isnan(number) or "_" in text else number
+
+
+def day_alone(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Read each cell as a day; of a moment the day counts, and what is neither is null.
+
+    Example:
+        >>> days = pl.DataFrame({"born": ["1990-05-01", "1990-05-01T13:00", "unknown"]})
+        >>> days.select(day_alone("born", days.schema["born"]))["born"].to_list()
+        [datetime.date(1990, 5, 1), datetime.date(1990, 5, 1), None]
+    """
+    return text_alone(column, dtype).str.extract(_DAY, 1).str.to_date("%Y-%m-%d", strict=False)
+
+
+def place_alone(column: str, dtype: pl.DataType, declared: tuple[str, ...]) -> pl.Expr:
+    """Give the place of each cell among declared values, or null: by its text, else by its number.
+
+    Example:
+        >>> wards = pl.DataFrame({"ward": [1.0, 2.0, None]})
+        >>> wards.select(place_alone("ward", wards.schema["ward"], ("2", "1")))["ward"].to_list()
+        [1, 0, None]
+    """
+    numbers: dict[float, int] = {}
+    for place, value in enumerate(declared):
+        number = number_of(value)
+        if number is not None:
+            numbers.setdefault(number, place)
+    places = pl.Series(range(len(declared)), dtype=pl.Int64)
+    by_text = text_alone(column, dtype).replace_strict(
+        pl.Series(declared).str.strip_chars(), places, default=None, return_dtype=pl.Int64
+    )
+    if not numbers:
+        return by_text
+    by_number = number_alone(column, dtype).replace_strict(
+        pl.Series(list(numbers), dtype=pl.Float64),
+        pl.Series(list(numbers.values()), dtype=pl.Int64),
+        default=None,
+        return_dtype=pl.Int64,
+    )
+    if dtype.is_numeric() and len(numbers) == sum(number_of(value) is not None for value in declared):
+        return by_number  # no two declared values are one number, so texts could say nothing else
+    return pl.coalesce(by_text, by_number)
+
+
+def texts_of_objects(values: Iterable[object]) -> pl.Series:
+    """Write Python objects of any kinds as :func:`text_alone` writes cells of their own columns.
+
+    Example:
+        >>> texts_of_objects([3, 3.0, "3", None, float("nan"), True, [1, 2]]).to_list()
+        ['3', '3', '3', None, None, 'true', None]
+    """
+    return pl.Series([_text_of(value) for value in values], dtype=pl.String)
+
+
+def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
+    match value:
+        case str():
+            return value
+        case bool() | np.bool_():
+            return str(value).lower()
+        case Integral():
+            return str(int(value))
+        case Decimal():
+            return _text_of_decimal(value)
+        case date():  # a day that is none is not equal to itself
+            return value.isoformat().removesuffix(_MIDNIGHT) if value == value else None  # noqa: PLR0124
+        case Real():
+            return _text_of_float(float(value))
+    return None
+
+
+def _text_of_decimal(value: Decimal) -> str | None:
+    if not value.is_finite():
+        return _text_of_float(float(value))
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _text_of_float(value: float) -> str | None:
+    if math.isnan(value):
+        return None
+    if value.is_integer() and abs(value) <= EXACT:
+        return str(int(value))
+    return str(pl.Series([value]).cast(pl.String)[0])  # as a column of such numbers is written
