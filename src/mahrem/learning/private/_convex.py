@@ -1,20 +1,26 @@
-"""Convex losses of linear models, and a minimum that is checked: the gradient is bounded, not hoped for."""
+"""Convex losses of linear models, and a minimum that is checked: the gradient is bounded, not hoped for.
+
+Whether a minimum is near enough is decided with long floats, whose rounding is bounded by public numbers: no
+row decides whether a fit succeeds.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from mahrem.errors import Infeasible
 from mahrem.types import Floats
 
 BLOCK = 1024  # rows added up at once: keeps rounding and memory small
-UNIT = 2.0**-53
-STEPS = 100
+UNIT = float(np.finfo(np.longdouble).eps) / 2
+MOST_ROWS = 1 << 26  # more hardly fit into memory
+STEPS = 500
 HALVINGS = 60
+_PAIRED = 64  # units of rounding that sums in pairs may be off, of any number of blocks
+_NEAR = 16.0  # times the tolerance: from there on gradients are taken in long floats
 
 
 class MarginLoss(Protocol):
@@ -136,15 +142,36 @@ class Objective:
         gradient = np.array([math.fsum(entry) for entry in np.stack(slopes, axis=1)])
         return gradient + self.regularisation * point + self.linear, hessian
 
-    def rounding(self, point: Floats) -> float:
-        """Bound how far the computed gradient is from the true one (the usual bound for sums of products)."""
-        n, width = self.rows.shape
+    def gradient(self, point: Any) -> Any:
+        """Give the gradient in long floats."""
+        slopes = [np.zeros(self.rows.shape[1], dtype=np.longdouble)]
+        place = np.asarray(point, dtype=np.longdouble)
+        for first in range(0, len(self.rows), BLOCK):
+            part = self.rows[first : first + BLOCK].astype(np.longdouble)
+            side = self.signs[first : first + BLOCK]
+            slopes.append(part.T @ (side * self.loss.slope(side * (part @ place))))
+        total = np.ascontiguousarray(np.stack(slopes, axis=1)).sum(axis=1)  # in pairs: little is lost
+        return total + self.regularisation * place + self.linear
+
+    def rounding(self, point: Any) -> float:
+        """Bound how far that gradient is from the true one."""
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", self.rows, self.rows), initial=0.0)))
-        length = float(np.linalg.norm(point))
-        sums = min(n, BLOCK) + 2
+        length = float(np.linalg.norm(np.asarray(point, dtype=np.float64)))
+        return self._rounding(len(self.rows), longest, length)
+
+    def _rounding(self, rows: int, longest: float, length: float) -> float:
+        """Bound it from sizes: the usual bound for sums of products."""
+        width = len(self.linear)
+        sums = min(rows, BLOCK) + _PAIRED
         margins = (width + 16) * (1.0 + self.loss.most_curve * longest * length)
         ends = 8 * (self.regularisation * length + float(np.linalg.norm(self.linear)))
-        return float(1.01 * UNIT * (n * longest * (sums + margins) + ends))
+        return float(1.01 * UNIT * (rows * longest * (sums + margins) + ends))
+
+    def most_rounding(self, longest: float) -> float:
+        """Bound it for any rows of norm at most ``longest``, at any point that is no worse than none."""
+        noise, start = float(np.linalg.norm(self.linear)), float(self.loss.value(np.zeros(1))[0])
+        worth = 2 * self.regularisation * MOST_ROWS * start
+        return self._rounding(MOST_ROWS, longest, (noise + math.sqrt(noise**2 + worth)) / self.regularisation)
 
 
 @dataclass(frozen=True)
@@ -161,7 +188,7 @@ def minimise(objective: Objective, *, tolerance: float, steps: int = STEPS) -> M
 
     Args:
         objective: Strongly convex (``regularisation`` above 0), so that there is one minimum.
-        tolerance: The gradient's norm must come below this.
+        tolerance: The gradient's norm should come below this.
         steps: At most so many.
 
     Guarantees:
@@ -169,38 +196,46 @@ def minimise(objective: Objective, *, tolerance: float, steps: int = STEPS) -> M
         - ``gradient_norm`` bounds the gradient in exact arithmetic: what rounding can hide is added.
         - Equal input gives equal output.
 
-    Raises:
-        Infeasible: If the gradient stays above ``tolerance``; ``reached`` is its norm.
-
     Example:
         >>> two = Objective(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), LOGISTIC, 1.0, np.zeros(1))
         >>> found = minimise(two, tolerance=1e-9)
         >>> round(float(found.point[0]), 4), found.gradient_norm < 1e-9
         (0.6748, True)
     """
-    point = np.zeros(objective.rows.shape[1])
-    value, reached = objective.value(point), np.inf
-    for step in range(steps + 1):
-        gradient, hessian = objective.derivatives(point)
-        reached = float(np.linalg.norm(gradient)) * (1 + 1e-9) + objective.rounding(point)
-        if reached <= tolerance:
-            return Minimum(point, reached, step)
+    point: Any = np.zeros(objective.rows.shape[1], dtype=np.longdouble)
+    value, reached = objective.value(point.astype(np.float64)), np.inf
+    step = 0
+    while step <= steps:
+        gradient, hessian = objective.derivatives(point.astype(np.float64))
+        if np.linalg.norm(gradient) <= _NEAR * tolerance:
+            gradient = objective.gradient(point).astype(np.float64)
+            reached = float(np.linalg.norm(gradient)) * (1 + 1e-9) + objective.rounding(point)
+            if reached <= tolerance:
+                break
         way = -np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         point, value = _line_search(objective, point, value, way, float(gradient @ way))
-    raise Infeasible(
-        f"gradient_norm={reached:.3g} after {steps} steps must be at most tolerance={tolerance:g}; nothing "
-        f"was released: allow a larger tolerance or more regularisation",
-        reached=reached,
-    )
+        step += 1
+    return Minimum(point.astype(np.float64), reached, step)
+
+
+def proven_minimum(objective: Objective, *, longest: float, tolerance: float) -> Floats:
+    """Give the minimum up to a gradient of norm ``tolerance``, or zeros where that is not proven.
+
+    Whether it is proven hangs on public numbers alone: a tolerance that rounding could ever hide, for any
+    rows of norm at most ``longest``, gives zeros for all of them.
+    """
+    found = minimise(objective, tolerance=tolerance)
+    public = objective.most_rounding(longest) <= tolerance / 2
+    return found.point if public and found.gradient_norm <= tolerance else np.zeros_like(found.point)
 
 
 def _line_search(
-    objective: Objective, point: Floats, value: float, way: Floats, slope: float
-) -> tuple[Floats, float]:
+    objective: Objective, point: Any, value: float, way: Floats, slope: float
+) -> tuple[Any, float]:
     size = 1.0
     for _ in range(HALVINGS):
         there = point + size * way
-        found = objective.value(there)
+        found = objective.value(there.astype(np.float64))
         # Near the minimum the value's own rounding hides the last gain: full steps are right there.
         if found <= value + 0.25 * size * slope + 1e-12 * (1.0 + abs(value)):
             return there, found

@@ -12,7 +12,7 @@ from mahrem.dp import Relation, Tape, listening
 from mahrem.dp.accounting import gaussian_multiplier
 from mahrem.dp.noise import GaussianNoise, IntegerNoise
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._convex import Objective, minimise
+from mahrem.learning.private._convex import Objective, proven_minimum
 from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
 from mahrem.learning.private._objective_analysis import objective_delta
 from mahrem.learning.private._private_margin import MarginProblem, PrivateMargin, release_at_once
@@ -66,6 +66,8 @@ class ObjectivePlan:
             expected = scale * (math.sqrt(width) if delta > 0 else width)
             weight = max(weight, expected * norm / problem.radius)
             scale = _scale(*main, smooth / weight, norm, problem.relation)
+        # The norm of the linear term is beyond forty times its scale less than once in 1e100 draws.
+        problem.refuse_fine_tolerance(weight, 40 * scale * (math.sqrt(width) if delta > 0 else width))
         release = grid_noise(
             2 * problem.tolerance / weight,
             width,
@@ -98,7 +100,7 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
     Guarantees:
         - ``(epsilon, delta)``-DP under ``relation``, all of the problem; approximate minima and rounding in
           the solver are covered by the check of the gradient and the noise on what is released.
-        - A minimum that is not reached is refused (:class:`~mahrem.errors.Infeasible`).
+        - No row makes it fail: a tolerance that rounding could hide is refused before anything is read.
 
     References:
         Chaudhuri, Monteleoni, Sarwate, 2011; Kifer, Smith, Thakurta, 2012; Iyengar et al.: Towards practical
@@ -123,8 +125,8 @@ def objective_perturbation(rows: Floats, signs: Floats, plan: ObjectivePlan) -> 
                 noise = GaussianNoise(sigma=plan.scale)
                 linear = np.array([noise(0.0) for _ in range(problem.width)])
             objective = Objective(rows, signs, problem.loss, plan.regularisation, linear)
-            found = minimise(objective, tolerance=problem.tolerance)
-            return grid_release(found.point, plan.release, plan.distance)
+            found = proven_minimum(objective, longest=problem.norm, tolerance=problem.tolerance)
+            return grid_release(found, plan.release, plan.distance)
 
     return release_at_once("objective-perturbation", problem, draw)
 

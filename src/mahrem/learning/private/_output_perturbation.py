@@ -11,7 +11,7 @@ from mahrem import check
 from mahrem.dp.accounting import gaussian_multiplier
 from mahrem.dp.noise import IntegerNoise
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._convex import Objective, minimise
+from mahrem.learning.private._convex import Objective, proven_minimum
 from mahrem.learning.private._grid_release import gamma_vector, grid_noise, grid_release
 from mahrem.learning.private._private_margin import MarginProblem, PrivateMargin, release_at_once
 from mahrem.types import Floats
@@ -51,6 +51,7 @@ class OutputPlan:
             length = math.sqrt(width) * gaussian_multiplier(epsilon, delta) if delta else width / epsilon
             weight = 10 * reach * length / problem.radius
         check.above_zero(regularisation=weight)
+        problem.refuse_fine_tolerance(float(weight), 0.0)
         distance = (reach + 2 * problem.tolerance) / weight
         fitted = None
         if noise != "gamma":
@@ -70,7 +71,7 @@ def output_perturbation(rows: Floats, signs: Floats, plan: OutputPlan) -> Floats
         - ``(epsilon, delta)``-DP under ``relation``, all of the problem: with a strongly convex objective
           a row moves the minimum by at most ``norm / regularisation`` (twice that where it is exchanged), and
           an approximate one by ``2 tolerance / regularisation`` more.
-        - A minimum that is not reached is refused.
+        - No row makes it fail: a tolerance that rounding could hide is refused before anything is read.
 
     References:
         Chaudhuri, Monteleoni, Sarwate: Differentially private empirical risk minimization, 2011, section 3.2
@@ -84,7 +85,7 @@ def output_perturbation(rows: Floats, signs: Floats, plan: OutputPlan) -> Floats
     problem = plan.problem
     problem.refuse_long_rows(rows)
     objective = Objective(rows, signs, problem.loss, plan.regularisation, np.zeros(rows.shape[1]))
-    point = minimise(objective, tolerance=problem.tolerance).point
+    point = proven_minimum(objective, longest=problem.norm, tolerance=problem.tolerance)
     if plan.noise is not None:
         return grid_release(point, plan.noise, plan.distance)
     scale = plan.distance / problem.epsilon

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from mahrem.dp import Relation, noised
 from mahrem.dp.accounting import promise_event
 from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss
+from mahrem.learning.private._convex import LOGISTIC, HuberHinge, MarginLoss, Objective
 from mahrem.learning.private._private_linear import PrivateLinear, promise_words
 from mahrem.types import Floats, Integers
 
@@ -51,6 +52,22 @@ class MarginProblem:
         check.above_zero(radius=self.radius)
         check.above_zero(tolerance=self.tolerance)
 
+    def refuse_fine_tolerance(self, regularisation: float, noise: float) -> None:
+        """Refuse a tolerance that rounding could hide, whatever the rows are.
+
+        Args:
+            regularisation: The weight of the squared norm.
+            noise: The norm of a linear term.
+        """
+        linear = np.full(self.width, noise / math.sqrt(self.width))
+        least = 2 * Objective(
+            np.zeros((0, self.width)), np.zeros(0), self.loss, regularisation, linear
+        ).most_rounding(self.norm)
+        if self.tolerance < least:
+            raise InvalidParameter(
+                f"tolerance={self.tolerance:g} must be at least {least:.2g}: rounding hides what is finer"
+            )
+
     def refuse_long_rows(self, rows: Floats) -> None:
         """Refuse rows that are longer than promised, or no numbers."""
         longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", rows, rows), initial=0.0)))
@@ -75,7 +92,7 @@ class PrivateMargin(PrivateLinear):
         loss: ``logistic``, or ``svm`` (hinge loss, rounded off).
         regularisation: Weight of the squared norm, halved; None finds one from public numbers.
         radius: A public guess of the coefficients' norm, for rows of norm 1.
-        tolerance: Largest norm of the gradient at the minimum; a fit that stays above it is refused.
+        tolerance: Largest norm of the gradient at the minimum.
     """
 
     loss: str = "logistic"
@@ -122,8 +139,7 @@ class PrivateMargin(PrivateLinear):
     def _promise(self, plan: Any, relation: Relation) -> str:
         return (
             f"{promise_words(self, relation)}: {self.loss} loss of rows of norm {self.norm:g}, "
-            f"{self._way(plan)} Not hidden: running time, and a fit that is refused because it does not "
-            f"converge."
+            f"{self._way(plan)} Not hidden: running time."
         )
 
 
