@@ -40,6 +40,7 @@ def look_into(
     *,
     depth: Depth = "sample",
     closely: Collection[str] | None = None,
+    toward: Collection[str] = (),
     region: str | None = None,
 ) -> Contents:
     """Say what each column of a table really holds, by its values.
@@ -48,6 +49,7 @@ def look_into(
         frame: The table; text, numbers and dates, as sources give them.
         depth: ``sample`` looks at some thousand rows; ``all`` also at every row for what one cell gives away.
         closely: Columns that ``all`` is about; every column if None. Of the others a sample is enough.
+        toward: Columns whose copies and functions are always looked for, however wide the table is.
         region: Two letters of the country whose national telephone numbers are meant; all known ones if None.
 
     Guarantees:
@@ -89,7 +91,7 @@ def look_into(
             )
     return Contents(
         columns,
-        find_relations(sample, columns),
+        find_relations(sample, columns, toward),
         find_several_rows(frame, columns, present),
         find_households(frame, columns),
         depth,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,7 @@ from mahrem.contents._findings import ColumnRelation, ContentFinding, Household,
 from mahrem.types import Floats, Integers, Mask
 
 ROWS = 4000  # looked at
+MOST_PAIRS = 20_000  # of columns that are compared
 PEOPLE = 500  # whose rows are looked at
 LARGEST = 1e15  # beyond which floats hold no whole numbers
 FIT = 0.98  # of the rows where one follows from the other
@@ -33,9 +36,12 @@ IDENTIFYING = (
 
 
 def find_relations(
-    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
 ) -> tuple[ColumnRelation, ...]:
     """Find columns that are copies or functions of others.
+
+    Every column is compared with every other one. Where that would be too many pairs, columns are compared
+    with those named in ``toward``, and with others that part the rows exactly as they do.
 
     Guarantees:
         - A column that follows from another one is named after that one in at most one relation.
@@ -44,13 +50,35 @@ def find_relations(
     codes = {name: _codes(sample[name]) for name in sample.columns}
     numbers = {name: _numbers(sample[name], found.get(name, ())) for name in sample.columns}
     usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
-    relations = []
-    for place, first in enumerate(usable):
-        for second in usable[place + 1 :]:
-            relation = _relate(first, second, sample, codes, numbers)
-            if relation is not None:
-                relations.append(relation)
-    return tuple(relations)
+    related = (
+        _relate(first, second, sample, codes, numbers) for first, second in _pairs(usable, codes, toward)
+    )
+    return tuple(relation for relation in related if relation is not None)
+
+
+def _pairs(
+    usable: Sequence[str], codes: Mapping[str, Integers], toward: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Name the pairs of columns to compare: all of them, or in a wide table those that are worth it."""
+    if len(usable) ** 2 <= 2 * MOST_PAIRS:
+        yield from combinations(usable, 2)
+        return
+    known = [name for name in usable if name in toward][: max(1, MOST_PAIRS // len(usable))]
+    for place, first in enumerate(known):
+        yield from ((first, second) for second in usable if second not in known[: place + 1])
+    alike: dict[bytes, str] = {}
+    for name in usable:
+        first = alike.setdefault(_parting(codes[name]), name)
+        if first != name and not {first, name} & set(known):
+            yield first, name
+
+
+def _parting(codes: Integers) -> bytes:
+    """Say how values part the rows, whatever the values are: numbered as they first appear."""
+    _, first, where = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return hashlib.sha256(rank[where].tobytes() + (codes < 0).tobytes()).digest()
 
 
 def _codes(column: pl.Series) -> Integers:

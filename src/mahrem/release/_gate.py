@@ -66,7 +66,9 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
     listed = [name for name in frame.columns if name in policy.quasi and _lists_values(frame[name], policy)]
     if not plain and not listed:
         return ()
-    contents = look_into(frame, depth="all", closely=[*plain, *listed], region=policy.region)
+    contents = look_into(
+        frame, depth="all", closely=[*plain, *listed], toward=policy.quasi, region=policy.region
+    )
     doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(frame[name], contents, policy)]
     known = {doubt.column for doubt in doubts}
     for doubt in (*_by_relation(contents, policy, plain), *_by_people(contents, policy, plain)):

@@ -14,6 +14,7 @@ from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._network_digest import network_digest
 from mahrem.learning.private._networks import network_maker, network_outputs
 from mahrem.learning.private._private_steps import Compute, Descent, PrivateSteps, StepExamples
 from mahrem.learning.private._public_inputs import (
@@ -123,10 +124,10 @@ class PrivateNetwork(Estimator, ABC):
         inputs, targets, units = self._read(X, y, book, units)
         arrays = (inputs, targets, units)
         # Whatever can be refused is refused before anything is paid.
-        checkpoint = self._checkpoint(inputs.shape[1:])
-        if stream is None and checkpoint is not None:
-            stream = checkpoint_stream(checkpoint.path)  # weights that are not trained come from it again
+        if stream is None and self.checkpoint is not None:
+            stream = checkpoint_stream(self.checkpoint)  # weights that are not trained come from it again
         steps = self._steps(plan, stream or new_stream(self.seed), *arrays)
+        checkpoint = self._checkpoint(inputs.shape[1:], steps.model)
         paid = pay_or_resume(
             book, plan, what=self._title(), stream=steps.stream, checkpoint=checkpoint, arrays=arrays
         )
@@ -151,7 +152,7 @@ class PrivateNetwork(Estimator, ABC):
         self.guarantee_ = plan.guarantee(seeded=stream.seeded) + self._more_words(book)
         return self
 
-    def trained(self, X: object, y: object, ledger: Ledger, stream: SecretStream) -> Self:
+    def _trained(self, X: object, y: object, ledger: Ledger, stream: SecretStream) -> Self:
         """Give a trained copy without paying: for who has paid for it in another way."""
         model = replace(self)
         model._begin(ledger.facts, table=False)  # noqa: SLF001 - a copy of this one
@@ -259,12 +260,11 @@ class PrivateNetwork(Estimator, ABC):
         """Say what else the promise means for this kind of network."""
         return ""
 
-    def _checkpoint(self, shape: Sequence[int]) -> Checkpoint | None:
+    def _checkpoint(self, shape: Sequence[int], module: Any) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
-        own = getattr(self.network, "__name__", "own")
         settings = {
-            "network": self.network if isinstance(self.network, str) else own,
+            "network": network_digest(self.network, module),
             "options": repr(sorted(self.options.items())),
             "descent": repr(self.descent),
             "shape": list(shape),

@@ -114,7 +114,7 @@ class PrivateSearch:
         for run in range(self._count(stream)):
             own = SecretStream(bytes(stream.words("run", run, 4).tobytes()), seeded=stream.seeded)
             candidate = self.candidates[int(stream.words("candidate", run, 1)[0] % len(self.candidates))]
-            fitted = candidate.trained(X, y, ledger, own)
+            fitted = candidate._trained(X, y, ledger, own)  # noqa: SLF001 - the search has paid for it
             right = float(np.sum(fitted.predict(X) == np.asarray(y)))
             score = right + self.score_noise * float(stream.normals("score", run, 1)[0])
             if score > best_score:

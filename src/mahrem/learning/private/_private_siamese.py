@@ -84,8 +84,8 @@ class PrivateSiamese(LabelledNetwork, Embedding):
     def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:
         return partial(_GroupSteps, slots=Slots(self.kind, len(self.classes_), plan.batch))
 
-    def _checkpoint(self, shape: Sequence[int]) -> Checkpoint | None:
-        found = super()._checkpoint(shape)
+    def _checkpoint(self, shape: Sequence[int], module: Any) -> Checkpoint | None:
+        found = super()._checkpoint(shape, module)
         if found is None:
             return None
         return replace(found, settings={**found.settings, "groups": [self.kind, self.code, self.margin]})
