@@ -6,6 +6,8 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,7 +16,7 @@ from mahrem.dp._facts import Facts
 from mahrem.dp._fingerprint import fingerprint, place_of, refuse_other
 from mahrem.dp._keywords import LedgerKeywords
 from mahrem.dp._ledger_settings import LedgerSettings
-from mahrem.dp._mark import note_place
+from mahrem.dp._mark import note_place, note_rows
 from mahrem.dp._memory import MemoryStore
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._state import State, fold
@@ -34,6 +36,7 @@ from mahrem.dp.accounting import (
 )
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning, in_our_words
 from mahrem.table import ColumnDeclaration, Reading, hold
+from mahrem.table.reading import is_postgresql
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
 
@@ -92,18 +95,21 @@ class Ledger:
             reading: How to read the source.
             **settings: The promise and what is public: every name of :class:`LedgerKeywords`.
         """
-        from mahrem.dp._sources import column_names
+        from mahrem.dp._sources import names_and_reading
 
         header = LedgerSettings.of(epsilon, settings).header()
-        how, source = reading or Reading(), hold(source)
-        names = column_names(source, how)
+        source = hold(source)
+        names, how = names_and_reading(source, reading or Reading())
+        if isinstance(source, str | PathLike):  # of a file; others come as they are
+            header["facts"] = replace(Facts.from_dict(header["facts"]), reading=how).as_dict()
         public, person = header["facts"]["columns"], header["unit"]["subject"]
         check.columns_exist([*public, *([] if person is None else [person])], names)
         store = create_store(
             Path(path), "ledger", lambda key: {**header, "data": fingerprint(source, how, names, key)}
         )
         place = place_of(source, how)
-        if place is not None and note_place(store.key, place):
+        paid_there = place is not None and note_place(store.key, place)
+        if _paid_elsewhere(store.key, source, how) or paid_there:
             warnings.warn(
                 "these data have paid from another ledger on this machine; for the people in them, what both "
                 "spend adds up",
@@ -264,6 +270,13 @@ class Ledger:
     def _state(self, records: Sequence[Record]) -> State:
         self._known = fold(records, self._known)
         return self._known
+
+
+def _paid_elsewhere(key: bytes, source: object, how: Reading) -> bool:
+    """Say whether rows like these have paid from another ledger, wherever they lie; a server is not asked."""
+    from mahrem.dp._sources import every_row
+
+    return not is_postgresql(source) and note_rows(key, every_row(source, how))
 
 
 def _names(event: Event) -> set[str]:

@@ -21,7 +21,7 @@ LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
     """Refuse an epsilon or delta that promises nothing."""
-    check.above_zero(epsilon=epsilon)
+    check.promised(epsilon=epsilon)
     if check.finite(delta=delta) < 0 or delta >= 1:
         raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
     if 0 < delta < LEAST_DELTA:
