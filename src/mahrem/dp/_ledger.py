@@ -70,6 +70,7 @@ class Ledger:
         self.epsilon = float(state.header["epsilon"])
         self.delta = float(state.header["delta"])
         self.composition = str(state.header.get("composition", "pld"))
+        self._fixed = bool(state.header.get("fixed", False))
 
     def __repr__(self) -> str:
         name = "in memory" if self.path is None else repr(self.path.name)
@@ -173,13 +174,39 @@ class Ledger:
         new = Spend(event, alone, own)
 
         def decide(records: list[Record]) -> Mapping[str, Any]:
-            before = self._state(records).spends
-            self._refuse_overspend(before, new)
+            state = self._state(records)
+            before = state.spends
+            if self._fixed:
+                state.refuse_unplanned(event)
+            else:
+                self._refuse_overspend(before, new)
             return {"what": what, "epsilon": alone, "delta": own, "event": event_to_dict(event)}
 
         record = self._store.append("spend", decide)
         paid(new)
         return record
+
+    def fix(self, events: Sequence[Event]) -> Record:
+        """Fix all that will ever be paid for, in this order, before any of it; some of it may be left out.
+
+        Only a ledger with ``composition="pld"`` takes a plan, and nothing else: the tightest bound holds for
+        costs that no answer had a say in.
+
+        Raises:
+            BudgetExceeded: If the whole plan does not fit.
+            InvalidParameter: If the ledger adds up in another way, or has a plan already.
+        """
+        if not self._fixed:
+            raise InvalidParameter(f"composition={self.composition!r}: this ledger takes costs as they come")
+        planned = [Spend(event, epsilon_of(event, self.delta, self.relation), self.delta) for event in events]
+
+        def decide(records: list[Record]) -> Mapping[str, Any]:
+            if self._state(records).plan is not None:
+                raise InvalidParameter("this ledger has a plan already; it cannot be changed")
+            self._refuse_overspend(planned[:-1], planned[-1])
+            return {"events": [event_to_dict(event) for event in events]}
+
+        return self._store.append("plan", decide)
 
     @contextmanager
     def cost_told(self) -> Iterator[None]:
@@ -199,10 +226,15 @@ class Ledger:
             raise BudgetExceeded("delta=0 is this ledger's total; only pure noise (laplace) can be used")
         added = plain_sum([*before, new], self.delta)
         if self.composition != "zcdp" and added <= self.epsilon * (1 + ROUNDING):
-            return  # distributions can only say less
+            return  # the others can only say less
         cost = self._cost([*before, new])
         if cost.epsilon > self.epsilon * (1 + ROUNDING):
             spent = self._cost(before).epsilon
+            if math.isinf(cost.epsilon):
+                raise BudgetExceeded(
+                    f"delta={new.delta:g} does not fit: what was spent left less of the ledger's "
+                    f"delta={self.delta:g}; name a smaller one; nothing was computed"
+                )
             raise BudgetExceeded(
                 f"epsilon={new.epsilon:g} does not fit: {spent:.4g} of {self.epsilon:g} is spent, and with "
                 f"it {cost.epsilon:.4g} would be (delta={self.delta:g}); nothing was computed"
@@ -226,7 +258,14 @@ class Ledger:
         return self._cost(self._state(self._store.records()).spends, cross_check=cross_check)
 
     def _cost(self, spends: Sequence[Spend], *, cross_check: bool = False) -> Cost:
-        return total_cost(self.composition, spends, self.delta, self.relation, cross_check=cross_check)
+        return total_cost(
+            self.composition,
+            spends,
+            self.delta,
+            self.relation,
+            total=self.epsilon,
+            cross_check=cross_check,
+        )
 
     def remaining(self) -> Cost:
         """Say what is left; composition is better than addition, so often more fits than this."""

@@ -240,6 +240,19 @@ def _renyi(events: Counter[Event], delta: float, relation: Relation) -> float | 
     return float(accountant.get_epsilon(delta))
 
 
+@lru_cache(maxsize=256)
+def renyi_divergence(event: Event, order: float, relation: Relation) -> float | None:
+    """Bound the Renyi divergence of one event at an order; None where nothing is known of it."""
+    accountant = accounting().rdp.RdpAccountant([order], neighboring_relation=_neighbours(relation))
+    with _without_excuses():
+        known = _renyi_event(event)
+        if known is None or not accountant.supports(known):
+            return None
+        accountant.compose(known)
+    found = float(accountant._rdp[0])  # noqa: SLF001 - the accountant keeps it to itself in 0.6
+    return found if math.isfinite(found) else None
+
+
 @contextmanager
 def _without_excuses() -> Iterator[None]:
     """Keep dp-accounting from logging each order it leaves out; fewer orders give a bound all the same."""
