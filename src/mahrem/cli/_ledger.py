@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -132,11 +132,21 @@ def history(file: LEDGER, *, json: JSON = False) -> None:
                 line["kind"],
                 f"{line['epsilon']:g}" if "epsilon" in line else "-",
                 f"{line['delta']:g}" if "delta" in line else "-",
-                line.get("what") or f"{line['column']}: {_known(line['known'])}",
+                _what(line),
             )
             for line in lines
         ]
         print_table(("line", "time", "kind", "epsilon", "delta", "what"), rows)
+
+
+def _what(line: Mapping[str, Any]) -> str:
+    """Say what a line of the history is about."""
+    match line["kind"]:
+        case "fact":
+            return f"{line['column']}: {_known(line['known'])}"
+        case "plan":
+            return f"{len(line['events'])} events, fixed in advance"
+    return str(line["what"])
 
 
 def _known(known: dict[str, Any]) -> str:

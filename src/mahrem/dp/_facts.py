@@ -7,14 +7,25 @@ import difflib
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, either
-from mahrem.table import ColumnDeclaration, Reading
+from mahrem.table import ColumnDeclaration
 
-_WRITTEN = ("delimiter", "encoding", "decimal", "null", "header", "names", "skip_rows")
-_UNSAID = Reading()
+if TYPE_CHECKING:
+    from mahrem.table import Reading
+
+# How a file is written, and what stands for "found out" there.
+_WRITTEN: Mapping[str, Any] = {
+    "delimiter": None,
+    "encoding": None,
+    "decimal": None,
+    "null": (),
+    "header": None,
+    "names": (),
+    "skip_rows": None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +82,16 @@ class Facts:
 
     def read_as(self, said: Reading | None = None) -> Reading:
         """Say how the table is read, each cell by itself; what contradicts the facts is refused."""
+        from mahrem.table import Reading
+
         given = said or Reading()
         if given.encoding is not None:
             given = replace(given, encoding=codecs.lookup(given.encoding).name)
         if self.reading is None:
             return replace(given, by_cell=True)
-        for name in _WRITTEN:
+        for name, unsaid in _WRITTEN.items():
             value, known = getattr(given, name), getattr(self.reading, name)
-            if value != getattr(_UNSAID, name) and value != known:
+            if value not in (unsaid, known):
                 raise InvalidParameter(
                     f"{name}={value!r} contradicts the ledger, which was made for a table read with "
                     f"{name}={known!r}"
@@ -97,15 +110,15 @@ class Facts:
         }
         if self.reading is not None:
             said = {name: getattr(self.reading, name) for name in _WRITTEN}
-            plain["reading"] = {
-                name: value for name, value in said.items() if value != getattr(_UNSAID, name)
-            }
+            plain["reading"] = {name: value for name, value in said.items() if value != _WRITTEN[name]}
         return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` gave."""
         columns = {name: ColumnDeclaration.from_dict(column) for name, column in plain["columns"].items()}
+        from mahrem.table import Reading
+
         reading = plain.get("reading")
         return cls(
             columns=columns, rows=plain["rows"], reading=None if reading is None else Reading(**reading)
