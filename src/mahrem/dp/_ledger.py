@@ -23,10 +23,12 @@ from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
 from mahrem.dp.accounting import (
+    AttackerGain,
     Cost,
     Event,
     Spend,
     composed_cost,
+    composed_gain,
     epsilon_of,
     event_to_dict,
     plain_sum,
@@ -278,6 +280,11 @@ class Ledger:
             {"sequence": record.sequence, "time": record.time, "kind": record.kind, **record.body}
             for record in self._store.records()[1:]
         ]
+
+    def gain(self) -> AttackerGain:
+        """Say what all answers so far let the best attack on one person gain."""
+        spends = self._state(self._store.records()).spends
+        return composed_gain(spends, self._cost(spends).epsilon, self.delta, self.relation)
 
     def data_sheet(self, deltas: Iterable[float] = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)) -> dict[str, Any]:
         """Say everything that may be published about the promise: relation, unit, facts, cost, curve."""
