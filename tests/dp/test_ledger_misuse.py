@@ -195,8 +195,8 @@ def test_a_ledger_refuses_by_the_rule_it_was_made_with(composition: str, table: 
     most = {"sum": 40, "zcdp": math.floor(rho_for(2.0, 5e-7) / (0.05**2 / 2))}  # pure DP is epsilon**2/2-zCDP
     if composition in most:
         assert paid == most[composition]
-    else:  # one order instead of all: what is lost is less than a hundredth
-        assert most["sum"] < 0.99 * most["zcdp"] <= paid <= most["zcdp"] + 1
+    else:  # some orders instead of all, and a tenth of delta for them: a fifth is lost
+        assert most["sum"] < 0.8 * most["zcdp"] <= paid <= most["zcdp"] + 1
     assert ledger.spent().epsilon <= 2.0 * (1 + 1e-9)
 
 

@@ -227,15 +227,16 @@ class Ledger:
         if self.delta == 0 and new.delta > 0:
             raise BudgetExceeded("delta=0 is this ledger's total; only pure noise (laplace) can be used")
         added = plain_sum([*before, new], self.delta)
-        if self.composition != "zcdp" and added <= self.epsilon * (1 + ROUNDING):
-            return  # the others can only say less
+        if self.composition in {"sum", "pld"} and added <= self.epsilon * (1 + ROUNDING):
+            return  # distributions can only say less
         cost = self._cost([*before, new])
         if cost.epsilon > self.epsilon * (1 + ROUNDING):
             spent = self._cost(before).epsilon
             if math.isinf(cost.epsilon):
                 raise BudgetExceeded(
-                    f"delta={new.delta:g} does not fit: what was spent left less of the ledger's "
-                    f"delta={self.delta:g}; name a smaller one; nothing was computed"
+                    f"delta={new.delta:g} does not fit beside what was spent of delta={self.delta:g}, of which "
+                    f"a filter keeps a tenth to itself: name a smaller one, or make the ledger with "
+                    f"composition='sum'; nothing was computed"
                 )
             raise BudgetExceeded(
                 f"epsilon={new.epsilon:g} does not fit: {spent:.4g} of {self.epsilon:g} is spent, and with "
@@ -257,7 +258,15 @@ class Ledger:
 
     def spent(self, *, cross_check: bool = False) -> Cost:
         """Say what all events so far cost together, at the ledger's delta."""
-        return self._cost(self._state(self._store.records()).spends, cross_check=cross_check)
+        return self._shown_cost(self._state(self._store.records()).spends, cross_check=cross_check)
+
+    def _shown_cost(self, spends: Sequence[Spend], *, cross_check: bool = False) -> Cost:
+        """Say what spends cost: a single one what it was proven to, more by the ledger's rule."""
+        cost = self._cost(spends, cross_check=cross_check)
+        if len(spends) != 1 or self.delta == 0:
+            return cost
+        alone = composed_cost(spends, self.delta, self.relation).epsilon
+        return replace(cost, epsilon=min(cost.epsilon, alone))
 
     def _cost(self, spends: Sequence[Spend], *, cross_check: bool = False) -> Cost:
         return total_cost(
@@ -284,13 +293,13 @@ class Ledger:
     def gain(self) -> AttackerGain:
         """Say what all answers so far let the best attack on one person gain."""
         spends = self._state(self._store.records()).spends
-        return composed_gain(spends, self._cost(spends).epsilon, self.delta, self.relation)
+        return composed_gain(spends, self._shown_cost(spends).epsilon, self.delta, self.relation)
 
     def data_sheet(self, deltas: Iterable[float] = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)) -> dict[str, Any]:
         """Say everything that may be published about the promise: relation, unit, facts, cost, curve."""
         records = self._store.records()
         state = self._state(records)
-        cost = self._cost(state.spends, cross_check=self.delta > 0)
+        cost = self._shown_cost(state.spends, cross_check=self.delta > 0)
         curve = {
             f"{delta:g}": cost_then
             if math.isfinite(cost_then)

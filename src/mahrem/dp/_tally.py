@@ -95,6 +95,7 @@ class Edges:
         return len(self.edges) + 1
 
 
+TermKind: TypeAlias = Literal["rows", "present", "value", "centred", "square", "above", "below"]
 Key: TypeAlias = Category | EvenGrid | Edges
 
 
@@ -103,11 +104,12 @@ class Term:
     """The integer a row adds.
 
     ``rows`` adds 1; ``present`` 1 if the column has a value. Of the clipped value x, ``value`` adds x,
-    ``centred`` its distance to the middle of the bounds, and ``square`` twice the square of that (in halves
-    of the range) less 1, each in steps of :attr:`unit`.
+    ``centred`` its distance to the middle of the bounds, ``square`` twice the square of that (in halves
+    of the range) less 1, ``above`` the share of the way from the lower bound to x and ``below`` the rest of
+    the way, each in steps of :attr:`unit`. What ``above`` and ``below`` add is 1 together.
     """
 
-    kind: Literal["rows", "present", "value", "centred", "square"]
+    kind: TermKind
     column: str | None = None
     lower: float = 0.0
     upper: float = 0.0
@@ -126,7 +128,11 @@ class Term:
     @property
     def unit(self) -> float:
         """What one step is worth."""
-        worth = {"value": max(abs(self.lower), abs(self.upper)), "centred": self.half, "square": 1.0}
+        worth = {
+            "value": max(abs(self.lower), abs(self.upper)),
+            "centred": self.half,
+            **dict.fromkeys(("square", "above", "below"), 1.0),
+        }
         return worth.get(self.kind, RESOLUTION) / RESOLUTION
 
     @property
@@ -144,7 +150,7 @@ class Term:
         if self.kind == "value":
             largest = max(abs(self.lower), abs(self.upper))
             return round(self.lower / largest * RESOLUTION), round(self.upper / largest * RESOLUTION)
-        return -RESOLUTION, RESOLUTION
+        return (0 if self.kind in {"above", "below"} else -RESOLUTION), RESOLUTION
 
     @property
     def optional(self) -> bool:

@@ -65,11 +65,13 @@ def _adds(term: Term, schema: pl.Schema, source: Source) -> pl.Expr:
             share = value / max(abs(term.lower), abs(term.upper))
         case "centred":
             share = (value - term.middle) / term.half
+        case "above" | "below":
+            share = (value - term.lower) / (term.upper - term.lower)
         case _:
             share = 2 * ((value - term.middle) / term.half).pow(2) - 1
     least, most = term.bounds
-    steps = (share * RESOLUTION).round().cast(pl.Int64, strict=False)
-    return steps.clip(least, most).fill_null(0)
+    steps = (share * RESOLUTION).round().cast(pl.Int64, strict=False).clip(least, most)
+    return (RESOLUTION - steps if term.kind == "below" else steps).fill_null(0)
 
 
 def _ones(schema: pl.Schema) -> pl.Expr:

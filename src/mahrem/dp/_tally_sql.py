@@ -136,11 +136,15 @@ def _adds(term: Term, database: Database) -> str:
             share = f"({value} / {_literal(max(abs(term.lower), abs(term.upper)))})"
         case "centred":
             share = centred
+        case "above" | "below":
+            share = f"(({value} - {_literal(term.lower)}) / {_literal(term.upper - term.lower)})"
         case _:
             share = f"(2 * {centred} * {centred} - 1)"
     least, most = term.bounds
     steps = f"CAST(ROUND({share} * {RESOLUTION}) AS BIGINT)"
-    return f"(CASE WHEN {value} IS NULL THEN 0 ELSE LEAST(GREATEST({steps}, {least}), {most}) END)"
+    within = f"LEAST(GREATEST({steps}, {least}), {most})"
+    added = f"{RESOLUTION} - {within}" if term.kind == "below" else within
+    return f"(CASE WHEN {value} IS NULL THEN 0 ELSE {added} END)"
 
 
 def _place(key: Key, database: Database) -> str:

@@ -57,7 +57,7 @@ def total_cost(
         >>> from mahrem.dp.accounting import Pure
         >>> many, rules = [Spend(Pure(0.1), 0.1)] * 100, ("pld", "filter", "zcdp", "sum")
         >>> [round(total_cost(rule, many, 1e-6, Relation.ADD_REMOVE, total=6).epsilon, 2) for rule in rules]
-        [4.77, 5.38, 5.36, 10.0]
+        [4.77, 5.8, 5.36, 10.0]
     """
     if composition == "pld" or delta == 0:
         return composed_cost(spends, delta, relation, cross_check=cross_check)

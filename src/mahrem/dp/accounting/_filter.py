@@ -1,10 +1,10 @@
 """A filter: what may still be asked when every cost is chosen by the answers so far.
 
-Renyi divergences of one order that was fixed beforehand add up whoever chooses what comes next, and so do
-plain epsilons. A ledger goes on as long as either sum stays within its total: where it passed the first, the
-second bounds the loss of every single outcome, so the two together cost no more than the first alone. Each
-has one half of delta. A ledger whose first spend fits only the plain sum, with all of delta, keeps to that
-sum: no answer had a say in what came first.
+Renyi divergences of an order that was fixed beforehand add up whoever chooses what comes next, and so do
+plain epsilons. A ledger goes on as long as one of a few such sums stays within its total. Every order has its
+part of a tenth of delta; the rest is for events that need one. Where a ledger passed all orders, the plain
+sum bounds the loss of every single outcome. One whose first spend fits only the plain sum, with more of
+delta, keeps to that sum: no answer had a say in what came first.
 """
 
 from __future__ import annotations
@@ -21,22 +21,27 @@ from mahrem.dp.accounting._calibrate import rho_for
 from mahrem.dp.accounting._events import Approximate, Composed, Event, Repeated, pure_epsilon
 
 ROUNDING = 1e-9
+CONVERTED = 0.1  # share of delta that turns divergences into epsilon
 WHOLE = 16  # orders from which on whole ones are taken: divergences of samples are exact there
+# How far above the best order for the whole total further ones lie, for less, and their parts of delta.
+FURTHER = ((1.0, 1 / 2), (3.0, 1 / 6), (10.0, 1 / 6), (40.0, 1 / 6))
 
 
 @lru_cache(maxsize=64)
-def filter_order(epsilon: float, delta: float) -> float:
-    """Give the order that loses nothing for Gaussian noise that uses up this total.
+def filter_orders(epsilon: float, delta: float) -> tuple[tuple[float, float], ...]:
+    """Give the orders of a ledger's filter with the delta of each: the best for Gaussian noise comes first.
 
     Example:
-        >>> round(filter_order(1.0, 1e-6))
-        22
+        >>> [round(order) for order, _ in filter_orders(1.0, 1e-6)]
+        [23, 68, 224, 893]
     """
-    rho = rho_for(epsilon, delta)
-    orders = 1 + np.geomspace(1e-3, 1e6, 4000)
-    logs = (orders - 1) * (orders * rho - epsilon) - np.log(orders - 1) + orders * np.log1p(-1 / orders)
-    best = float(orders[int(logs.argmin())])
-    return float(round(best)) if best >= WHOLE else best
+    rho = rho_for(epsilon, delta * FURTHER[0][1])
+    grid = 1 + np.geomspace(1e-3, 1e6, 4000)
+    logs = (grid - 1) * (grid * rho - epsilon) - np.log(grid - 1) + grid * np.log1p(-1 / grid)
+    best = float(grid[int(logs.argmin())])
+    orders = (1 + (best - 1) * factor for factor, _ in FURTHER)
+    whole = (float(round(order)) if order >= WHOLE else order for order in orders)
+    return tuple((order, delta * part) for order, (_, part) in zip(whole, FURTHER, strict=True))
 
 
 def filtered_epsilon(spends: Sequence[Spend], total: float, delta: float, relation: Relation) -> float:
@@ -45,11 +50,12 @@ def filtered_epsilon(spends: Sequence[Spend], total: float, delta: float, relati
     Args:
         spends: What happened.
         total: The ledger's epsilon, which fixes the order.
-        delta: The ledger's delta; one half is for events that need one, the other for the conversion.
+        delta: The ledger's delta; nine tenths are for events that need one, the rest for the conversion.
         relation: Which tables are neighbours.
 
     Guarantees:
-        - It grows with every spend, and never lies above their plain sum where half of delta covers theirs.
+        - It grows with every spend, and never lies above their plain sum where nine tenths of delta cover
+          theirs.
 
     References:
         Feldman, Zrnic: Individual privacy accounting via a Renyi filter, 2021. Lecuyer: Practical privacy
@@ -61,7 +67,7 @@ def filtered_epsilon(spends: Sequence[Spend], total: float, delta: float, relati
         >>> from mahrem.dp.accounting import Pure
         >>> many = [Spend(Pure(0.05), 0.05)] * 100
         >>> round(filtered_epsilon(many, 5.0, 1e-6, Relation.ADD_REMOVE), 2)
-        2.99
+        3.14
     """
     if not spends:
         return 0.0
@@ -71,15 +77,17 @@ def filtered_epsilon(spends: Sequence[Spend], total: float, delta: float, relati
 
 
 def _either(spends: Sequence[Spend], total: float, delta: float, relation: Relation) -> float:
-    """Give the smaller of the plain sum and of what the sum of divergences is worth, half of delta each."""
-    added = plain_sum(spends, delta / 2)
-    order = filter_order(total, delta / 2)
-    parts = [_divergence(spend.event, spend, order, relation) for spend in spends]
-    if math.fsum(rare for _, rare in parts) > delta / 2:
-        return added
-    loss = math.fsum(divergence for divergence, _ in parts)
-    converted = loss + math.log1p(-1 / order) - (math.log(delta / 2) + math.log(order)) / (order - 1)
-    return min(added, max(0.0, converted))
+    """Give the smallest of the plain sum and of what the sums of divergences are worth."""
+    rest = delta * (1 - CONVERTED)
+    best = plain_sum(spends, rest)
+    for order, part in filter_orders(total, delta * CONVERTED):
+        parts = [_divergence(spend.event, spend, order, relation) for spend in spends]
+        if math.fsum(rare for _, rare in parts) > rest:
+            continue
+        loss = math.fsum(divergence for divergence, _ in parts)
+        converted = loss + math.log1p(-1 / order) - (math.log(part) + math.log(order)) / (order - 1)
+        best = min(best, max(0.0, converted))
+    return best
 
 
 def _divergence(event: Event, spend: Spend, order: float, relation: Relation) -> tuple[float, float]:

@@ -35,6 +35,22 @@ def mean_of(centred: Estimate, rows: Estimate, middle: float, half: float) -> Es
     return Estimate(middle + ratio.value, ratio.error)
 
 
+def mean_between(above: Estimate, below: Estimate, *, lower: float, upper: float) -> Estimate:
+    """Give the mean from totals of the shares of the way from the lower bound, and of the rest of the way.
+
+    The noise of the mean is that of ``above`` times one less the share, less that of ``below`` times the
+    share, over the noisy number: no wider than the noise of one total, wherever the mean lies.
+
+    Example:
+        >>> mean_between(Estimate(75.0, 2.0), Estimate(25.0, 2.0), lower=0.0, upper=100.0)
+        Estimate(value=75.0, error=2.0)
+    """
+    rows = max(above.value + below.value, 1.0)
+    share = min(max(above.value / rows, 0.0), 1.0)
+    width = upper - lower
+    return Estimate(lower + width * share, min(max(above.error, below.error) / rows, 1.0) * width)
+
+
 def variance_of(centred: Estimate, squares: Estimate, rows: Estimate, half: float) -> Estimate:
     """Give the variance from totals of distances and of ``2 y**2 - 1``, y the distance in halves."""
     mean = _ratio(Estimate(centred.value / half, centred.error / half), rows, 1.0)

@@ -26,7 +26,7 @@ def noisy_rows(plan: QueryPlan, totals: Integers) -> Iterator[dict[str, Any]]:
             if isinstance(plan.query, Bounds):
                 yield _found_bounds(plan, parts[0], totals)
             else:
-                yield from _added(plan, parts, totals)
+                yield from _added(plan, plan.work, totals)
         case Selection():
             yield from _selected(plan, plan.work, totals)
         case Smooth(mechanism):
@@ -39,7 +39,7 @@ def previewed_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
     """List error bars without values; of a mean, for several sizes of a group where its size is private."""
     if isinstance(plan.work, Addition):
         parts = plan.work.parts
-        errors = [part.error((1 - plan.settings.confidence) / len(parts)) for part in parts]
+        errors = [part.error(plan.work.miss(plan.settings.confidence)) for part in parts]
         if len(parts) == 1 and not plan.query.divides:
             yield {"value": None, "error": errors[0]}
             return
@@ -48,6 +48,11 @@ def previewed_rows(plan: QueryPlan) -> Iterator[dict[str, Any]]:
             yield {"value": None, "error": _finish(plan, parts, worst).error}
             return
         for size in SIZES:
+            if plan.work.together:  # half each, and fewer rows than there are
+                fewer = max(size - 2 * errors[0], 1.0)
+                halves = [Estimate(fewer / 2, error) for error in errors]
+                yield {"if rows": size, "value": None, "error": _finish(plan, parts, halves).error}
+                continue
             worst = [Estimate(_largest(part, size), error) for part, error in zip(parts, errors, strict=True)]
             worst[-1] = Estimate(size - errors[-1], errors[-1])  # the noisy count may lie that low
             yield {"if rows": size, "value": None, "error": _finish(plan, parts, worst).error}
@@ -75,18 +80,12 @@ def _groups(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, ...], dict[str, An
         yield place, named
 
 
-def _added(plan: QueryPlan, parts: Sequence[NoisyTerm], totals: Integers) -> Iterator[dict[str, Any]]:
-    miss = (1 - plan.settings.confidence) / len(parts)
-    noisy = []
-    for number, part in enumerate(parts):
-        flat = [int(total) for total in totals[..., number].ravel()]
-        half = (1 << part.bits) >> 1
-        coarse = [(total + half) >> part.bits for total in flat]
-        noisy.append([value * part.worth for value in part.noise(coarse)])
-    errors = [part.error(miss) for part in parts]
+def _added(plan: QueryPlan, work: Addition, totals: Integers) -> Iterator[dict[str, Any]]:
+    noisy = work.noisy(totals)
+    errors = [part.error(work.miss(plan.settings.confidence)) for part in work.parts]
     for cell, (_, named) in enumerate(_groups(plan.tally.keys)):
         sums = [Estimate(values[cell], error) for values, error in zip(noisy, errors, strict=True)]
-        figure = _finish(plan, parts, sums)
+        figure = _finish(plan, work.parts, sums)
         yield {**named, "value": figure.value, "error": figure.error}
 
 

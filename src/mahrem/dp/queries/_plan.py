@@ -10,6 +10,7 @@ from mahrem.dp.accounting import Composed, Event, Repeated
 from mahrem.dp.noise import IntegerNoise, PermuteAndFlip, SmoothLaplace
 from mahrem.dp.queries._query import Query
 from mahrem.dp.queries._settings import QuerySettings
+from mahrem.types import Integers
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,39 @@ class NoisyTerm:
 
 @dataclass(frozen=True)
 class Addition:
-    """Noisy totals."""
+    """Noisy totals.
+
+    Attributes:
+        parts: The terms.
+        together: One noise for all of them: a row adds 1 to them together, so the whole is paid for once.
+    """
 
     parts: tuple[NoisyTerm, ...]
+    together: bool = False
 
     @property
     def event(self) -> Event:
         """What it costs."""
+        if self.together:
+            return self.parts[0].noise.event
         return Composed(tuple(part.noise.event for part in self.parts))
+
+    def miss(self, confidence: float) -> float:
+        """Give the chance that one total may be further off than it says."""
+        return (1 - confidence) / (1 if self.together else len(self.parts))
+
+    def noisy(self, totals: Integers) -> list[list[float]]:
+        """Add the noise to true totals, ``(*shape, terms)``; gives what they are worth, for each term."""
+        coarse = []
+        for number, part in enumerate(self.parts):
+            half = (1 << part.bits) >> 1
+            coarse.append([(int(total) + half) >> part.bits for total in totals[..., number].ravel()])
+        if self.together:
+            drawn = iter(self.parts[0].noise([total for one in coarse for total in one]))
+            noisy = [[next(drawn) for _ in one] for one in coarse]
+        else:
+            noisy = [part.noise(one) for part, one in zip(self.parts, coarse, strict=True)]
+        return [[value * part.worth for value in one] for part, one in zip(self.parts, noisy, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 from mahrem.dp._facts import Facts
@@ -48,7 +49,10 @@ def plan_query(query: Query, ledger: Ledger, settings: QuerySettings) -> QueryPl
     elif kind == "smooth":
         work = _smooth(ledger, facts, query, epsilon, delta)
     else:
-        work = Addition(tuple(_part(term, tally, ledger, kind, epsilon, delta) for term in terms))
+        together = {term.kind for term in terms} == {"above", "below"}
+        share = 1 if together else len(terms)
+        parts = tuple(_part(term, tally, ledger, kind, epsilon / share, delta / share) for term in terms)
+        work = Addition(parts, together)
     return QueryPlan(
         query=query, tally=tally, work=work, settings=settings, mechanism=_shown(kind), public_rows=public
     )
@@ -96,11 +100,9 @@ def _public_rows(query: Query, facts: Facts, unit: Unit) -> int | None:
 
 
 def _part(term: Term, tally: TallyPlan, ledger: Ledger, kind: str, epsilon: float, delta: float) -> NoisyTerm:
-    share = len(tally.terms)
-    epsilon, delta = epsilon / share, delta / share
     fine = _sensitivity(term, tally, ledger)
     bits = 0 if term.counts else _bits(fine.l1, kind, epsilon, delta)
-    touched = ledger.unit.rows * ledger.relation.moves
+    touched = ledger.unit.rows * ledger.relation.moves * (2 if _is_split(term) else 1)
     reach = coarsened(fine, bits, touched) if bits else fine
     if kind == "laplace":
         return NoisyTerm(term, laplace_integers(reach, epsilon=epsilon), bits)
@@ -110,11 +112,18 @@ def _part(term: Term, tally: TallyPlan, ledger: Ledger, kind: str, epsilon: floa
 def _sensitivity(term: Term, tally: TallyPlan, ledger: Ledger) -> GlobalSensitivity:
     optional = bool(tally.where) or term.optional or tally.unit.subject is not None
     low, high = term.bounds
+    if _is_split(term):  # as groups, of which a row is in two, with 1 in all
+        split = global_sensitivity(low, high, ledger.relation, ledger.unit, grouped=True, optional=True)
+        return replace(split, single=False)
     if ledger.relation is Relation.REPLACE and low == high and not optional and not tally.keys:
         low = 0  # the number of rows is public then; noise is added all the same
     return global_sensitivity(
         low, high, ledger.relation, ledger.unit, grouped=bool(tally.keys), optional=optional
     )
+
+
+def _is_split(term: Term) -> bool:
+    return term.kind in {"above", "below"}
 
 
 def _bits(sensitivity: int, kind: str, epsilon: float, delta: float) -> int:

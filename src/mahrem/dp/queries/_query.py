@@ -96,7 +96,9 @@ class ColumnQuery(Query):
     def _arguments(self) -> tuple[str, ...]:
         return (_name(self.column), *map(_figure, self._numbers))
 
-    def _term(self, kind: Literal["present", "value", "centred", "square"], facts: Facts) -> Term:
+    def _term(
+        self, kind: Literal["present", "value", "centred", "square", "above", "below"], facts: Facts
+    ) -> Term:
         return Term(kind, self.column, *facts.bounds(self.column), facts.missing(self.column))
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.dp._tally import Category, Condition, Edges, EvenGrid, Term
-from mahrem.dp.queries._estimates import Estimate, mean_of, variance_of
+from mahrem.dp.queries._estimates import Estimate, mean_between, mean_of, variance_of
 from mahrem.dp.queries._query import ColumnQuery, Query, Totals
 from mahrem.errors import InvalidParameter
 
@@ -47,17 +47,25 @@ class Sum(ColumnQuery):
 
 @dataclass(frozen=True)
 class Mean(ColumnQuery):
-    """The mean of a clipped column: a noisy sum over a noisy count, or over a public number of rows."""
+    """The mean of a clipped column: a noisy sum over a noisy count, or over a public number of rows.
+
+    Where the number is private, every row splits what it adds between two totals: the share of the way from
+    the lower bound to its value, and the rest. Noise for one row covers both, and their sum is the number.
+    """
 
     name: ClassVar[str] = "mean"
     divides: ClassVar[bool] = True
 
     def totals(self, facts: Facts, *, counted: bool) -> Totals:
-        """Add up distances to the middle of the bounds."""
-        return (self._term("centred", facts), *([self._term("present", facts)] if counted else [])), ()
+        """Add up distances to the middle of the bounds, or shares of the way between them."""
+        if counted:
+            return (self._term("above", facts), self._term("below", facts)), ()
+        return (self._term("centred", facts),), ()
 
     def finish(self, term: Term, sums: Sequence[Estimate], rows: Estimate) -> Estimate:
         """Divide."""
+        if term.kind == "above":
+            return mean_between(*sums, lower=term.lower, upper=term.upper)
         return mean_of(sums[0], rows, term.middle, term.half)
 
 
