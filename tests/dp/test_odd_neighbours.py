@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from random import Random
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -76,3 +77,12 @@ def test_the_same_rows_under_a_second_ledger_are_recognised_in_any_form(tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Ledger.create(tmp_path / "others", others, epsilon=1)
+
+
+def test_a_database_that_cannot_add_up_by_itself_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT TIMESTAMP '2024-01-02 00:00:00' AS day FROM range(90)")
+    ledger = Ledger.temporary(epsilon=9, columns={"day": {"categories": ["2024-01-01", "2024-01-02"]}})
+    first, second = answer_query(path, "count() by day", ledger=ledger, epsilon=9).rows
+    assert (first["value"], second["value"]) == (pytest.approx(0, abs=4), pytest.approx(90, abs=4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -25,6 +25,7 @@ class Data:
     reading: Reading
     database: Database | None
     source: Source | None
+    connection: ExitStack
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -34,8 +35,9 @@ class Data:
         return self.held().columns
 
     def held(self) -> Source:
-        """Open the table itself."""
+        """Open the table itself; a file of a database is open once at a time."""
         if self.source is None:
+            self.connection.close()
             self.source = open_source(self.given, self.reading)
         return self.source
 
@@ -63,9 +65,10 @@ class Data:
 def opened(source: object, reading: Reading) -> Iterator[Data]:
     """Open a source for tallies, each cell to be read by itself."""
     how = replace(reading, by_cell=True)
-    with asking(source, how) as database:
+    with ExitStack() as connection:
+        database = connection.enter_context(asking(source, how))
         held = open_source(source, how) if database is None else None
-        yield Data(source, how, database, held)
+        yield Data(source, how, database, held, connection)
 
 
 def names_and_reading(source: object, reading: Reading) -> tuple[tuple[str, ...], Reading]:
