@@ -234,8 +234,8 @@ class Ledger:
             spent = self._cost(before).epsilon
             if math.isinf(cost.epsilon):
                 raise BudgetExceeded(
-                    f"delta={new.delta:g} does not fit beside what was spent of delta={self.delta:g}; of it a "
-                    f"filter keeps a tenth to itself; name a smaller one, or make the ledger with "
+                    f"delta={new.delta:g} does not fit beside what was spent; a filter keeps a tenth of the "
+                    f"ledger's delta={self.delta:g} to itself: name a smaller one, or make the ledger with "
                     f"composition='sum'; nothing was computed"
                 )
             raise BudgetExceeded(
