@@ -236,9 +236,17 @@ def _facts(body: HierarchyTree) -> tuple[Hierarchy, TreeFacts]:
 def read_ledger(house: House, project: Project) -> Json:
     """Read the ledger of a project."""
     from mahrem.dp import Ledger
+    from mahrem.dp.accounting import promised_gain
 
     opened = Ledger.open(house.ledger_path(project))
-    return _plain({"sheet": opened.data_sheet(), "history": opened.history()})
+    gains = {"spent": opened.gain(), "promised": promised_gain(opened.epsilon, opened.delta)}
+    return _plain(
+        {
+            "sheet": opened.data_sheet(),
+            "history": opened.history(),
+            "gain": {name: gain.as_dict() for name, gain in gains.items()},
+        }
+    )
 
 
 def plan_query(house: House, project: Project, question: Question) -> Json:

@@ -168,6 +168,7 @@ class LedgerSheet(BaseModel):
 
     sheet: dict[str, Any]
     history: list[dict[str, Any]]
+    gain: dict[str, Any]
 
 
 if TYPE_CHECKING:

@@ -189,6 +189,7 @@ class QueriesPage:
     job: Job | None
     ledger_job: Job | None
     sheet: Mapping[str, Any] | None
+    gain: Mapping[str, Any] | None  # what the best attack gains: by what was spent, and by all of it
     history: Sequence[Mapping[str, Any]]
     answer: Mapping[str, Any] | None
     plan: Mapping[str, Any] | None

@@ -252,6 +252,7 @@ def queries_page(
         job=house.queue.last(project.id, "query"),
         ledger_job=_unless_done(house.queue.last(project.id, "ledger")),
         sheet=None if ledger is None else ledger["sheet"],
+        gain=None if ledger is None else ledger["gain"],
         history=[] if ledger is None else ledger["history"],
         answer=_result(house, project, "query"),
         plan=plan,
