@@ -8,6 +8,7 @@ cells here, where 3, 3.0 and "3" are the same and what cannot be read is missing
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
@@ -20,7 +21,7 @@ from mahrem.table.cells._number_grid import EXACT
 
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
-_MIDNIGHT = "T00:00:00"
+_MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -49,7 +50,7 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
     if isinstance(dtype, pl.Datetime):
         zoned = "" if dtype.time_zone is None else "%:z"
-        return cell.dt.to_string(_CLOCK + zoned).str.strip_suffix(_MIDNIGHT)
+        return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
     if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
         return cell.cast(pl.String)
     return pl.lit(None, dtype=pl.String)
@@ -167,7 +168,7 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
         case Decimal():
             return _text_of_decimal(value)
         case date():  # a day that is none is not equal to itself
-            return value.isoformat().removesuffix(_MIDNIGHT) if value == value else None  # noqa: PLR0124
+            return re.sub(_MIDNIGHT, "", value.isoformat()) if value == value else None  # noqa: PLR0124
         case Real():
             return _text_of_float(float(value))
     return None

@@ -1,0 +1,72 @@
+"""A cell says the same whatever type its column has: as a Python object, in a typed column, and as text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mahrem.table.cells import day_alone, number_alone, place_alone, text_alone, texts_of_objects
+
+cells = st.one_of(
+    st.integers(-(2**53), 2**53),
+    st.floats(allow_nan=False),
+    st.booleans(),
+    st.dates(dt.date(1000, 1, 1)),
+    st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1)),  # noqa: DTZ001 - clocks of no place
+    st.decimals(-1000, 1000, places=3).filter(lambda one: one != 0),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8),
+)
+DECLARED = ("1", "2.5", "true", "2024-01-02", "x", "007")
+
+
+def said(series: pl.Series) -> tuple[Any, ...]:
+    """Everything a column of one cell says."""
+    frame, dtype = series.alias("cell").to_frame(), series.dtype
+    return tuple(
+        frame.select(one).item()
+        for one in (
+            text_alone("cell", dtype),
+            number_alone("cell", dtype),
+            day_alone("cell", dtype),
+            place_alone("cell", dtype, DECLARED),
+        )
+    )
+
+
+@given(cells)
+def test_a_cell_says_the_same_in_a_column_of_its_own_kind_and_among_others(cell: Any) -> None:
+    typed, written = pl.Series([cell]), texts_of_objects([cell])
+    assert said(typed) == said(written)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "number", "place"),
+    [
+        (3, "3", 3.0, None),
+        (3.0, "3", 3.0, None),
+        ("3.0", "3.0", 3.0, None),
+        (1.0, "1", 1.0, 0),
+        (" 1 ", "1", 1.0, 0),
+        ("2.50", "2.50", 2.5, 1),
+        (Decimal("2.50"), "2.5", 2.5, 1),
+        (True, "true", 1.0, 2),
+        ("TRUE", "TRUE", 1.0, 0),
+        (7, "7", 7.0, 5),
+        (float("nan"), None, None, None),
+        ("", None, None, None),
+        (None, None, None, None),
+        (dt.datetime(2024, 1, 2), "2024-01-02", None, 3),  # noqa: DTZ001 - as spreadsheets have them
+        (dt.datetime(2024, 1, 2, tzinfo=dt.UTC), "2024-01-02", None, 3),
+        ("y", "y", None, None),
+    ],
+)
+def test_what_a_cell_says(cell: Any, text: str | None, number: float | None, place: int | None) -> None:
+    for series in (pl.Series([cell]), texts_of_objects([cell])):
+        heard = said(series)
+        assert (heard[0], heard[1], heard[3]) == (text, number, place)
