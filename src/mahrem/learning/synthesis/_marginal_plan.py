@@ -27,7 +27,10 @@ from mahrem.dp.noise import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
 
-ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques
+ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques, and for pairs
+PAIRS = 0.5  # share of that rest for all pairs of columns, where they can be told from noise
+PAIR_CELLS = 64  # about so many has a pair of columns once cells are gathered
+STANDS_OUT = 5.0  # deviations of its noise that such a cell must hold on average
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are
 LARGEST, LEAST = 100.0, 1e-30  # epsilon, delta
@@ -43,6 +46,7 @@ class MarginalPlan:
         one_way: Noise on the counts of each column.
         selection: Picks a clique; its scores are in units of ``1 / SCALE`` rows.
         clique: Noise on the counts of a clique.
+        pair: Noise on the counts of every pair of columns; None where noise would hide them.
         event: What the run costs.
     """
 
@@ -52,11 +56,17 @@ class MarginalPlan:
     one_way: IntegerNoise
     selection: RangedExponential | None = field(repr=False)
     clique: IntegerNoise | None
+    pair: IntegerNoise | None = None
     event: Event = field(repr=False)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of columns there are."""
+        return self.columns * (self.columns - 1) // 2
 
 
 def plan_marginals(
-    *, epsilon: float, delta: float, columns: int, relation: Relation, unit: Unit
+    *, epsilon: float, delta: float, columns: int, relation: Relation, unit: Unit, rows: int | None = None
 ) -> MarginalPlan:
     """Split a budget: counts of every column, then for each clique one selection and its counts.
 
@@ -72,8 +82,9 @@ def plan_marginals(
     scores = GlobalSensitivity(relation=relation, l1=moved, l2_squared=moved**2, linf=moved, single=False)
     exact = unit.rows == 1
     whole = 1 / gaussian_multiplier(epsilon, delta) if exact else math.sqrt(2 * rho_for(epsilon, delta))
+    paired = _pairs_stand_out(whole, columns, reach, rows or ASSUMED_ROWS)
     for _ in range(_TRIES):
-        plan = _split(whole, epsilon, delta, columns, reach, scores, exact=exact)
+        plan = _split(whole, epsilon, delta, columns, reach, scores, exact=exact, paired=paired)
         if not exact or epsilon_of(plan.event, delta, relation) <= epsilon:
             return plan
         whole *= _SHRINK
@@ -89,6 +100,7 @@ def _split(
     scores: GlobalSensitivity,
     *,
     exact: bool,
+    paired: bool,
 ) -> MarginalPlan:
     """Split Gaussian noise of multiplier ``1 / whole``: squares of multipliers' inverses add up."""
     cliques = columns - 1
@@ -113,9 +125,10 @@ def _split(
     picks = RangedExponential(epsilon=select, sensitivity=scores)
     if not exact:
         picks = WholeExponential(epsilon=select, sensitivity=scores, whole=everything)
-    clique = math.nextafter(
-        length * math.sqrt(cliques) / (whole * math.sqrt(1 - ONE_WAY - SELECTION)), math.inf
-    )
+    rest, pairs = 1 - ONE_WAY - SELECTION, columns * (columns - 1) // 2
+    part = rest * (1 - PAIRS) if paired else rest
+    clique = math.nextafter(length * math.sqrt(cliques) / (whole * math.sqrt(part)), math.inf)
+    pair = math.nextafter(length * math.sqrt(pairs) / (whole * math.sqrt(rest * PAIRS)), math.inf)
     event = everything
     if exact:
         event = Composed(
@@ -123,6 +136,7 @@ def _split(
                 count_event(one_way, reach, columns),
                 Repeated(picks.event, cliques),
                 count_event(clique, reach, cliques),
+                *([count_event(pair, reach, pairs)] if paired else []),
             )
         )
     return MarginalPlan(
@@ -132,8 +146,19 @@ def _split(
         one_way=count_noise(one_way, reach, everything, exact=exact),
         selection=picks,
         clique=count_noise(clique, reach, everything, exact=exact),
+        pair=count_noise(pair, reach, everything, exact=exact) if paired else None,
         event=event,
     )
+
+
+def _pairs_stand_out(whole: float, columns: int, reach: GlobalSensitivity, rows: int) -> bool:
+    """Say from public numbers whether counts of all pairs would stand out from their noise."""
+    if columns < 3:  # a tree keeps every pair there is
+        return False
+    pairs = columns * (columns - 1) / 2
+    share = (1 - ONE_WAY - SELECTION) * PAIRS
+    deviation = math.sqrt(reach.l2_squared * pairs / share) / whole
+    return rows / PAIR_CELLS >= STANDS_OUT * deviation
 
 
 @dataclass(frozen=True, kw_only=True)

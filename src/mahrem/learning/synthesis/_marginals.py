@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
+
+import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
-from mahrem.learning.synthesis._clique_growth import Growth, grow_cliques, whole_shares
+from mahrem.dp.noise import IntegerNoise
+from mahrem.learning.synthesis._clique_growth import Growth, grow_cliques, marginal_counts, whole_shares
 from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
 from mahrem.learning.synthesis._marginal_plan import MarginalPlan, plan_marginals, refuse_too_little
 from mahrem.learning.synthesis._marginals_fit import MarginalsFit
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
 from mahrem.learning.synthesis._table_synthesiser import CodedTable, TableSynthesiser, neighbours_in_words
+from mahrem.types import Integers
 
 USEFUL = 1.0  # cells of a clique at most: each holds on average what its noise deviates by
 
@@ -24,7 +30,9 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
 
     Every column is counted once with noise and its cells gathered into groups that stand out from it. Then
     columns are added one by one to a tree of cliques, each selected by how strongly it depends on a clique
-    that is there, and counted with noise. Mirror descent finds one distribution that fits all counts.
+    that is there, and counted with noise. Mirror descent finds one distribution that fits all counts. A tree
+    cannot close loops: where they stand out from noise, all pairs of columns are counted as well, and rows
+    drawn from the tree are weighted until they agree with everything.
 
     Args:
         epsilon: What the fit may cost.
@@ -78,12 +86,22 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             columns=len(domain.columns),
             relation=ledger.relation,
             unit=ledger.unit,
+            rows=rows,
         )
 
     def modelled(self, table: CodedTable, plan: MarginalPlan, about: ModelledTable) -> MarginalsFit:
         tree, measured = self._grown(table, plan)
-        potentials = fit_tree(tree, [*table.columns.singles, *measured], table.columns.total)
-        return MarginalsFit(about=about, plan=plan, tree=tree, potentials=tuple(potentials))
+        known, total = [*table.columns.singles, *measured], table.columns.total
+        potentials = fit_tree(tree, known, total)
+        fitted = MarginalsFit(about=about, plan=plan, tree=tree, potentials=tuple(potentials))
+        if plan.pair is None:
+            return fitted
+        coarse = table.columns.coarse(table.codes)
+        pairs = [
+            _counted_pair(coarse, pair, tree.sizes, plan.pair)
+            for pair in combinations(range(plan.columns), 2)
+        ]
+        return fitted.raked([*known, *pairs], total)
 
     def promise(self, plan: MarginalPlan, ledger: Ledger) -> str:
         cliques = ""
@@ -93,6 +111,8 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
                 f"{plan.selection.epsilon:.4g} each) and as many cliques counted with deviation "
                 f"{plan.clique.scale:.4g}"
             )
+        if plan.pair is not None:
+            cliques += f", {plan.pairs} pairs of columns counted with deviation {plan.pair.scale:.4g}"
         return (
             f"{neighbours_in_words(plan, ledger)}: {plan.columns} columns counted with discrete Gaussian "
             f"noise of deviation {plan.one_way.scale:.4g}{cliques}. Noise is drawn exactly (OpenDP) on whole "
@@ -116,3 +136,11 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         coarse = table.columns.coarse(table.codes)
         cliques, measured = grow_cliques(coarse, growth, plan.selection, plan.clique)
         return CliqueTree(sizes, cliques), measured
+
+
+def _counted_pair(
+    codes: Integers, pair: tuple[int, int], sizes: Sequence[int], noise: IntegerNoise
+) -> Measured:
+    counts = marginal_counts(codes, pair, sizes)
+    noisy = np.asarray(noise([int(one) for one in counts.ravel()]), dtype=np.float64)
+    return Measured(pair, noisy.reshape(counts.shape), noise.scale)
