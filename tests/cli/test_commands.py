@@ -14,6 +14,8 @@ import pytest
 
 import mahrem as mh
 from mahrem.cli._app import _run
+from mahrem.release import release_settings
+from mahrem.words import explain_setting, load_catalogue
 
 ADULT = [
     "--qi",
@@ -328,12 +330,22 @@ def test_help_answers_without_loading_what_is_heavy() -> None:
     probe = """
 import sys
 from mahrem.cli._app import _run
+from mahrem.release import release_settings
+from mahrem.words import explain_setting, load_catalogue
 _run(["--help"])
 print([name for name in ("mahrem.arrays._kernel", "polars", "pyarrow", "pandas") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
     assert "anonymize" in done.stdout
+
+
+def test_help_shows_every_sentence_whole(run: Callable[..., tuple[int, str, str]]) -> None:
+    _, out, _ = run("anonymize", "--help")
+    printed = "".join(line.strip("│ ").split("  ")[-1].replace(" ", "") for line in out.splitlines())
+    for known in release_settings().values():
+        if not known.hidden:
+            assert explain_setting(load_catalogue("en"), "release", known).replace(" ", "") in printed
 
 
 @pytest.mark.data

@@ -28,7 +28,7 @@ def inspect(
 ) -> None:
     """Look at a table: what columns really hold, and suggested roles with reasons. Only a suggestion.
 
-    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+    SOURCE is a CSV, TSV, Excel, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
 
     mahrem inspect patients.csv --policy-out policy.toml
 
