@@ -46,9 +46,10 @@ _QUASI = """
     alter geschlecht ort stadt land geburt geburtsdatum datum bildung familienstand beruf
 """
 _SENSITIVE = """
-    disease diagnosis diagnoses icd illness condition symptom treatment medication drug salary income wage
-    cost charge debt religion political party orientation hiv genetic crime offence
-    tani hastalik ilac maas gelir borc din krankheit diagnose befund gehalt einkommen kosten schulden
+    disease diagnosis diagnoses dx diag icd illness condition symptom complaint treatment medication drug
+    salary income wage amount payment cost charge debt religion political party orientation hiv genetic crime
+    offence tani teshis hastalik sikayet ilac maas ucret tutar gelir borc din
+    krankheit diagnose befund beschwerden anamnese gehalt lohn einkommen betrag kosten schulden
 """
 _OWN = 0.5  # share of values nobody else has from which words are as good as names
 _NAMING = 0.1  # share of different values from which a column that is called a name may be one

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
-from mahrem.errors import GivesAway, shorten, spelled
+from mahrem.errors import GivesAway, PrivacyWarning, shorten, spelled
 from mahrem.release._policy import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
 from mahrem.words import Note
@@ -62,6 +63,25 @@ def refuse_giving_away(
     ]
     if doubts:
         raise _refusal(doubts, named)
+
+
+def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
+    """Warn that promises count rows where a column that is left out names people who have several.
+
+    Args:
+        frame: Identifiers that are left out, and other columns by which rows of one person are alike.
+        policy: Their roles.
+    """
+    for people in look_into(frame, closely=policy.identifier).several_rows:
+        if people.column in policy.identifier:
+            warnings.warn(
+                f"column={people.column!r} names people who have {people.rows_each:.3g} rows on average, "
+                f"and promises count rows; to count people, say whose rows they are: "
+                f"{spelled('subject', people.column)}",
+                PrivacyWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -> tuple[Doubt, ...]:

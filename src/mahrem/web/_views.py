@@ -171,8 +171,11 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
         settings = settings_of(project, house.store.folder(project.id), house.settings)
     except Exception as error:  # noqa: BLE001 - the page says why
         problem = ErrorDetail(**refusal_of(error).record)
+    roles_first = sorted(settings, key=lambda key: key not in {*ROLES, "subject"})
     shown = {
-        key: value for key, value in settings.items() if value not in (None, [], {}) and key != "hierarchy"
+        key: settings[key]
+        for key in roles_first
+        if settings[key] not in (None, [], {}) and key != "hierarchy"
     }
     estimated = _result(house, project, "estimate")
     return RunPage(
