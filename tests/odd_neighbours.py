@@ -255,3 +255,36 @@ def asks(question: str, relation: str) -> Callable[[object], object]:
         return answer_query(table, question, ledger=ledger, epsilon=1.0).rows
 
     return ask
+
+
+def learns(model: str, relation: str) -> Callable[[object], object]:
+    """Give a pipeline that learns from a table: coefficients, or a table made up after it."""
+
+    def learn(table: object) -> object:
+        from mahrem.learning.private import FunctionalLinear, FunctionalLogistic
+        from mahrem.learning.synthesis import Marginals, SyntheticSchema
+
+        book = Ledger.temporary(epsilon=3, delta=1e-6, columns=COLUMNS, relation=relation, rows=40)
+        if model == "synthesis":
+            facts = {name: known for name, known in COLUMNS.items() if name != "admitted"}
+            book = Ledger.temporary(epsilon=3, delta=1e-6, columns=facts, relation=relation, rows=4000)
+            days = {"admitted": (DAYS[0], DAYS[-1])}
+            schema = SyntheticSchema(dates=days, missing=("ward", "admitted", "group"))
+            fitted = Marginals(epsilon=3, delta=1e-6, schema=schema).fit(table, ledger=book)
+            return fitted.sample(30, seed=1)
+        linear = FunctionalLinear(epsilon=1, delta=1e-6, target="cost", features=["stay", "ward", "admitted"])
+        yes_or_no = FunctionalLogistic(epsilon=1, delta=1e-6, target="smoker", features=["cost", "group"])
+        return (linear if model == "linear" else yes_or_no).fit(table, ledger=book).coef_
+
+    return learn
+
+
+MODELS = ("linear", "logistic", "synthesis")
+
+
+def verbs(relation: str) -> dict[str, Callable[[object], object]]:
+    """Give every private verb by its name."""
+    return {
+        **{question: asks(question, relation) for question in QUESTIONS},
+        **{model: learns(model, relation) for model in MODELS},
+    }

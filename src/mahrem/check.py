@@ -54,6 +54,20 @@ def above_zero(**named: object) -> float:
     return number
 
 
+LEAST_EPSILON = 1e-9  # below it noise is so wide that floats end, and nothing is left to be seen
+
+
+def promised(**named: object) -> float:
+    """Give back the one named epsilon if noise can be drawn for it."""
+    ((name, value),) = named.items()
+    number = above_zero(**named)
+    if number < LEAST_EPSILON:
+        raise InvalidParameter(
+            f"{name}={value!r} must be at least {LEAST_EPSILON:g}: anything less gives nothing but noise"
+        )
+    return number
+
+
 def between(low: float, high: float, /, **named: float) -> float:
     """Give back the one named value if it lies in ``[low, high]``."""
     ((name, value),) = named.items()

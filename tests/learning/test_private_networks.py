@@ -222,6 +222,41 @@ def test_a_checkpoint_of_another_training_ledger_or_table_is_refused(tmp_path: P
         classifier(checkpoint=path).fit(rows, labels, ledger=book())
 
 
+def own_network(bend: float) -> Any:
+    """A network of one's own; another bend is another body under the same name."""
+
+    def net(shape: Any, width: int) -> Any:
+        layer = torch.nn.Linear(int(np.prod(shape)), width)
+
+        class Own(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.layer = layer
+
+            def forward(self, rows: Any) -> Any:
+                return self.layer(rows.flatten(1)) * bend
+
+        return Own()
+
+    return net
+
+
+def test_a_checkpoint_knows_a_network_of_ones_own_by_its_body(tmp_path: Path) -> None:
+    rows, labels = numbers()
+    ledger, path = book(), tmp_path / "run.checkpoint"
+    first = classifier(network=own_network(1.0), checkpoint=path).fit(rows, labels, ledger=ledger)
+    again = classifier(network=own_network(1.0), checkpoint=path).fit(rows, labels, ledger=ledger)
+    assert np.array_equal(first.outputs(rows), again.outputs(rows))
+    for other in (own_network(2.0), "logistic"):
+        with pytest.raises(InvalidParameter, match="other settings"):
+            classifier(network=other, checkpoint=path).fit(rows, labels, ledger=ledger)
+
+
+def test_nothing_public_trains_without_paying() -> None:
+    for name in dir(PrivateClassifier):
+        assert name.startswith("_") or name not in {"trained", "train"}
+
+
 def test_a_killed_process_leaves_a_training_that_is_paid_for_and_goes_on(tmp_path: Path) -> None:
     data, home, path = tmp_path / "t.csv", tmp_path / "L", tmp_path / "c"
     frame().write_csv(data)

@@ -127,7 +127,7 @@ def test_another_key_gives_other_fingerprints(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "other"))
     other = _people.fingerprints(frame, by_name=True)
     assert first.tag != other.tag
-    assert not set(first.hashes.tolist()) & set(other.hashes.tolist())
+    assert not set(first.sketch.hashes.tolist()) & set(other.sketch.hashes.tolist())
 
 
 def test_the_overlap_of_large_tables_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_the_overlap_of_large_tables_is_estimated(monkeypatch: pytest.MonkeyPatc
         _people.fingerprints(pl.DataFrame({"id": np.arange(first, first + 20_000)}), by_name=True)
         for first in (0, 15_000)
     )
-    assert len(one.hashes) == 2000
+    assert len(one.sketch.hashes) == 2000
     assert one.overlap(two) == pytest.approx(5000, rel=0.25)  # about 500 are common: five deviations
     assert one.overlap(one) == pytest.approx(20_000, rel=0.12)
 

@@ -6,8 +6,9 @@ import pytest
 import tomli_w
 
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.files import state_folder
 from mahrem.models import DistinctDiversity, EqualCloseness, KAnonymity, Promise
-from mahrem.release import Policy, ReleaseKeywords, read_policy, record_run, state_folder
+from mahrem.release import Policy, ReleaseKeywords, read_policy, record_run
 from mahrem.release._record import input_fingerprint
 
 

@@ -1,4 +1,4 @@
-"""Kernels on arrays: cuts, selection, group reductions.
+"""Kernels on arrays: cuts, selection, group reductions, sketches of rows.
 
 They are Python functions, built ahead of time into the wheel (``_kernel`` says how they come). They release
 the interpreter's lock; work is spread over threads by running them on independent segments.
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._prefix_tree import fp_growth_sets
     from mahrem.arrays._reassign import improve
     from mahrem.arrays._rounds import Rounds
+    from mahrem.arrays._row_sketch import RowSketch
     from mahrem.arrays._rule_cover import cover_first, cover_marked, first_correct, first_match
     from mahrem.arrays._shuffle import shuffled
     from mahrem.arrays._siphash import hash_texts
@@ -61,6 +62,7 @@ __all__ = [
     "Keys",
     "Lift",
     "Rounds",
+    "RowSketch",
     "Split",
     "Tally",
     "Trees",

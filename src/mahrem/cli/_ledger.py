@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mahrem import check
 from mahrem.cli._options import JSON, QUIET, SOURCE_ROWS, Row, option, speaks, spec_panels
 from mahrem.cli._print import print_json, print_table, while_read
 from mahrem.dp import LedgerSettings
+from mahrem.errors import InvalidParameter
 from mahrem.settings import settings_of
 
 ledger = typer.Typer(
@@ -42,8 +44,12 @@ def new(
     source: Annotated[
         str, option("--data", "SOURCE", "The table: CSV, Parquet, Arrow, DuckDB or postgresql://.")
     ],
-    epsilon: Annotated[float, option("--epsilon", "X", "The total budget.")],
+    epsilon: Annotated[float | None, option("--epsilon", "X", "The total budget.")] = None,
     *,
+    advantage: Annotated[
+        float | None,
+        option("--advantage", "X", "The total instead, as what an attacker may gain over guessing: 0.1."),
+    ] = None,
     json: JSON = False,
     quiet: QUIET = False,
     settings: dict[str, Any],
@@ -63,7 +69,7 @@ def new(
     book = Ledger.create(
         file,
         source,
-        epsilon=epsilon,
+        epsilon=_total(epsilon, advantage, promise.get("delta", 0.0)),
         reading=Reading(**settings),
         columns=typed_declarations(**parts),
         **promise,
@@ -112,6 +118,65 @@ def show(file: LEDGER, *, json: JSON = False) -> None:
             print_table(("at delta", "epsilon"), curve)
 
 
+def _total(epsilon: float | None, advantage: float | None, delta: float) -> float:
+    from mahrem.dp.accounting import epsilon_for_advantage
+
+    if (epsilon is None) == (advantage is None):
+        raise InvalidParameter(
+            "the total of a ledger is said once: --epsilon, or --advantage for what an attacker may gain"
+        )
+    return epsilon_for_advantage(advantage, delta) if epsilon is None else epsilon  # type: ignore[arg-type]
+
+
+@ledger.command("explain")
+def explain(
+    file: Annotated[Path | None, typer.Argument(metavar="[LEDGER]", help="The file of the ledger.")] = None,
+    *,
+    epsilon: Annotated[float | None, option("--epsilon", "X", "Without a ledger: explain this one.")] = None,
+    delta: Annotated[float, option("--delta", "X", "With --epsilon.")] = 0.0,
+    picture: Annotated[Path | None, option("--picture", "FILE", "Draw it, as SVG.")] = None,
+    json: JSON = False,
+) -> None:
+    """Say what a budget means: what the best attack on one person gains by it.
+
+    mahrem ledger explain patients.ledger --picture gain.svg
+
+    mahrem ledger explain --epsilon 1 --delta 1e-6
+    """
+    from mahrem.dp import Ledger
+    from mahrem.dp.accounting import promised_gain
+    from mahrem.files import write_whole
+    from mahrem.report import gain_svg
+
+    if (file is None) == (epsilon is None):
+        raise InvalidParameter("explain takes a ledger, or --epsilon and --delta")
+    if epsilon is not None:
+        gains = {"promised": promised_gain(check.promised(epsilon=epsilon), check.between(0, 1, delta=delta))}
+    else:
+        book = Ledger.open(file)  # type: ignore[arg-type]
+        gains = {"spent": book.gain(), "promised": promised_gain(book.epsilon, book.delta)}
+    if picture is not None:
+        write_whole(picture, gain_svg({name: gain.curve for name, gain in gains.items()}))
+    with while_read():
+        if json:
+            print_json({name: gain.as_dict() for name, gain in gains.items()})
+            return
+        every = list(gains.values())
+        rows = [("epsilon, delta", *(f"{gain.epsilon:.4g}, {gain.delta:g}" for gain in every))]
+        for prior in every[0].posteriors:
+            sure = (f"{gain.posteriors[prior]:.1%}" for gain in every)
+            rows.append((f"sure of {prior:.0%} before, afterwards at most", *sure))
+        for share in every[0].found:
+            found = (f"{gain.found[share]:.2%}" for gain in every)
+            rows.append((f"members found at {share:.1%} false alarms", *found))
+        rows.append(("advantage over guessing", *(f"{gain.advantage:.1%}" for gain in every)))
+        print_table(("for the best attack on one person", *gains), rows)
+        typer.echo(
+            "Upper bounds for somebody who knows everything else; real attacks find less. With a chance of "
+            "delta nothing is promised."
+        )
+
+
 @ledger.command("history")
 def history(file: LEDGER, *, json: JSON = False) -> None:
     """List every spend and every public fact that was added.
@@ -132,11 +197,21 @@ def history(file: LEDGER, *, json: JSON = False) -> None:
                 line["kind"],
                 f"{line['epsilon']:g}" if "epsilon" in line else "-",
                 f"{line['delta']:g}" if "delta" in line else "-",
-                line.get("what") or f"{line['column']}: {_known(line['known'])}",
+                _what(line),
             )
             for line in lines
         ]
         print_table(("line", "time", "kind", "epsilon", "delta", "what"), rows)
+
+
+def _what(line: Mapping[str, Any]) -> str:
+    """Say what a line of the history is about."""
+    match line["kind"]:
+        case "fact":
+            return f"{line['column']}: {_known(line['known'])}"
+        case "plan":
+            return f"{len(line['events'])} events, fixed in advance"
+    return str(line["what"])
 
 
 def _known(known: dict[str, Any]) -> str:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, either
 from mahrem.table import ColumnDeclaration
+
+if TYPE_CHECKING:
+    from mahrem.table import Reading
+
+# How a file is written, and what stands for "found out" there.
+_WRITTEN: Mapping[str, Any] = {
+    "delimiter": None,
+    "encoding": None,
+    "decimal": None,
+    "null": (),
+    "header": None,
+    "names": (),
+    "skip_rows": None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +35,13 @@ class Facts:
     Args:
         columns: What is known of single columns.
         rows: How many rows it has, if that is public (for people: how many people).
+        reading: How its file is written: delimiter, encoding, decimal sign, tokens for missing values; None
+            leaves that to whoever asks.
     """
 
     columns: Mapping[str, ColumnDeclaration] = field(default_factory=dict)
     rows: int | None = None
+    reading: Reading | None = None
 
     def __post_init__(self) -> None:
         if self.rows is not None:
@@ -62,19 +80,46 @@ class Facts:
         known = self.columns.get(column)
         return None if known is None else known.missing
 
+    def read_as(self, said: Reading | None = None) -> Reading:
+        """Say how the table is read, each cell by itself; what contradicts the facts is refused."""
+        from mahrem.table import Reading
+
+        given = said or Reading()
+        if given.encoding is not None:
+            given = replace(given, encoding=codecs.lookup(given.encoding).name)
+        if self.reading is None:
+            return replace(given, by_cell=True)
+        for name, unsaid in _WRITTEN.items():
+            value, known = getattr(given, name), getattr(self.reading, name)
+            if value not in (unsaid, known):
+                raise InvalidParameter(
+                    f"{name}={value!r} contradicts the ledger, which was made for a table read with "
+                    f"{name}={known!r}"
+                )
+        return replace(self.reading, query=given.query, table=given.table, by_cell=True)
+
     def with_column(self, name: str, column: ColumnDeclaration) -> Facts:
         """Add or replace what is known of one column."""
-        return Facts(columns={**self.columns, name: column}, rows=self.rows)
+        return replace(self, columns={**self.columns, name: column})
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data."""
-        return {
+        plain: dict[str, Any] = {
             "rows": self.rows,
             "columns": {name: column.as_dict() for name, column in self.columns.items()},
         }
+        if self.reading is not None:
+            said = {name: getattr(self.reading, name) for name in _WRITTEN}
+            plain["reading"] = {name: value for name, value in said.items() if value != _WRITTEN[name]}
+        return plain
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Facts:
         """Read what :meth:`as_dict` gave."""
         columns = {name: ColumnDeclaration.from_dict(column) for name, column in plain["columns"].items()}
-        return cls(columns=columns, rows=plain["rows"])
+        from mahrem.table import Reading
+
+        reading = plain.get("reading")
+        return cls(
+            columns=columns, rows=plain["rows"], reading=None if reading is None else Reading(**reading)
+        )

@@ -13,7 +13,8 @@ class LedgerKeywords(TypedDict, total=False):
 
     Attributes:
         delta: The total delta; 0 by default, which allows only Laplace noise.
-        composition: pld, zcdp, sum; default pld; zcdp or sum if answers decide about later costs.
+        composition: filter, zcdp, sum, pld; default filter, which holds however costs are chosen; pld is
+            tighter, for plans fixed in advance.
         relation: Neighbours: add-remove, replace (the number of rows is public then); default add-remove.
         subject: Says whose row it is: people are protected, not rows.
         rows_per_person: Rows of a person used at most; default 1.

@@ -6,6 +6,8 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,17 +16,19 @@ from mahrem.dp._facts import Facts
 from mahrem.dp._fingerprint import fingerprint, place_of, refuse_other
 from mahrem.dp._keywords import LedgerKeywords
 from mahrem.dp._ledger_settings import LedgerSettings
-from mahrem.dp._mark import note_place
+from mahrem.dp._mark import note_place, note_rows
 from mahrem.dp._memory import MemoryStore
 from mahrem.dp._relation import Relation, Unit
 from mahrem.dp._state import State, fold
 from mahrem.dp._store import Record, Store, create_store, open_store
 from mahrem.dp._tape import paid
 from mahrem.dp.accounting import (
+    AttackerGain,
     Cost,
     Event,
     Spend,
     composed_cost,
+    composed_gain,
     epsilon_of,
     event_to_dict,
     plain_sum,
@@ -34,6 +38,7 @@ from mahrem.dp.accounting import (
 )
 from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning, in_our_words
 from mahrem.table import ColumnDeclaration, Reading, hold
+from mahrem.table.reading import is_postgresql
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
 
@@ -67,6 +72,7 @@ class Ledger:
         self.epsilon = float(state.header["epsilon"])
         self.delta = float(state.header["delta"])
         self.composition = str(state.header.get("composition", "pld"))
+        self._fixed = bool(state.header.get("fixed", False))
 
     def __repr__(self) -> str:
         name = "in memory" if self.path is None else repr(self.path.name)
@@ -92,18 +98,21 @@ class Ledger:
             reading: How to read the source.
             **settings: The promise and what is public: every name of :class:`LedgerKeywords`.
         """
-        from mahrem.dp._sources import column_names
+        from mahrem.dp._sources import names_and_reading
 
         header = LedgerSettings.of(epsilon, settings).header()
-        how, source = reading or Reading(), hold(source)
-        names = column_names(source, how)
+        source = hold(source)
+        names, how = names_and_reading(source, reading or Reading())
+        if isinstance(source, str | PathLike):  # of a file; others come as they are
+            header["facts"] = replace(Facts.from_dict(header["facts"]), reading=how).as_dict()
         public, person = header["facts"]["columns"], header["unit"]["subject"]
         check.columns_exist([*public, *([] if person is None else [person])], names)
         store = create_store(
             Path(path), "ledger", lambda key: {**header, "data": fingerprint(source, how, names, key)}
         )
         place = place_of(source, how)
-        if place is not None and note_place(store.key, place):
+        paid_there = place is not None and note_place(store.key, place)
+        if _paid_elsewhere(store.key, source, how) or paid_there:
             warnings.warn(
                 "these data have paid from another ledger on this machine; for the people in them, what both "
                 "spend adds up",
@@ -167,13 +176,39 @@ class Ledger:
         new = Spend(event, alone, own)
 
         def decide(records: list[Record]) -> Mapping[str, Any]:
-            before = self._state(records).spends
-            self._refuse_overspend(before, new)
+            state = self._state(records)
+            before = state.spends
+            if self._fixed:
+                state.refuse_unplanned(event)
+            else:
+                self._refuse_overspend(before, new)
             return {"what": what, "epsilon": alone, "delta": own, "event": event_to_dict(event)}
 
         record = self._store.append("spend", decide)
         paid(new)
         return record
+
+    def fix(self, events: Sequence[Event]) -> Record:
+        """Fix all that will ever be paid for, in this order, before any of it; some of it may be left out.
+
+        Only a ledger with ``composition="pld"`` takes a plan, and nothing else: the tightest bound holds for
+        costs that no answer had a say in.
+
+        Raises:
+            BudgetExceeded: If the whole plan does not fit.
+            InvalidParameter: If the ledger adds up in another way, or has a plan already.
+        """
+        if not self._fixed:
+            raise InvalidParameter(f"composition={self.composition!r}: this ledger takes costs as they come")
+        planned = [Spend(event, epsilon_of(event, self.delta, self.relation), self.delta) for event in events]
+
+        def decide(records: list[Record]) -> Mapping[str, Any]:
+            if self._state(records).plan is not None:
+                raise InvalidParameter("this ledger has a plan already; it cannot be changed")
+            self._refuse_overspend(planned[:-1], planned[-1])
+            return {"events": [event_to_dict(event) for event in events]}
+
+        return self._store.append("plan", decide)
 
     @contextmanager
     def cost_told(self) -> Iterator[None]:
@@ -193,10 +228,15 @@ class Ledger:
             raise BudgetExceeded("delta=0 is this ledger's total; only pure noise (laplace) can be used")
         added = plain_sum([*before, new], self.delta)
         if self.composition != "zcdp" and added <= self.epsilon * (1 + ROUNDING):
-            return  # distributions can only say less
+            return  # the others can only say less
         cost = self._cost([*before, new])
         if cost.epsilon > self.epsilon * (1 + ROUNDING):
             spent = self._cost(before).epsilon
+            if math.isinf(cost.epsilon):
+                raise BudgetExceeded(
+                    f"delta={new.delta:g} does not fit: what was spent left less of the ledger's "
+                    f"delta={self.delta:g}; name a smaller one; nothing was computed"
+                )
             raise BudgetExceeded(
                 f"epsilon={new.epsilon:g} does not fit: {spent:.4g} of {self.epsilon:g} is spent, and with "
                 f"it {cost.epsilon:.4g} would be (delta={self.delta:g}); nothing was computed"
@@ -220,7 +260,14 @@ class Ledger:
         return self._cost(self._state(self._store.records()).spends, cross_check=cross_check)
 
     def _cost(self, spends: Sequence[Spend], *, cross_check: bool = False) -> Cost:
-        return total_cost(self.composition, spends, self.delta, self.relation, cross_check=cross_check)
+        return total_cost(
+            self.composition,
+            spends,
+            self.delta,
+            self.relation,
+            total=self.epsilon,
+            cross_check=cross_check,
+        )
 
     def remaining(self) -> Cost:
         """Say what is left; composition is better than addition, so often more fits than this."""
@@ -233,6 +280,11 @@ class Ledger:
             {"sequence": record.sequence, "time": record.time, "kind": record.kind, **record.body}
             for record in self._store.records()[1:]
         ]
+
+    def gain(self) -> AttackerGain:
+        """Say what all answers so far let the best attack on one person gain."""
+        spends = self._state(self._store.records()).spends
+        return composed_gain(spends, self._cost(spends).epsilon, self.delta, self.relation)
 
     def data_sheet(self, deltas: Iterable[float] = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)) -> dict[str, Any]:
         """Say everything that may be published about the promise: relation, unit, facts, cost, curve."""
@@ -264,6 +316,13 @@ class Ledger:
     def _state(self, records: Sequence[Record]) -> State:
         self._known = fold(records, self._known)
         return self._known
+
+
+def _paid_elsewhere(key: bytes, source: object, how: Reading) -> bool:
+    """Say whether rows like these have paid from another ledger, wherever they lie; a server is not asked."""
+    from mahrem.dp._sources import every_row
+
+    return not is_postgresql(source) and note_rows(key, every_row(source, how))
 
 
 def _names(event: Event) -> set[str]:

@@ -15,13 +15,13 @@ from mahrem.readers import column
 from mahrem.settings import number, read_settings, setting, settings_of, text, whole
 from mahrem.table import ColumnDeclaration, read_declarations
 
-COMPOSITIONS = ("pld", "zcdp", "sum")  # how costs add up
+COMPOSITIONS = ("filter", "zcdp", "sum", "pld")  # how costs add up
 LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
 
 
 def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
     """Refuse an epsilon or delta that promises nothing."""
-    check.above_zero(epsilon=epsilon)
+    check.promised(epsilon=epsilon)
     if check.finite(delta=delta) < 0 or delta >= 1:
         raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
     if 0 < delta < LEAST_DELTA:
@@ -53,7 +53,9 @@ class LedgerSettings:
 
     epsilon: float
     delta: float = setting(0.0, read=number.within(0, 1), group="budget", metavar="X")
-    composition: str = setting("pld", read=text, group="budget", metavar="NAME", choices=lambda: COMPOSITIONS)
+    composition: str = setting(
+        "filter", read=text, group="budget", metavar="NAME", choices=lambda: COMPOSITIONS
+    )
     relation: str = setting(
         "add-remove", read=text, group="promise", metavar="NAME", choices=lambda: tuple(map(str, Relation))
     )
@@ -93,5 +95,6 @@ class LedgerSettings:
             "epsilon": epsilon,
             "delta": delta,
             "composition": self.composition,
+            "fixed": self.composition == "pld",
             "facts": facts.as_dict(),
         }

@@ -8,22 +8,24 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
+
+from mahrem.arrays import RowSketch
 from mahrem.errors import PrivacyWarning, Tampered
-from mahrem.files import write_whole
+from mahrem.files import private_key, state_folder, write_whole
+from mahrem.table.cells import plain_alone
+
+KEPT = 1 << 12  # hashes of rows kept for one ledger
+SAME = 0.5  # share of the rows of the smaller table from which two are taken for the same data
 
 
 def _folder() -> Path:
-    folder = os.environ.get("MAHREM_STATE")
-    if folder:
-        return Path(folder) / "ledgers"
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem" / "ledgers"
+    return state_folder() / "ledgers"
 
 
 def _path(key: bytes) -> Path:
@@ -40,6 +42,35 @@ def note_place(key: bytes, place: str) -> bool:
             stream.seek(0)
             spent = any((_folder() / name).exists() for name in stream.read().split())
             stream.write(f"{_path(key).name}\n")
+    return spent
+
+
+def note_rows(key: bytes, rows: pl.LazyFrame) -> bool:
+    """Note the rows a new ledger is for; says whether another one has already spent from most of them.
+
+    Args:
+        key: Of the new ledger.
+        rows: The table, in whatever form it came: the same rows as CSV, Parquet or a frame are the same.
+    """
+    schema = rows.collect_schema()
+    names = sorted(schema.names())
+    mine = private_key()
+    tag = hmac.new(mine, "\x1f".join(["rows", *names]).encode(), hashlib.sha256).hexdigest()[:16]
+    cells = [plain_alone(name, schema[name]).fill_null("\x00") for name in names]
+    texts = rows.select(pl.concat_str(cells, separator="\x1f")).collect().to_series()
+    sketch = RowSketch.of(texts, b"rows" + mine, kept=KEPT)
+    spent = False
+    with suppress(OSError, ValueError):
+        folder = _folder() / "rows"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for path in folder.glob(f"{tag}-*"):
+            count, _, content = path.read_bytes().partition(b"\n")
+            before = RowSketch.read(int(count), content)
+            other = _folder() / f"{path.name.partition('-')[2]}.json"
+            same = sketch.overlap(before) >= SAME * max(1, min(sketch.rows, before.rows))
+            spent = spent or (same and other.exists())
+        content = str(sketch.rows).encode() + b"\n" + sketch.as_bytes()
+        write_whole(folder / f"{tag}-{_path(key).stem}", content)
     return spent
 
 

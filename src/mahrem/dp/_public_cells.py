@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -60,12 +59,12 @@ def public_cells(
         >>> public_cells(pl.DataFrame({"age": [25.0, 1e9, float("nan")]}), facts, ["age"])["age"].tolist()
         [0.25, 1.0, nan]
     """
-    return cells_of(open_privately(table, reading), facts, columns, shares=shares)
+    return cells_of(open_privately(table, facts, reading), facts, columns, shares=shares)
 
 
-def open_privately(table: object, reading: Reading | None = None) -> Source:
-    """Open a table for something that is paid from a ledger: each cell is read by itself."""
-    return open_source(table, replace(reading or Reading(), by_cell=True))
+def open_privately(table: object, facts: Facts, reading: Reading | None = None) -> Source:
+    """Open a table for something that is paid from a ledger: as it declares, and each cell by itself."""
+    return open_source(table, facts.read_as(reading))
 
 
 def cells_of(

@@ -85,7 +85,7 @@ class _Asked:
     values: int
 
     def __post_init__(self) -> None:
-        check.above_zero(epsilon=self.epsilon)
+        check.promised(epsilon=self.epsilon)
         check.at_least(2, values=check.whole(values=self.values))
 
     def event(self) -> Event:

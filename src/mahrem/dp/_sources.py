@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from mahrem import check
 from mahrem.dp._tally import TallyPlan
 from mahrem.dp._tally_frame import tally_frame
@@ -66,7 +68,13 @@ def opened(source: object, reading: Reading) -> Iterator[Data]:
         yield Data(source, how, database, held)
 
 
-def column_names(source: object, reading: Reading) -> tuple[str, ...]:
-    """Name the columns of a source without reading it."""
+def names_and_reading(source: object, reading: Reading) -> tuple[tuple[str, ...], Reading]:
+    """Name the columns of a source, and say how it is read once what its header tells was found out."""
     with opened(source, reading) as data:
-        return data.columns
+        return data.columns, reading if data.source is None else data.source.reading
+
+
+def every_row(source: object, reading: Reading) -> pl.LazyFrame:
+    """Give all rows of a source, each cell to be read by itself."""
+    opened_source = open_source(source, replace(reading, by_cell=True))
+    return opened_source.scan(opened_source.columns)

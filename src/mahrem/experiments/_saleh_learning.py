@@ -19,9 +19,8 @@ import numpy as np
 import mahrem
 from mahrem.arrays import available_threads
 from mahrem.experiments._saleh_sets import MODELS, Recoding, anonymise, read_table
-from mahrem.files import write_whole
+from mahrem.files import state_folder, write_whole
 from mahrem.learning.classifiers import EvaluationProtocol, EvaluationSettings, PublishedRows, evaluate
-from mahrem.release import state_folder
 from mahrem.types import Integers
 
 PROTOCOLS: Mapping[Recoding, EvaluationProtocol] = {"groups": "published", "intervals": "untouched"}

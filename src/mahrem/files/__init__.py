@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.files._keys import SHORTEST_KEY, check_key, held_key, make_key, read_key, shared_key
     from mahrem.files._replaced import move_new, restore_interrupted, staged_folder
     from mahrem.files._stages import StageFolder, sweep
+    from mahrem.files._state import private_key, refuse_short_key, state_folder
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -26,10 +27,13 @@ __all__ = [
     "held_key",
     "make_key",
     "move_new",
+    "private_key",
     "read_key",
+    "refuse_short_key",
     "restore_interrupted",
     "shared_key",
     "staged_folder",
+    "state_folder",
     "sweep",
     "write_whole",
 ]

@@ -15,6 +15,7 @@ import tomli_w
 
 from mahrem.drafts import Draft, original_of, recipe_of
 from mahrem.errors import Doubtful, InvalidParameter, spelled
+from mahrem.files import refuse_short_key
 from mahrem.pipeline._publish import checked_database, checked_file, checked_frame
 from mahrem.pipeline._summary import summarise
 from mahrem.release import (
@@ -22,7 +23,6 @@ from mahrem.release import (
     Policy,
     in_parallel,
     record_run,
-    refuse_short_key,
     remember_people,
     staged_release,
 )

@@ -11,6 +11,7 @@ from typing import Unpack
 from mahrem.check import extra
 from mahrem.dp import Ledger
 from mahrem.errors import InvalidParameter, in_our_words
+from mahrem.files import refuse_short_key
 from mahrem.learning.synthesis import (
     SynthesisKeywords,
     SynthesisSettings,
@@ -21,7 +22,7 @@ from mahrem.learning.synthesis import (
 from mahrem.pipeline._quality import QualityRequest, comparable_table
 from mahrem.pipeline._synthetic_report import SyntheticWork
 from mahrem.pipeline._synthetic_run import SyntheticRelease, SyntheticRun
-from mahrem.release import ReadingSettings, reading_from, refuse_short_key
+from mahrem.release import ReadingSettings, reading_from
 from mahrem.settings import read_settings, settings_of
 from mahrem.table import hold, open_source, refuse_too_large
 from mahrem.words import Note
@@ -90,6 +91,7 @@ def synthesize(
     step = progress or (lambda _: None)
     step(Note("stage.reading"))
     source = hold(source)
+    reading = book.facts.read_as(reading)
     opened = open_source(source, reading)
     columns = [name for name in opened.columns if name != book.unit.subject]
     work = SyntheticWork.of(book, chosen, schema, columns)

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from mahrem import check
 from mahrem.attacks.on_models import OneRunAudit
-from mahrem.dp import Ledger
+from mahrem.dp import Ledger, open_privately
 from mahrem.errors import BudgetExceeded, InvalidParameter, in_our_words, spelled
 from mahrem.learning.private import PrivateNetwork
 from mahrem.learning.training import (
@@ -23,7 +23,7 @@ from mahrem.learning.training import (
 from mahrem.pipeline._trained import TrainedModel
 from mahrem.release import ReadingSettings, is_release, reading_from
 from mahrem.settings import read_settings, settings_of
-from mahrem.table import Reading, hold, open_source
+from mahrem.table import Reading, hold
 from mahrem.words import Note
 
 
@@ -114,7 +114,7 @@ def _untrained(task: TrainingTask) -> TrainedModel:
 
 def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Reading) -> None:
     source, target = hold(source), trained.target
-    opened = open_source(source, reading)
+    opened = open_privately(source, task.ledger.facts, reading)
     check.columns_exist([*trained.inputs.features, *([] if target is None else [target])], opened.columns)
     task.ledger.refuse_other(source, reading, opened.columns)
     rows = TrainingRows.read(opened, trained.inputs, task)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from mahrem.release._population import members_in, others_of, population_of
     from mahrem.release._ready import READY_POLICIES, about_policy, is_called_so, policy_text
     from mahrem.release._recipe import BY_RECIPE, RECIPE, Recipe, read_recipe
-    from mahrem.release._record import earlier_seconds, record_run, refuse_short_key, state_folder
+    from mahrem.release._record import earlier_seconds, record_run
     from mahrem.release._releases import RememberedRelease, difference, mark_release, remembered_releases
     from mahrem.release._signature import (
         Signature,
@@ -132,7 +132,6 @@ __all__ = [
     "record_run",
     "refuse_beyond_limit",
     "refuse_giving_away",
-    "refuse_short_key",
     "release_settings",
     "remember_people",
     "remembered_releases",
@@ -140,7 +139,6 @@ __all__ = [
     "roles_of",
     "sign_release",
     "staged_release",
-    "state_folder",
     "unordered",
     "verify_release",
     "warn_of_several_rows",

@@ -9,18 +9,16 @@ import secrets
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from mahrem import arrays
+from mahrem.arrays import RowSketch
 from mahrem.errors import PrivacyWarning, either
-from mahrem.files import write_whole
+from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release._policy import Policy
-from mahrem.release._record import private_key, release_mark, state_folder
+from mahrem.release._record import release_mark
 from mahrem.release._releases import forget_mark, is_uncounted
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
@@ -28,7 +26,6 @@ from mahrem.types import Mask
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
-_FULL = 2.0**64
 _SEPARATOR = "\x1f"
 
 
@@ -37,18 +34,17 @@ class Fingerprints:
     """The people of one release, as keyed hashes of what tells them apart."""
 
     tag: str  # keyed hash of the columns' names: only like is compared with like
-    people: int  # different ones there were
     by_name: bool  # a subject or identifiers told them apart, not only quasi-identifiers
-    hashes: NDArray[np.uint64] = field(repr=False)  # the smallest, ascending
+    sketch: RowSketch
+
+    @property
+    def people(self) -> int:
+        """How many different ones there were."""
+        return self.sketch.rows
 
     def overlap(self, other: Fingerprints) -> int:
         """Count the people in both; beyond :data:`KEPT` of them this is an estimate."""
-        ends = [int(side.hashes[-1]) for side in (self, other) if side.people > len(side.hashes)]
-        common = np.intersect1d(self.hashes, other.hashes, assume_unique=True)
-        if not ends:
-            return len(common)
-        last = min(ends)
-        return round(int(np.searchsorted(common, np.uint64(last), side="right")) * _FULL / (last + 1))
+        return self.sketch.overlap(other.sketch)
 
 
 def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
@@ -63,33 +59,7 @@ def fingerprints(frame: pl.DataFrame, *, by_name: bool) -> Fingerprints:
     tag = hmac.new(key, _SEPARATOR.join(["people", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     texts = [pl.col(name).cast(pl.String).fill_null("\x00") for name in names]
     rows = text_where_needed(frame).select(pl.concat_str(texts, separator=_SEPARATOR)).to_series()
-    words = np.frombuffer(hashlib.sha256(b"people" + key).digest()[:16], np.uint64)
-    distinct = _distinct(_hashed(rows, words))
-    return Fingerprints(tag, len(distinct), by_name, distinct[:KEPT])
-
-
-def _distinct(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Sort and drop what is there twice, faster than by hashing once more."""
-    hashes.sort()
-    first = np.ones(len(hashes), np.bool_)
-    first[1:] = np.diff(hashes) != 0
-    return hashes[first]
-
-
-def _hashed(rows: pl.Series, key: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash the texts where they lie, in as many threads as there are cores."""
-    hashes = np.empty(len(rows), np.uint64)
-    if not len(rows):
-        return hashes
-    _, offsets, content = rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()
-    starts = np.frombuffer(offsets, np.int64)[: len(rows) + 1].copy()
-    texts = np.frombuffer(b"" if content is None else content, np.uint8)
-
-    def hash_run(first: int, last: int) -> None:
-        hashes[first:last] = arrays.hash_texts(texts, starts[first : last + 1], key)
-
-    arrays.in_threads(hash_run, np.diff(starts), 4 * arrays.available_threads())
-    return hashes
+    return Fingerprints(tag, by_name, RowSketch.of(rows, b"people" + key, kept=KEPT))
 
 
 def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
@@ -134,7 +104,7 @@ def _remember(prints: Fingerprints, release: Path) -> None:
     folder = _folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     known = list(folder.glob(f"{prints.tag}-*.people"))
-    content = json.dumps(about).encode() + b"\n" + prints.hashes.astype("<u8").tobytes()
+    content = json.dumps(about).encode() + b"\n" + prints.sketch.as_bytes()
     write_whole(folder / f"{prints.tag}-{secrets.token_hex(6)}.people", content, new=True)
     for path in known:  # a replaced release is no longer there
         earlier = _read(path)
@@ -214,8 +184,8 @@ def _read(path: Path) -> tuple[dict[str, object], Fingerprints] | None:
     try:
         head, _, content = path.read_bytes().partition(b"\n")
         about = json.loads(head)
-        hashes = np.frombuffer(content, "<u8").astype(np.uint64)
         tag = path.name.partition("-")[0]
-        return about, Fingerprints(tag, int(about["people"]), bool(about["by_name"]), hashes)
+        sketch = RowSketch.read(int(about["people"]), content)
+        return about, Fingerprints(tag, bool(about["by_name"]), sketch)
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import json
 import math
-import os
 import secrets
 import time
 import warnings
@@ -17,20 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.errors import PrivacyWarning
-from mahrem.files import held_key, shared_key, write_whole
+from mahrem.files import private_key, state_folder, write_whole
 
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
 _ENOUGH = 10_000  # rows from which on a run says something about another
-
-
-def state_folder() -> Path:
-    """Give the private folder of this user: ``MAHREM_STATE``, or the place the system has for such things."""
-    said = os.environ.get("MAHREM_STATE")
-    if said:
-        return Path(said)
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "mahrem"
 
 
 def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path | None:
@@ -97,18 +87,3 @@ def earlier_seconds(method: str, rows: int, columns: int) -> float | None:
 def release_mark(folder: Path) -> str:
     """Give a keyed hash of where a release lies: what is kept about it names no folder."""
     return hmac.new(private_key(), str(folder.absolute()).encode(), hashlib.sha256).hexdigest()[:16]
-
-
-def private_key() -> bytes:
-    """Give this user's own key, made when it is first needed."""
-    return shared_key(_key_path())
-
-
-def refuse_short_key() -> None:
-    """Refuse a key of this user that is empty or short, before anything is made that would be told by it."""
-    with suppress(OSError):  # not there yet, or no place for one: that is said where it is needed
-        held_key(_key_path())
-
-
-def _key_path() -> Path:
-    return state_folder() / "key"

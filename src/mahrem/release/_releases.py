@@ -10,10 +10,10 @@ from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter, OutputFailed
-from mahrem.files import write_whole
+from mahrem.files import state_folder, write_whole
 from mahrem.release._folder import check_hashes, is_release
 from mahrem.release._policy import read_policy
-from mahrem.release._record import release_mark, state_folder
+from mahrem.release._record import release_mark
 
 MADE, DRAFT, PUBLISHED, WITHDRAWN = "made", "draft", "published", "withdrawn"
 UNCOUNTED = (DRAFT, WITHDRAWN)  # nobody outside has them: no later release can be laid beside them

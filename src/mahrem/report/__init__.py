@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.report._advice import comparison_advice, frontier_advice
     from mahrem.report._distributions import class_size_bins, distribution
     from mahrem.report._frontier import frontier_page, frontier_svg
+    from mahrem.report._gain import gain_svg
     from mahrem.report._grid import lattice_step
     from mahrem.report._grouped import grouped_svg
     from mahrem.report._html import render_html, summary_parts
@@ -62,6 +63,7 @@ __all__ = [
     "frontier_advice",
     "frontier_page",
     "frontier_svg",
+    "gain_svg",
     "grouped_svg",
     "lattice_step",
     "lines_svg",

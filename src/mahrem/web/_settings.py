@@ -12,8 +12,8 @@ from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.files import state_folder
 from mahrem.readers import number, switch, text, texts, whole
-from mahrem.release import state_folder
 from mahrem.settings import check_settings, setting
 from mahrem.typed import size
 

@@ -41,11 +41,18 @@ if TYPE_CHECKING:
         promise_event,
         pure_epsilon,
     )
+    from mahrem.dp.accounting._meaning import (
+        AttackerGain,
+        composed_gain,
+        epsilon_for_advantage,
+        promised_gain,
+    )
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Approximate",
+    "AttackerGain",
     "Composed",
     "Cost",
     "DiscreteGaussian",
@@ -58,8 +65,10 @@ __all__ = [
     "Repeated",
     "Spend",
     "composed_cost",
+    "composed_gain",
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",
+    "epsilon_for_advantage",
     "epsilon_of",
     "event_from_dict",
     "event_to_dict",
@@ -70,6 +79,7 @@ __all__ = [
     "laplace_scale",
     "plain_sum",
     "promise_event",
+    "promised_gain",
     "proves",
     "pure_epsilon",
     "rho_for",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from mahrem.dp._extra import accounting
 from mahrem.dp._relation import Relation
 from mahrem.dp.accounting._calibrate import discrete_gaussian_delta, gaussian_delta
@@ -29,6 +31,7 @@ from mahrem.dp.accounting._events import (
     restored,
 )
 from mahrem.errors import InvalidParameter
+from mahrem.types import Floats
 
 LOOSE = 100.0  # above, nothing is promised that would be worth a distribution of millions of points
 LARGEST_SIGMA = 1e5
@@ -101,6 +104,12 @@ def composed_cost(
     rdp = _renyi(_counted(events), delta, relation) if cross_check else None
     best = pld if basic is None else min(pld, basic)
     return Cost(epsilon=best, delta=delta, pld=pld, basic=basic, rdp=rdp)
+
+
+def composed_profile(spends: Sequence[Spend], epsilons: Floats, relation: Relation) -> Floats:
+    """Give the delta of all spends together at each of these epsilons, by their distributions."""
+    whole = _whole(tuple(spend.event for spend in spends), relation)
+    return np.asarray(whole.get_delta_for_epsilon(epsilons), dtype=np.float64)
 
 
 def plain_sum(spends: Sequence[Spend], delta: float) -> float:
@@ -238,6 +247,19 @@ def _renyi(events: Counter[Event], delta: float, relation: Relation) -> float | 
                 return None
             accountant.compose(known, times)
     return float(accountant.get_epsilon(delta))
+
+
+@lru_cache(maxsize=256)
+def renyi_divergence(event: Event, order: float, relation: Relation) -> float | None:
+    """Bound the Renyi divergence of one event at an order; None where nothing is known of it."""
+    accountant = accounting().rdp.RdpAccountant([order], neighboring_relation=_neighbours(relation))
+    with _without_excuses():
+        known = _renyi_event(event)
+        if known is None or not accountant.supports(known):
+            return None
+        accountant.compose(known)
+    found = float(accountant._rdp[0])  # noqa: SLF001 - the accountant keeps it to itself in 0.6
+    return found if math.isfinite(found) else None
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """How a ledger adds up: the rule is chosen when it is made, and refuses what does not fit.
 
 Privacy loss distributions are the tightest, and proven for costs that were fixed beforehand. If whoever asks
-decides each epsilon by the answers so far, a ledger is a filter, and the natural filter by distributions is
-not valid in general; sums and zCDP are.
+decides each epsilon by the answers so far, which is how people work, a ledger is a filter, and the natural
+filter by distributions is not valid in general; sums, zCDP and Renyi divergences of one order are.
 """
 
 from __future__ import annotations
@@ -22,22 +22,31 @@ from mahrem.dp.accounting._events import (
     Repeated,
     pure_epsilon,
 )
+from mahrem.dp.accounting._filter import filtered_epsilon
 
 
 def total_cost(
-    composition: str, spends: Sequence[Spend], delta: float, relation: Relation, *, cross_check: bool = False
+    composition: str,
+    spends: Sequence[Spend],
+    delta: float,
+    relation: Relation,
+    *,
+    total: float = 1.0,
+    cross_check: bool = False,
 ) -> Cost:
     """Say what these spends cost together by the rule of a ledger.
 
     Args:
-        composition: ``pld``; or ``sum`` or ``zcdp``, which also hold if costs were chosen by earlier answers.
+        composition: ``filter``, ``zcdp`` or ``sum``, which hold however costs were chosen; or ``pld``, for
+            costs that were fixed beforehand.
         spends: What happened.
         delta: The ledger's total delta.
         relation: Which tables are neighbours.
+        total: The ledger's epsilon; ``filter`` takes its order from it.
         cross_check: Also compute the bounds that the rule does not need.
 
     Guarantees:
-        - ``sum`` and ``zcdp`` grow with every spend.
+        - ``filter``, ``sum`` and ``zcdp`` grow with every spend.
 
     References:
         Rogers, Roth, Ullman, Vadhan: Privacy odometers and filters, 2016. Whitehouse, Ramdas, Rogers, Wu:
@@ -46,14 +55,20 @@ def total_cost(
 
     Example:
         >>> from mahrem.dp.accounting import Pure
-        >>> many, rules = [Spend(Pure(0.1), 0.1)] * 100, ("pld", "zcdp", "sum")
-        >>> [round(total_cost(rule, many, 1e-6, Relation.ADD_REMOVE).epsilon, 2) for rule in rules]
-        [4.77, 5.36, 10.0]
+        >>> many, rules = [Spend(Pure(0.1), 0.1)] * 100, ("pld", "filter", "zcdp", "sum")
+        >>> [round(total_cost(rule, many, 1e-6, Relation.ADD_REMOVE, total=6).epsilon, 2) for rule in rules]
+        [4.77, 5.38, 5.36, 10.0]
     """
     if composition == "pld" or delta == 0:
         return composed_cost(spends, delta, relation, cross_check=cross_check)
     added = plain_sum(spends, delta)
-    epsilon = added if composition == "sum" else _concentrated(spends, delta)
+    match composition:
+        case "sum":
+            epsilon = added
+        case "filter":
+            epsilon = filtered_epsilon(spends, total, delta, relation)
+        case _:
+            epsilon = _concentrated(spends, delta)
     basic = added if math.isfinite(added) else None
     if not cross_check:
         return Cost(epsilon=epsilon, delta=delta, pld=None, basic=basic)

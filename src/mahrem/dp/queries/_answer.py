@@ -107,7 +107,7 @@ def answer_query(
         (0.5, True)
     """
     plan = _plan(query, ledger, epsilon, settings)
-    how = reading or Reading()
+    how = ledger.facts.read_as(reading)
     with opened(source, how) as data:
         data.refuse(plan.tally)
         ledger.refuse_other(source, how, data.columns)

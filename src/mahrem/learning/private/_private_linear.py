@@ -41,7 +41,7 @@ def promise_words(model: PrivateLinear, relation: Relation) -> str:
 
 def check_promise(epsilon: float, delta: float) -> None:
     """Refuse an epsilon or delta that promises nothing."""
-    check.above_zero(epsilon=epsilon)
+    check.promised(epsilon=epsilon)
     if not 0 <= check.finite(delta=delta) < 1:
         raise InvalidParameter(f"delta={delta!r} must be at least 0 and below 1")
 
@@ -137,7 +137,7 @@ class PrivateLinear(Estimator, ABC):
             norm=self.norm,
             intercept=self.intercept,
         )
-        columns = open_privately(table).columns
+        columns = open_privately(table, facts).columns
         check.columns_exist([*encode.features, self.target], columns)
         book.refuse_other(table, Reading(), columns)
         return encode

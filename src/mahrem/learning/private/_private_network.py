@@ -218,7 +218,7 @@ class PrivateNetwork(Estimator, ABC):
             targets = self._targets(inputs, y)
             keep = self._whole(targets)
             return inputs[keep], targets[keep], None if units is None else units[keep]
-        source = open_privately(X)
+        source = open_privately(X, book.facts)
         book.refuse_other(X, Reading(), source.columns)
         rows, target, units = read_rows(source, self._encoder, self.target, book.unit.subject)
         inputs = shaped_rows(rows, self.shape)

@@ -142,7 +142,7 @@ class TrainingPlan:
             )
         numbers |= {"rows": rows, "batch": float(batch), "steps": steps}
         if noise_multiplier is None and epsilon is not None:
-            check.above_zero(epsilon=epsilon)
+            check.promised(epsilon=epsilon)
             trial = cls(**numbers, noise_multiplier=1.0)
             times, rate = trial.uses(trial.steps)
             if trial.noise == "laplace":

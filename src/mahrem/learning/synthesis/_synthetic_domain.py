@@ -213,7 +213,7 @@ class DeclaredDomain:
 
     def numbers(self, table: object, reading: Reading | None = None) -> dict[str, Floats]:
         """Read columns as numbers: places of declared values, clipped numbers, days; NaN where none is."""
-        return self._cells(open_privately(table, reading), self.names)
+        return self._cells(open_privately(table, self.facts, reading), self.names)
 
     def _cells(self, source: Source, needed: tuple[str, ...]) -> dict[str, Floats]:
         source.take(needed)  # all in one go: a database asked twice may answer in another order
@@ -242,7 +242,7 @@ class DeclaredDomain:
               cell where that is declared; else what the facts say; else its row is left out.
             - At most ``unit.rows`` rows of a person are used.
         """
-        source = open_privately(table, reading)
+        source = open_privately(table, self.facts, reading)
         needed = tuple(dict.fromkeys([*self.names, *([] if unit.subject is None else [unit.subject])]))
         check.columns_exist(needed, source.columns)
         cells = self._cells(source, needed)

@@ -68,7 +68,7 @@ class NetworkImages:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        check.above_zero(epsilon=self.epsilon)
+        check.promised(epsilon=self.epsilon)
         if len(set(self.classes)) != len(self.classes) or not len(self.classes):
             raise InvalidParameter(f"classes={len(self.classes)}: must be declared, each once")
 

@@ -104,9 +104,9 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
             Infeasible: If noise would hide every count; nothing was spent.
             BudgetExceeded: If the ledger does not cover it; nothing was spent.
         """
-        how, unit = reading or Reading(), ledger.unit
-        public = ledger.facts if facts is None else facts
-        columns = open_privately(table, how).columns
+        public, unit = ledger.facts if facts is None else facts, ledger.unit
+        how = public.read_as(reading)
+        columns = open_privately(table, public, how).columns
         domain = self.schema.domain(public, [name for name in columns if name != unit.subject])
         modelled = tuple(column for column in domain.columns if column.name not in self.schema.totals)
         inner = DeclaredDomain(columns=modelled, facts=public)

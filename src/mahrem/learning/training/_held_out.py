@@ -36,7 +36,7 @@ class HeldOutMeasure:
         if not 0 <= check.finite(holdout=self.share) < 1:
             raise InvalidParameter(f"holdout={self.share!r} must be at least 0 and below 1")
         if self.epsilon is not None:
-            check.above_zero(evaluate_epsilon=self.epsilon)
+            check.promised(evaluate_epsilon=self.epsilon)
         if (self.share > 0) != ((self.epsilon is not None) or self.openly):
             raise InvalidParameter(
                 f"holdout={self.share:g} goes with evaluate_epsilon (a private figure) or evaluate_openly "

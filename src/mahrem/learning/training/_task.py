@@ -62,7 +62,7 @@ class TrainingTask:
             )
         if target is not None:
             refuse_undeclared(facts, [target])
-        check.above_zero(epsilon=settings.epsilon)
+        check.promised(epsilon=settings.epsilon)
         if settings.canaries is not None and not settings.audit:
             raise InvalidParameter(f"canaries={settings.canaries} belongs to audit=True")
         classes = None if target is None else facts.columns[target].categories

@@ -62,7 +62,7 @@ class PrivateVotes:
     whole_people: bool = False
 
     def __post_init__(self) -> None:
-        check.above_zero(epsilon=self.epsilon)
+        check.promised(epsilon=self.epsilon)
         if self.ledger.unit.subject is not None and not self.whole_people:
             raise InvalidParameter(
                 f"ledger: its unit is a person (subject={self.ledger.unit.subject!r}); train_parts must put "

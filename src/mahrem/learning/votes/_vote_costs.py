@@ -76,7 +76,7 @@ class SanitisedCost:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        check.above_zero(epsilon=self.epsilon)
+        check.promised(epsilon=self.epsilon)
         check.above_zero(delta=self.delta)
         if check.finite(order=self.order) <= 1:
             raise InvalidParameter(f"order={self.order!r} must be above 1")

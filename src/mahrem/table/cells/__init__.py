@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         number_alone,
         number_of,
         place_alone,
+        plain_alone,
         text_alone,
         texts_of_objects,
     )
@@ -118,6 +119,7 @@ __all__ = [
     "numbers_of_text",
     "on_this_clock",
     "place_alone",
+    "plain_alone",
     "plain_numbers",
     "read_cell",
     "read_ranges",

@@ -77,6 +77,20 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
     return number.fill_nan(None).alias(column)
 
 
+def plain_alone(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Write each cell so that files and frames of the same rows agree: numbers alike, words in small letters.
+
+    Example:
+        >>> cells = pl.DataFrame({"cost": ["2.50", "3", "TRUE"]})
+        >>> cells.select(plain_alone("cost", cells.schema["cost"]))["cost"].to_list()
+        ['2.5', '3', 'true']
+    """
+    text = text_alone(column, dtype)
+    if not isinstance(dtype, pl.String | pl.Categorical | pl.Enum):
+        return text
+    return pl.coalesce(_text(text.cast(pl.Float64, strict=False), pl.Float64()), text.str.to_lowercase())
+
+
 def number_of(text: str) -> float | None:
     """Read one declared value as cells are read; None if it is no number.
 

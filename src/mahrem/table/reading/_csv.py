@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -45,7 +46,7 @@ def open_csv(path: Path, reading: Reading) -> Source:
         - A file that is no proper table is refused with the line number.
     """
     label = f"CSV file {path.name!r}"
-    place = _utf8(path, reading, label)
+    place, encoding = _utf8(path, reading, label)
     with _stream(place) as stream:
         head = _head(stream, label, binary=reading.by_cell)
         newline = RETURN if RETURN in head and NEWLINE not in head else NEWLINE
@@ -87,6 +88,8 @@ def open_csv(path: Path, reading: Reading) -> Source:
     if blanks.size:
         counter = pl.col(_unused(names))
         lazy = lazy.filter(~counter.is_in(pl.Series(blanks, dtype=pl.UInt32).implode())).select(names)
+    if reading.by_cell:  # whoever reads on reads the same way
+        reading = replace(reading, delimiter=delimiter, encoding=encoding)
     source = PolarsSource(
         lazy, label=label, reading=reading, columns=names, rows=structure.records - blanks.size, textual=True
     )
@@ -150,8 +153,8 @@ def _names(first: Sequence[str], found: Header, reading: Reading, label: str) ->
     return name_columns(first, label)
 
 
-def _utf8(path: Path, reading: Reading, label: str) -> Path | bytes:
-    """Give the file itself if it is plain UTF-8, else its content unpacked and put into UTF-8."""
+def _utf8(path: Path, reading: Reading, label: str) -> tuple[Path | bytes, str]:
+    """Give the file itself if it is plain UTF-8, else its content in UTF-8; and how it is encoded."""
     with path.open("rb") as stream:
         head = stream.read(4)
     place: Path | bytes = path
@@ -162,11 +165,11 @@ def _utf8(path: Path, reading: Reading, label: str) -> Path | bytes:
     marked = next((name for mark, name in MARKS if head.startswith(mark)), "utf-8")
     wanted = codecs.lookup(reading.encoding or marked).name
     if wanted in {"utf-8", "utf-8-sig", "ascii"}:
-        return place
+        return place, wanted
     content = place if isinstance(place, bytes) else place.read_bytes()
     try:
         text = content.decode(wanted, errors="replace" if reading.by_cell else "strict")
-        return text.removeprefix("\ufeff").encode()
+        return text.removeprefix("\ufeff").encode(), wanted
     except UnicodeError:
         raise InvalidInput(f"{label} is not written in encoding={wanted!r}; say another one") from None
 
