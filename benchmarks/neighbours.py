@@ -2,8 +2,8 @@
 
 The record is chosen to change what libraries infer from a column: its type, its categories, the form of its
 dates, gaps, infinities. On the neighbour every mechanism gives out what it gave on the table, so the values
-before noise are compared exactly. ``python benchmarks/neighbours.py --pairs 5000 --seed 1``; a pair that fails
-is printed with its number, from which it can be made again.
+before noise are compared exactly. ``python benchmarks/neighbours.py --pairs 5000 --seed 1``; a pair that
+fails is printed with its number, from which it can be made again.
 """
 
 from __future__ import annotations

@@ -31,3 +31,22 @@ def test_counts_are_right_and_missing_values_are_not_counted_as_values() -> None
     (facts,) = mh.inspect(frame).columns
     assert (facts.rows, facts.missing, facts.distinct) == (4, 1, 2)
     assert facts.unique_share == pytest.approx(1 / 3, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("last", "told"),
+    [
+        (("Summe", None, None, 812345), True),
+        ((None, "GENEL TOPLAM", None, 812345), True),
+        (("Total", None, None, None), True),
+        (("Grand Total", "x", "y", 5), False),  # a row like the others
+        (("Tolga", None, None, 5), False),
+        (("total", "total", None, 5), False),
+    ],
+)
+def test_a_last_row_that_adds_up_the_others_is_found(*, last: tuple[object, ...], told: bool) -> None:
+    rows = [(f"n{place}", "a", "b", place) for place in range(9)]
+    table = pl.DataFrame([*rows, last], schema=["who", "x", "y", "z"], orient="row", strict=False)
+    codes = [hint.code for hint in mh.inspect(table).hints]
+    assert ("content.hint.total" in codes) is told
+    assert "content.hint.total" not in [hint.code for hint in mh.inspect(table.head(9)).hints]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -59,4 +60,4 @@ def inspect(
         typer.echo(f"note: {hint}")
     if policy_out is not None:
         typer.echo(f"\npolicy: {policy_out}; look at every line, then:")
-        typer.echo(f"mahrem anonymize {source} --policy {policy_out} -o release/")
+        typer.echo(f"mahrem anonymize {quote(source)} --policy {quote(str(policy_out))} -o release/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -23,6 +23,7 @@ from mahrem.release import (
     is_nearly_unique,
     policy_from,
     reading_of,
+    release_settings,
     written_policy,
 )
 from mahrem.table import Kind, Role, is_spark_frame, open_source
@@ -51,6 +52,10 @@ _SENSITIVE = """
     offence tani teshis hastalik sikayet ilac maas ucret tutar gelir borc din
     krankheit diagnose befund beschwerden anamnese gehalt lohn einkommen betrag kosten schulden
 """
+_TOTAL = re.compile(  # what the first cell of a row says that adds up the others
+    r"(grand |sub-?)?total( sum)?|sum(me)?|gesamt(summe)?|insgesamt|(genel |ara )?toplam", re.IGNORECASE
+)
+_ROWS_TO_ADD = 5  # rows from which on a last one may be a total
 _OWN = 0.5  # share of values nobody else has from which words are as good as names
 _NAMING = 0.1  # share of different values from which a column that is called a name may be one
 _HINTS: Mapping[Role, frozenset[str]] = {
@@ -93,6 +98,7 @@ class Inspection:
     hints: tuple[Note, ...] = ()
     subject: str | None = None  # a column that says whose row it is, where people have several
     region: str | None = None  # the country the numbers belong to, where they tell
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what was said about how to read the table
 
     def as_dict(self) -> dict[str, Any]:
         """Give the facts as plain data."""
@@ -116,7 +122,7 @@ class Inspection:
     def policy(self) -> str:
         """Write a policy file with the suggested roles, every doubt beside its column."""
         comments = {facts.name: str(facts.reason) for facts in self.columns}
-        settings = {**self.roles(), "k": 5, "rest": "drop"}
+        settings = {**self.reading, **self.roles(), "k": 5, "rest": "drop"}
         if self.subject is not None:
             settings["subject"] = self.subject
         return written_policy(settings, comments, [str(hint) for hint in self.hints])
@@ -146,8 +152,21 @@ def inspect(
     facts = _safe(frame, facts, policy)
     people = contents.several_rows[0].column if contents.several_rows else None
     return Inspection(
-        opened.label, opened.rows, tuple(facts), (*opened.notes, *_hints(contents)), people, contents.region
+        opened.label,
+        opened.rows,
+        tuple(facts),
+        (*opened.notes, *_hints(frame, contents)),
+        people,
+        contents.region,
+        _said_of_reading(policy),
     )
+
+
+def _said_of_reading(policy: Policy) -> dict[str, Any]:
+    """Give what was said about how to read the table: whoever releases it must read it the same way."""
+    known = {name: one for name, one in release_settings().items() if one.group in {"reading", "database"}}
+    values = {name: getattr(policy, name) for name in known}
+    return {name: value for name, value in values.items() if value != known[name].default and value != ()}
 
 
 def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts:
@@ -199,8 +218,19 @@ def _sentence(doubt: Doubt) -> Note:
     return doubt.why if told else Note("reason.doubt", {"why": doubt.why})
 
 
-def _hints(contents: Contents) -> Iterator[Note]:
+def _is_total(frame: pl.DataFrame) -> bool:
+    """Tell whether the last row adds up the others: it is called so, and has few other cells than numbers."""
+    if frame.height < _ROWS_TO_ADD or frame.width < 3:
+        return False
+    last = ["" if cell is None else str(cell).strip() for cell in frame.row(-1)]
+    called = [cell for cell in last if _TOTAL.fullmatch(cell)]
+    return len(called) == 1 and 2 * last.count("") >= len(last) - 1
+
+
+def _hints(frame: pl.DataFrame, contents: Contents) -> Iterator[Note]:
     """Say what columns tell about each other, and about people."""
+    if _is_total(frame):
+        yield Note("content.hint.total")
     for relation in contents.relations:
         yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})
     for people in contents.several_rows[:1]:

@@ -54,18 +54,16 @@ def _field(
         choices = ("true", "false")
     if (choices or known.name in more) and not isinstance(known.default, str):
         choices = ("", *choices)
-    words = texts["page"]["choice"]
     if choices[-2:] == ("true", "false") and not called:
-        called = {"true": words["yes"], "false": words["no"]}
+        called = {"true": texts["page"]["choice"]["yes"], "false": texts["page"]["choice"]["no"]}
+    usual = texts["page"]["choice"]["usual"]
     return FormField(
         name=name,
         setting=known.name,
         label=label_of(known.name, texts),
         means=explain_setting(texts, "release", known),
         control="choice" if choices else control,
-        choices=[
-            (choice, _called(known, choice, called) if choice else words["usual"]) for choice in choices
-        ],
+        choices=[(choice, _called(known, choice, called) if choice else usual) for choice in choices],
         value=_shown(value),
         least=reader.least,
         most=reader.most,
