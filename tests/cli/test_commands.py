@@ -326,6 +326,15 @@ def test_a_reader_who_stops_early_does_not_change_the_verdict(tmp_path: Path) ->
         assert "Traceback" not in done.stderr
 
 
+def test_a_table_of_which_nothing_was_asked_is_not_said_to_hold(
+    run: Callable[..., tuple[int, str, str]], patients: Path
+) -> None:
+    code, out, _ = run("audit", patients, "--qi", "age,zip")
+    assert (code, out.splitlines()[0]) == (0, "no promise was asked for; ask for one: -k 5")
+    code, out, _ = run("audit", patients, "--qi", "age,zip", "-k", 5)
+    assert (code, out.splitlines()[0]) == (1, "DOES NOT HOLD")
+
+
 def test_help_answers_without_loading_what_is_heavy() -> None:
     probe = """
 import sys
