@@ -50,3 +50,19 @@ def test_a_last_row_that_adds_up_the_others_is_found(*, last: tuple[object, ...]
     codes = [hint.code for hint in mh.inspect(table).hints]
     assert ("content.hint.total" in codes) is told
     assert "content.hint.total" not in [hint.code for hint in mh.inspect(table.head(9)).hints]
+
+
+def test_what_never_changes_within_a_person_is_what_others_may_know() -> None:
+    who = [n % 60 for n in range(180)]
+    table = pl.DataFrame(
+        {
+            "c1": [f"user{one * 17 % 997}@example.org" for one in who],
+            "c2": [20 + one * 7 % 41 for one in who],
+            "c3": [("a", "b", None)[one % 3] for one in who],
+            "c4": [("in", "out")[place * 5 // 7 % 2] for place in range(180)],
+        }
+    )
+    found = mh.inspect(table)
+    roles = {facts.name: facts.suggested_role for facts in found.columns}
+    assert roles == {"c1": "identifier", "c2": "quasi", "c3": "quasi", "c4": "insensitive"}
+    assert found.subject == "c1"

@@ -149,8 +149,8 @@ def inspect(
     frame = opened.take(list(opened.columns))
     contents = look_into(frame, depth="all", region=policy.region)
     facts = [_facts(frame[name], contents, policy) for name in opened.columns]
-    facts = _safe(frame, facts, policy)
     people = contents.several_rows[0].column if contents.several_rows else None
+    facts = _safe(frame, facts if people is None else _with_traits(frame, facts, people), policy)
     return Inspection(
         opened.label,
         opened.rows,
@@ -192,6 +192,24 @@ def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts
         reason=reason,
         contents=found,
     )
+
+
+def _with_traits(frame: pl.DataFrame, facts: Sequence[ColumnFacts], people: str) -> list[ColumnFacts]:
+    """Suggest what never changes within a person as known to others: it is part of who somebody is."""
+    several = frame.filter(pl.col(people).is_not_null() & pl.col(people).is_duplicated())
+    asked = [
+        one.name
+        for one in facts
+        if one.suggested_role is Role.INSENSITIVE
+        and one.distinct > 1
+        and not frame[one.name].dtype.is_nested()
+    ]
+    each = several.group_by(people).agg(pl.col(asked).drop_nulls().n_unique()).select(pl.col(asked).max())
+    steady = {name for name in asked if each[name].item() == 1}
+    return [
+        replace(one, suggested_role=Role.QUASI, reason=Note("reason.trait")) if one.name in steady else one
+        for one in facts
+    ]
 
 
 def _safe(frame: pl.DataFrame, facts: Sequence[ColumnFacts], policy: Policy) -> list[ColumnFacts]:
