@@ -108,6 +108,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         rows=profile["rows"],
         columns=lines,
         subject=choices.subject or "",
+        hints=[words.tell(Note.read(hint, hint["text"])) for hint in profile.get("hints", ())],
         roles=ROLES,
         reading=form_fields(settings_of_step("reading").values(), project.reading.model_dump(), texts),
     )
