@@ -38,7 +38,9 @@ def print_report(content: Mapping[str, Any], *, verbose: bool = False) -> None:
     from mahrem.words import Note
 
     report = Report.read(content)
-    asked = any(promise.model != "k-anonymity" or promise.wanted != 1 for promise in report.promises)
+    asked = any(
+        (promise.model, _figure(promise.wanted)) != ("k-anonymity", "1") for promise in report.promises
+    )
     verdict = report.verdict or ("holds" if report.holds else "broken")
     typer.echo(_VERDICTS[verdict] if asked else f"no promise was asked for; ask for one: {spelled('k', 5)}")
     for doubt in report.buts:
