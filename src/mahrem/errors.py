@@ -122,9 +122,12 @@ def _as_typed(column: str) -> str:
     return column if typed == column else shlex.quote(typed)
 
 
-def _in_quotes(name: str) -> str:
-    """Put a name that holds commas, quotes or blanks at its ends in double quotes, as options read it."""
-    plain = name == name.strip() and not set(name) & set(',"')
+_SEPARATING = ',"='  # what ends a name before a value
+
+
+def _in_quotes(name: str, signs: str = ',"') -> str:
+    """Put a name that holds such signs or blanks at its ends in double quotes, as options read it."""
+    plain = name == name.strip() and not set(name) & set(signs)
     return name if plain else '"' + name.replace('"', '""') + '"'
 
 
@@ -326,7 +329,7 @@ def spelled(name: str, value: object = None) -> str:
     if value is False:
         return f"--no-{option.removeprefix('--')}"
     if isinstance(value, Mapping):
-        pairs = (f"{_in_quotes(str(key))}={inner}" for key, inner in value.items())
+        pairs = (f"{_in_quotes(str(key), _SEPARATING)}={inner}" for key, inner in value.items())
         return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)
     listed = (
         ",".join(_in_quotes(str(one)) for one in value) if isinstance(value, list | tuple) else str(value)

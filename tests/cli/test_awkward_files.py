@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from pathlib import Path
 
 import duckdb
@@ -135,3 +136,18 @@ def test_frames_of_every_kind_are_read() -> None:
     roles = {"quasi": ["age"], "sensitive": ["ill"], "k": 4}
     for source in (duckdb.from_arrow(frame), Stream(frame)):
         assert mh.anonymize(source, **roles).report["holds"]
+
+
+def test_what_was_said_about_reading_stands_in_the_policy_that_inspect_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Printed
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
+    rows = "".join(f'"{20 + n % 7}";"{n % 3}";"{"?" if n % 9 == 0 else n % 5}"\n' for n in range(90))
+    Path("my file.csv").write_bytes(f'"Yaş, gün";"İlçe";"Şikâyet"\n{rows}'.encode("cp1254"))
+    said = ["--encoding", "cp1254", "--null", "?", "--kind", '"Yaş, gün"=numeric', "--kind", "İlçe=code"]
+    assert _run(["inspect", "my file.csv", *said, "--policy-out", "my policy.toml"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    (command,) = [line for line in printed if line.startswith("mahrem anonymize")]
+    assert _run(shlex.split(command)[1:]) == 0
+    assert capsys.readouterr().err == ""

@@ -14,6 +14,8 @@ import pytest
 
 import mahrem as mh
 from mahrem.cli._app import _run
+from mahrem.release import release_settings
+from mahrem.words import explain_setting, load_catalogue
 
 ADULT = [
     "--qi",
@@ -324,16 +326,35 @@ def test_a_reader_who_stops_early_does_not_change_the_verdict(tmp_path: Path) ->
         assert "Traceback" not in done.stderr
 
 
+def test_a_table_of_which_nothing_was_asked_is_not_said_to_hold(
+    run: Callable[..., tuple[int, str, str]], patients: Path
+) -> None:
+    code, out, _ = run("audit", patients, "--qi", "age,zip")
+    assert (code, out.splitlines()[0]) == (0, "no promise was asked for; ask for one: -k 5")
+    code, out, _ = run("audit", patients, "--qi", "age,zip", "-k", 5)
+    assert (code, out.splitlines()[0]) == (1, "DOES NOT HOLD")
+
+
 def test_help_answers_without_loading_what_is_heavy() -> None:
     probe = """
 import sys
 from mahrem.cli._app import _run
+from mahrem.release import release_settings
+from mahrem.words import explain_setting, load_catalogue
 _run(["--help"])
 print([name for name in ("mahrem.arrays._kernel", "polars", "pyarrow", "pandas") if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
     assert "anonymize" in done.stdout
+
+
+def test_help_shows_every_sentence_whole(run: Callable[..., tuple[int, str, str]]) -> None:
+    _, out, _ = run("anonymize", "--help")
+    printed = "".join(line.strip("│ ").split("  ")[-1].replace(" ", "") for line in out.splitlines())
+    for known in release_settings().values():
+        if not known.hidden:
+            assert explain_setting(load_catalogue("en"), "release", known).replace(" ", "") in printed
 
 
 @pytest.mark.data

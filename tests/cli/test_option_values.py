@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import shlex
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mahrem.cli._options import SOURCE_ROWS, read_typed, shared_rows
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, options_spelled, spelled
 from mahrem.typed import listed, number, pair, pairs, sizes, value
 
 
@@ -44,3 +48,12 @@ def test_sql_is_another_word_for_query() -> None:
     assert read_typed([(known["sql"], "select 1"), (known["query"], None)]) == {"query": "select 1"}
     with pytest.raises(InvalidParameter, match="query and sql were both given"):
         read_typed([(known["sql"], "select 1"), (known["query"], "select 2")])
+
+
+@given(st.text("ab=,\" '", min_size=1, max_size=6).filter(str.strip))
+def test_a_hint_can_be_typed_whatever_a_column_is_called(name: str) -> None:
+    with options_spelled():
+        _, pair_typed = shlex.split(spelled("kind", {name: "code"}))
+        _, list_typed = shlex.split(spelled("quasi", [name, "b"]))
+    assert pairs("kind", [pair_typed]) == {name: "code"}
+    assert listed([list_typed]) == [name, "b"]

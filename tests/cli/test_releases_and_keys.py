@@ -139,3 +139,5 @@ def test_advice_is_about_the_k_that_was_asked_and_says_what_ran(table: Path) -> 
     stopped = {**found.as_dict(), "left_out": {"mosaic": "budget"}, "asked": 7}
     texts = [str(note) for note in comparison_advice(stopped)]
     assert texts[1:] == ["Not run, so not compared: mosaic.", "Nothing is advised for k=7: no run had it."]
+    (none,) = comparison_advice({**found.as_dict(), "results": []})
+    assert none.code == "advice.none_ran"

@@ -385,6 +385,7 @@ def test_the_order_of_rows_is_kept_on_request(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "r" / "data.parquet").equals(release.table)
 
 
+@pytest.mark.filterwarnings("ignore:.*names people who have")  # rows are meant here
 def test_pandas_and_arrow_come_back_as_they_were() -> None:
     import pandas as pd
     import pyarrow as pa

@@ -33,7 +33,7 @@ def test_no_release_of_150_random_tables_breaks_anything(tmp_path: Path) -> None
     run.run(range(20_000_000, 20_000_150), seconds=600, folder=tmp_path, loud=False)
     assert run.tables == 150
     assert run.wrong == []
-    assert run.totals()["released"] > 100
+    assert run.totals()["released"] > 50
 
 
 def test_random_tables_reach_every_method_and_model() -> None:

@@ -138,10 +138,23 @@ def test_tied_rows_give_the_risk_of_whole_trajectories(tmp_path: Path) -> None:
     fewest = min(Counter(tuple(sorted(cells)) for cells in trajectories.values()).values())
     assert tied.report["risk"]["highest"] == 1 / fewest
     assert fewest < 3
-    assert any(note["code"] == "warning.trajectories" for note in tied.report["notes"])
-    assert mh.audit(tmp_path / "tied").report["risk"]["highest"] == 1 / fewest
+    audited = mh.audit(tmp_path / "tied").report
+    for report in (tied.report, audited):
+        assert report["verdict"] == "holds-but"
+        assert any(doubt["code"] == "doubt.trajectories" for doubt in report["doubts"])
+    assert audited["risk"]["highest"] == 1 / fewest
     alone = mh.anonymize(source, **said)
     assert alone.report["risk"]["highest"] <= 1 / 3
+
+
+def test_whoever_leaves_names_of_people_out_hears_that_rows_are_counted() -> None:
+    each = pl.DataFrame({"age": [20 + n % 30 for n in range(120)], "who": [f"P{n:04d}" for n in range(120)]})
+    several = pl.concat([each, each, each.head(60)])
+    said: dict[str, Any] = {"quasi": "age", "k": 3, "html": False}
+    with pytest.warns(PrivacyWarning, match=r"column='who' names people who have 2.5 rows.*subject='who'"):
+        mh.anonymize(several, **said, identifier="who")
+    mh.anonymize(several, **said, subject="who")  # counts people: nothing to warn of
+    mh.anonymize(each, **said, identifier="who")
 
 
 @pytest.mark.parametrize("subject", [None, "who"])

@@ -74,6 +74,17 @@ def test_numbers_with_thousands_and_a_fraction_are_read(
         (["1 234", None, "12"], {}, ["1234", None, "12"]),
         (["06100", "1.234,5"], {}, ["06100", "1.234,5"]),
         (["192.168.100.1", "10.0.0.1"], {}, ["192.168.100.1", "10.0.0.1"]),
+        (["$1,234.50", "$2.00", "-$3.10", "($4.00)"], {}, ["1234.50", "2.00", "-3.10", "-4.00"]),
+        (["1.234,56 €", "950,00 €", None], {}, ["1234.56", "950.00", None]),
+        (["₺17.000,50", "₺ 900,00"], {}, ["17000.50", "900.00"]),
+        (["1.234,56 TL", "99,00 TL"], {"decimal": ","}, ["1234,56", "99,00"]),
+        (["CHF 1'234.50", "CHF 99.00"], {}, ["1234.50", "99.00"]),
+        (["$5", "$12"], {}, ["5", "12"]),
+        (["$5", "€5"], {}, ["$5", "€5"]),  # not one currency
+        (["$5", "5"], {}, ["$5", "5"]),
+        (["$5$", "$6$"], {}, ["$5$", "$6$"]),
+        (["$A1", "$B2"], {}, ["$A1", "$B2"]),
+        (["$1,234", "$950"], {}, ["$1,234", "$950"]),  # either
     ],
 )
 def test_signs_are_taken_out_only_where_all_cells_agree(
@@ -219,8 +230,23 @@ def test_a_date_is_never_read_with_day_and_month_in_the_wrong_places(days: list[
     assert dates_of_format(cells, form).to_list() == [day.isoformat() for day in days]
 
 
+CURRENCIES = {"dollars": "${}", "euros": "{} €", "lira": "₺{}", "letters": "USD {}", "tight": "{}€"}
+
+
+@pytest.mark.parametrize("form", CURRENCIES.values(), ids=list(CURRENCIES))
+@pytest.mark.parametrize(("thousands", "decimal"), GROUPS.values(), ids=list(GROUPS))
+@settings(max_examples=15, deadline=None)
+@given(values=st.lists(st.integers(0, 10**10), min_size=1, max_size=20))
+def test_amounts_are_read_as_their_numbers(
+    form: str, thousands: str, decimal: str, values: list[int]
+) -> None:
+    numbers = [value / 100 for value in values] + [12345.67]
+    cells = [form.format(grouped(number, thousands, decimal)) for number in numbers]
+    assert taken(cells).cast(pl.Float64).to_list() == pytest.approx(numbers)
+
+
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.text("0123456789.,' -", min_size=1, max_size=9), min_size=1, max_size=5))
+@given(st.lists(st.text("0123456789.,' -$€", min_size=1, max_size=9), min_size=1, max_size=5))
 def test_one_way_of_reading_is_one_number_for_each_text(cells: list[str]) -> None:
     texts = pl.Series(cells)
     for way in number_signs(texts):

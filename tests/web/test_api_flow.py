@@ -126,6 +126,19 @@ def test_a_raw_table_is_audited_and_found_wanting(server: Server, patients: str)
     assert "Verified on the published file" not in page
 
 
+def test_people_with_several_rows_are_counted_as_people_from_the_beginning(server: Server) -> None:
+    rows = "".join(f"P{n % 90 * 37:04d},{20 + n % 90 % 30},{'fm'[n % 90 % 2]}\n" for n in range(180))
+    project = server.project(f"who,age,sex\n{rows}".encode())
+    assert server.client.get(f"/api/v1/projects/{project}").json()["choices"]["subject"] == "who"
+    assert (
+        "who names people who have 2 rows on average"
+        in server.client.get(f"/projects/{project}/columns", headers={"accept-language": "en"}).text
+    )
+    done = server.run(project, "run/anonymize")
+    report = server.client.get(f"/api/v1/jobs/{done['id']}/result").json()["report"]
+    assert any(note["code"] == "warning.people" for note in report["notes"])
+
+
 def test_a_hierarchy_is_made_edited_as_a_tree_and_used(server: Server, patients: str) -> None:
     names = [
         c["name"] for c in server.client.get(f"/api/v1/projects/{patients}").json()["profile"]["columns"]

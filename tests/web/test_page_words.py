@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mahrem.web._contexts import Point
 from mahrem.web._errors import Refused
+from mahrem.web._fields import form_fields
 from mahrem.web._frontier import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, frontier
 from mahrem.web._language import look_of, own_page
 from mahrem.web._models import ErrorDetail
@@ -47,10 +48,20 @@ def test_everything_a_form_offers_has_words() -> None:
     assert set(words["promise"]) <= set(fields)
     assert set(ROLES) == set(words["role"])
     for name, choices in words["choice"].items():
-        if name not in {"usual", "kind", "suppress", "pseudonym", "shuffle"}:
+        if name not in {"usual", "yes", "no", "kind", "suppress", "pseudonym", "shuffle"}:
             known = fields[name].choices
             assert known is not None
             assert set(choices) <= set(known()), name
+
+
+@pytest.mark.parametrize("language", ["en", "de", "tr"])
+def test_no_form_offers_true_or_false(language: str) -> None:
+    settings = [*settings_of_step("promises").values(), *settings_of_step("reading").values()]
+    settings += settings_of_column().values()
+    offered = {
+        words for field in form_fields(settings, {}, load_catalogue(language)) for _, words in field.choices
+    }
+    assert not offered & {"true", "false", "True", "False"}
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,15 @@ def test_a_note_goes_through_json_pickle_and_copies() -> None:
         assert (again.code, again.values) == (SHARE.code, SHARE.values)
 
 
+def test_notes_within_notes_come_back_from_json_however_deep() -> None:
+    deep = Note(
+        "doubt.content", {"column": "c1", "why": Note("gate.holds", {"kind": Note("content.kind.email")})}
+    )
+    again = Note.read(json.loads(json.dumps(deep.as_dict())), "")
+    assert again == deep == "c1: it holds e-mail addresses"
+    assert load_catalogue("de").tell(again) == "c1: sie enthält E-Mail-Adressen"
+
+
 def test_what_a_note_cannot_say_fails_where_it_is_made() -> None:
     with pytest.raises(KeyError):
         Note("stage.unknown")

@@ -49,8 +49,8 @@ def anonymize(
 ) -> None:
     """Anonymise a table: read it, sort rows into classes, publish ranges and sets, verify, report.
 
-    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI; with --engine spark a CSV or
-    Parquet file or folder, also on the cluster's file system, or a table of its catalogue.
+    SOURCE is a CSV, TSV, Excel, Parquet, Arrow or DuckDB file, or a postgresql:// URI; with --engine spark a
+    CSV or Parquet file or folder, also on the cluster's file system, or a table of its catalogue.
 
     mahrem anonymize patients.csv --qi age,zip --sensitive disease --rest drop -k 5 -l 3 -o release/
     """

@@ -35,7 +35,7 @@ def audit(
 ) -> None:
     """Say what a file already promises; exit code 1 if a demanded promise does not hold.
 
-    SOURCE is a release folder, a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+    SOURCE is a release folder, a CSV, TSV, Excel, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
 
     Works on any table, a release folder, or the output of another tool. Only the columns named need a role.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ def inspect(
 ) -> None:
     """Look at a table: what columns really hold, and suggested roles with reasons. Only a suggestion.
 
-    SOURCE is a CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
+    SOURCE is a CSV, TSV, Excel, Parquet, Arrow or DuckDB file, or a postgresql:// URI.
 
     mahrem inspect patients.csv --policy-out policy.toml
 
@@ -59,4 +60,4 @@ def inspect(
         typer.echo(f"note: {hint}")
     if policy_out is not None:
         typer.echo(f"\npolicy: {policy_out}; look at every line, then:")
-        typer.echo(f"mahrem anonymize {source} --policy {policy_out} -o release/")
+        typer.echo(f"mahrem anonymize {quote(source)} --policy {quote(str(policy_out))} -o release/")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -20,7 +21,9 @@ from mahrem.words import explain_setting, load_catalogue
 
 SOURCE = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help="CSV, TSV, Parquet, Arrow or DuckDB file, or a postgresql:// URI."),
+    typer.Argument(
+        metavar="SOURCE", help="CSV, TSV, Excel, Parquet, Arrow or DuckDB file, or a postgresql:// URI."
+    ),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 VERBOSE = Annotated[
@@ -107,11 +110,16 @@ _WRITTEN_ROWS = shared_rows("thousands", "date_format")  # where kinds are found
 READING_ROWS: Sequence[Row] = (*shared_rows("kind", "order"), *SOURCE_ROWS, *_WRITTEN_ROWS, _POLICY)
 
 
+def _unmarked(text: str) -> str:
+    """Keep words in brackets from being taken for colours, which would leave them out."""
+    return re.sub(r"(\\*)(\[[a-z#/@][^\[]*?\])", r"\1\1\\\2", text)
+
+
 def _declared(options: Iterable[tuple[str, Option]]) -> Iterator[inspect.Parameter]:
     for panel, known in options:
         shown = typer.Option(
             *known.spelling.split(),
-            help=known.means,
+            help=None if known.means is None else _unmarked(known.means),
             rich_help_panel=panel,
             metavar=known.metavar,
             show_default=False,

@@ -32,13 +32,23 @@ _FIRST = ("published_classes", "gcp", "suppressed")  # figures of utility that e
 
 def print_report(content: Mapping[str, Any], *, verbose: bool = False) -> None:
     """Print what a release or a file promises, five figures, and with ``verbose`` all there are."""
+    from mahrem.errors import spelled
     from mahrem.metrics import METRICS
     from mahrem.report import Report
+    from mahrem.words import Note
 
     report = Report.read(content)
-    typer.echo(_VERDICTS[report.verdict or ("holds" if report.holds else "broken")])
+    asked = any(
+        (promise.model, _figure(promise.wanted)) != ("k-anonymity", "1") for promise in report.promises
+    )
+    verdict = report.verdict or ("holds" if report.holds else "broken")
+    typer.echo(_VERDICTS[verdict] if asked else f"no promise was asked for; ask for one: {spelled('k', 5)}")
     for doubt in report.buts:
         typer.echo(f"  but: {doubt}")
+        if isinstance(doubt, Note) and doubt.code == "doubt.rare":
+            column = str(doubt.values["column"])
+            ways = (spelled(way, {column: step}) for way, step in (("round", "STEP"), ("grid", "year")))
+            typer.echo(f"       coarser: {' for numbers, '.join(ways)} for dates")
     rows: list[tuple[str, ...]] = []
     for promise in report.promises:
         name = promise.model + (f" ({promise.column})" if promise.column else "")

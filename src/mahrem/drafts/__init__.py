@@ -13,7 +13,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.drafts._crowd import Crowd, crowd_of, is_shifted
-    from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by
+    from mahrem.drafts._doubts import accepted_columns, doubts_of, found_by, tied_rows
     from mahrem.drafts._draft import Draft, beside, draft
     from mahrem.drafts._learning_measure import ORIGINAL, LearningMeasure, correlations
     from mahrem.drafts._method import admission
@@ -60,4 +60,5 @@ __all__ = [
     "risk_of",
     "singling_columns",
     "subjects_of",
+    "tied_rows",
 ]

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import polars as pl
 
 from mahrem.attacks import ATTACKS
+from mahrem.disclosed import published
 from mahrem.drafts._draft import Draft
 from mahrem.release import Policy, is_nearly_unique
 from mahrem.report import ReportFinding, ReportTeam
 from mahrem.table import EVERY
+from mahrem.types import Sizes
 from mahrem.words import Note
 
 
-def doubts_of(draft: Draft, team: ReportTeam | None) -> Iterator[Note]:
+def doubts_of(draft: Draft, team: ReportTeam | None, tied: Sizes | None) -> Iterator[Note]:
     """Say what weakens a release although its promises hold; a function of what is published, or rounded."""
     yield from accepted_columns(draft.policy)
     prepared = draft.prepared
@@ -24,7 +26,14 @@ def doubts_of(draft: Draft, team: ReportTeam | None) -> Iterator[Note]:
         accepted = {name, EVERY} & {*draft.policy.accept}
         if not accepted and is_nearly_unique(pl.Series(codes[codes >= 0]), draft.policy.k):
             yield Note("doubt.rare", {"column": name})
+    yield from tied_rows(tied, draft.policy)
     yield from found_by(team)
+
+
+def tied_rows(tied: Sizes | None, policy: Policy) -> Iterator[Note]:
+    """Say that fewer people than k show the same in all rows which pseudonyms tie together."""
+    if tied is not None and len(tied) and tied.min() < (policy.k or 2):
+        yield Note("doubt.trajectories", {"people": published(int(tied.min()))})
 
 
 def accepted_columns(policy: Policy) -> Iterator[Note]:

@@ -23,6 +23,7 @@ from mahrem.release import (
     refuse_beyond_limit,
     refuse_giving_away,
     roles_of,
+    warn_of_several_rows,
 )
 from mahrem.table import (
     EVERY,
@@ -131,6 +132,9 @@ def prepare(given: object, policy: Policy, *, to_publish: bool = True) -> Prepar
             policy,
             named=(*quasi, *sensitive, *policy.insensitive),
         )
+        named = [name for name in policy.identifier if name in leave_out]
+        if named and policy.subject is None:
+            warn_of_several_rows(source.take([*named, *quasi, *sensitive]), policy)
     part = frame.filter(pl.Series(outcome.keep & ~outcome.suppress))
     if part.height == 0:
         raise InvalidInput(f"source={source.label!r} has no rows to publish")

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of
+from mahrem.drafts import RISK_THRESHOLD, accepted_columns, people_behind, risk_of, subjects_of, tied_rows
 from mahrem.errors import InvalidInput, InvalidParameter, Tampered, in_our_words, spelled
 from mahrem.metrics import published_loss
 from mahrem.models import KAnonymity, Promise
@@ -162,7 +162,8 @@ def audit(
     _refuse_silence(verdict, asked.claims, opened.label)
     step(Note("stage.measuring"))
     report = _report(verdict, policy, opened.label, _tallies(table, quasi, passes))
-    report |= verdict_of(holds=verdict.holds, doubts=_doubts(opened, policy))
+    doubts = [*tied_rows(verdict.trajectories, policy), *_doubts(opened, policy)]
+    report |= verdict_of(holds=verdict.holds, doubts=doubts)
     if policy.subject is not None and subjects is None:
         report |= warnings_of([*verdict.notes, Note("warning.published")])
     if asked.signature is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -23,6 +23,7 @@ from mahrem.release import (
     is_nearly_unique,
     policy_from,
     reading_of,
+    release_settings,
     written_policy,
 )
 from mahrem.table import Kind, Role, is_spark_frame, open_source
@@ -46,10 +47,15 @@ _QUASI = """
     alter geschlecht ort stadt land geburt geburtsdatum datum bildung familienstand beruf
 """
 _SENSITIVE = """
-    disease diagnosis diagnoses icd illness condition symptom treatment medication drug salary income wage
-    cost charge debt religion political party orientation hiv genetic crime offence
-    tani hastalik ilac maas gelir borc din krankheit diagnose befund gehalt einkommen kosten schulden
+    disease diagnosis diagnoses dx diag icd illness condition symptom complaint treatment medication drug
+    salary income wage amount payment cost charge debt religion political party orientation hiv genetic crime
+    offence tani teshis hastalik sikayet ilac maas ucret tutar gelir borc din
+    krankheit diagnose befund beschwerden anamnese gehalt lohn einkommen betrag kosten schulden
 """
+_TOTAL = re.compile(  # what the first cell of a row says that adds up the others
+    r"(grand |sub-?)?total( sum)?|sum(me)?|gesamt(summe)?|insgesamt|(genel |ara )?toplam", re.IGNORECASE
+)
+_ROWS_TO_ADD = 5  # rows from which on a last one may be a total
 _OWN = 0.5  # share of values nobody else has from which words are as good as names
 _NAMING = 0.1  # share of different values from which a column that is called a name may be one
 _HINTS: Mapping[Role, frozenset[str]] = {
@@ -92,6 +98,7 @@ class Inspection:
     hints: tuple[Note, ...] = ()
     subject: str | None = None  # a column that says whose row it is, where people have several
     region: str | None = None  # the country the numbers belong to, where they tell
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what was said about how to read the table
 
     def as_dict(self) -> dict[str, Any]:
         """Give the facts as plain data."""
@@ -115,7 +122,7 @@ class Inspection:
     def policy(self) -> str:
         """Write a policy file with the suggested roles, every doubt beside its column."""
         comments = {facts.name: str(facts.reason) for facts in self.columns}
-        settings = {**self.roles(), "k": 5, "rest": "drop"}
+        settings = {**self.reading, **self.roles(), "k": 5, "rest": "drop"}
         if self.subject is not None:
             settings["subject"] = self.subject
         return written_policy(settings, comments, [str(hint) for hint in self.hints])
@@ -142,11 +149,24 @@ def inspect(
     frame = opened.take(list(opened.columns))
     contents = look_into(frame, depth="all", region=policy.region)
     facts = [_facts(frame[name], contents, policy) for name in opened.columns]
-    facts = _safe(frame, facts, policy)
     people = contents.several_rows[0].column if contents.several_rows else None
+    facts = _safe(frame, facts if people is None else _with_traits(frame, facts, people), policy)
     return Inspection(
-        opened.label, opened.rows, tuple(facts), (*opened.notes, *_hints(contents)), people, contents.region
+        opened.label,
+        opened.rows,
+        tuple(facts),
+        (*opened.notes, *_hints(frame, contents)),
+        people,
+        contents.region,
+        _said_of_reading(policy),
     )
+
+
+def _said_of_reading(policy: Policy) -> dict[str, Any]:
+    """Give what was said about how to read the table: whoever releases it must read it the same way."""
+    known = {name: one for name, one in release_settings().items() if one.group in {"reading", "database"}}
+    values = {name: getattr(policy, name) for name in known}
+    return {name: value for name, value in values.items() if value != known[name].default and value != ()}
 
 
 def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts:
@@ -174,6 +194,24 @@ def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts
     )
 
 
+def _with_traits(frame: pl.DataFrame, facts: Sequence[ColumnFacts], people: str) -> list[ColumnFacts]:
+    """Suggest what never changes within a person as known to others: it is part of who somebody is."""
+    several = frame.filter(pl.col(people).is_not_null() & pl.col(people).is_duplicated())
+    asked = [
+        one.name
+        for one in facts
+        if one.suggested_role is Role.INSENSITIVE
+        and one.distinct > 1
+        and not frame[one.name].dtype.is_nested()
+    ]
+    each = several.group_by(people).agg(pl.col(asked).drop_nulls().n_unique()).select(pl.col(asked).max())
+    steady = {name for name in asked if each[name].item() == 1}
+    return [
+        replace(one, suggested_role=Role.QUASI, reason=Note("reason.trait")) if one.name in steady else one
+        for one in facts
+    ]
+
+
 def _safe(frame: pl.DataFrame, facts: Sequence[ColumnFacts], policy: Policy) -> list[ColumnFacts]:
     """Take roles back that a release would be stopped for: first to what others may know, then out."""
     known = list(facts)
@@ -198,8 +236,19 @@ def _sentence(doubt: Doubt) -> Note:
     return doubt.why if told else Note("reason.doubt", {"why": doubt.why})
 
 
-def _hints(contents: Contents) -> Iterator[Note]:
+def _is_total(frame: pl.DataFrame) -> bool:
+    """Tell whether the last row adds up the others: it is called so, and has few other cells than numbers."""
+    if frame.height < _ROWS_TO_ADD or frame.width < 3:
+        return False
+    last = ["" if cell is None else str(cell).strip() for cell in frame.row(-1)]
+    called = [cell for cell in last if _TOTAL.fullmatch(cell)]
+    return len(called) == 1 and 2 * last.count("") >= len(last) - 1
+
+
+def _hints(frame: pl.DataFrame, contents: Contents) -> Iterator[Note]:
     """Say what columns tell about each other, and about people."""
+    if _is_total(frame):
+        yield Note("content.hint.total")
     for relation in contents.relations:
         yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})
     for people in contents.several_rows[:1]:

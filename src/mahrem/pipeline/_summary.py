@@ -203,7 +203,7 @@ def summarise(
         suppressed=int(prepared.suppress.sum()),
         method=draft.method,
         reason=draft.method_reason,
-        caveats=[*_caveats(draft, verdict), *verdict.notes],
+        caveats=[*_caveats(draft), *verdict.notes],
     )
     if target is not None:
         from mahrem.drafts import measure_learning
@@ -217,7 +217,7 @@ def summarise(
             relations=relations(draft, crowd, floor=floor),
             red_team=probe(draft, crowd, floor=floor),
         )
-    facts = replace(facts, doubts=list(doubts_of(draft, facts.red_team)))
+    facts = replace(facts, doubts=list(doubts_of(draft, facts.red_team, verdict.trajectories)))
     return build_report(facts, seconds=seconds)
 
 
@@ -264,13 +264,10 @@ def _sizes_before(draft: Draft, crowd: Crowd) -> Sizes:
     return people_per_class(labels, draft.prepared.subjects[crowd.rows], len(sizes))
 
 
-def _caveats(draft: Draft, verdict: Verdict) -> Iterator[Note]:
+def _caveats(draft: Draft) -> Iterator[Note]:
     policy, how = draft.policy, draft.partition.how
     yield from draft.prepared.source.notes
     yield from draft.notes
-    tied = verdict.trajectories
-    if tied is not None and len(tied) and tied.min() < (policy.k or 2):
-        yield Note("warning.trajectories", {"people": published(int(tied.min()))})
     if policy.subject is not None and policy.subject not in policy.pseudonym:
         yield Note("warning.people")
     if isinstance(how, Levels) and not how.finished:

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
         replace_page,
         staged_release,
     )
-    from mahrem.release._gate import Doubt, decided, find_doubts, is_nearly_unique, refuse_giving_away
+    from mahrem.release._gate import (
+        Doubt,
+        decided,
+        find_doubts,
+        is_nearly_unique,
+        refuse_giving_away,
+        warn_of_several_rows,
+    )
     from mahrem.release._keywords import ReleaseKeywords
     from mahrem.release._learnt_groups import Automatic, best_groups, learn_groups
     from mahrem.release._own_claims import OwnClaims, read_own_claims
@@ -134,6 +141,7 @@ __all__ = [
     "staged_release",
     "unordered",
     "verify_release",
+    "warn_of_several_rows",
     "watch_people",
     "without_columns",
     "written_policy",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
-from mahrem.errors import GivesAway, shorten, spelled
+from mahrem.errors import GivesAway, PrivacyWarning, shorten, spelled
 from mahrem.release._policy import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
 from mahrem.words import Note
@@ -22,6 +23,14 @@ _WRITTEN = frozenset({"text", "record"})  # what is left of a text is a text, an
 _LISTED = frozenset({"coordinates"})  # no ranges are made of them: cells would list each
 _DATES = frozenset({"birth-date", "date"})
 _SHOWN = 5  # columns that a refusal names one by one
+_WAYS = {  # what a refusal advises, and with which value
+    "redact": ("take names and numbers out of texts", None),
+    "grid": ("show the year alone", "year"),
+    "round": ("round numbers", "STEP"),
+    "subject": ("say whose rows they are", None),
+    "pseudonym": ("publish keyed pseudonyms", "KEYFILE"),
+    "quasi": ("let the promise cover what others know", None),
+}
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,7 @@ class Doubt:
 
     column: str
     why: Note  # a figure or a kind, never a cell
+    ways: tuple[str, ...] = ()  # settings under which it may stay in another form
 
 
 def refuse_giving_away(
@@ -53,6 +63,25 @@ def refuse_giving_away(
     ]
     if doubts:
         raise _refusal(doubts, named)
+
+
+def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
+    """Warn that promises count rows where a column that is left out names people who have several.
+
+    Args:
+        frame: Identifiers that are left out, and other columns by which rows of one person are alike.
+        policy: Their roles.
+    """
+    for people in look_into(frame, closely=policy.identifier).several_rows:
+        if people.column in policy.identifier:
+            warnings.warn(
+                f"column={people.column!r} names people who have {people.rows_each:.3g} rows on average, "
+                f"and promises count rows; to count people, say whose rows they are: "
+                f"{spelled('subject', people.column)}",
+                PrivacyWarning,
+                stacklevel=2,
+            )
+            return
 
 
 def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -> tuple[Doubt, ...]:
@@ -84,7 +113,11 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
         and name not in policy.redact
         and not _was_moved(frame[name], policy)
     )
-    doubts += [Doubt(name, Note("gate.rare")) for name in rare if is_nearly_unique(frame[name], policy.k)]
+    doubts += [
+        Doubt(name, Note("gate.rare"), _ways(frame[name]))
+        for name in rare
+        if is_nearly_unique(frame[name], policy.k)
+    ]
     order = {name: place for place, name in enumerate(frame.columns)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
 
@@ -139,8 +172,20 @@ def _by_content(column: pl.Series, contents: Contents, policy: Policy) -> Iterat
         known = _LISTED if name in policy.quasi else _PLACED if name in policy.sensitive else None
         gives = role == "identifier" or (role == "quasi" and (known is None or finding.kind in known))
         if gives:
-            yield Doubt(name, Note("gate.holds", {"kind": Note(CONTENTS[finding.kind].words_code)}))
+            why = Note("gate.holds", {"kind": Note(CONTENTS[finding.kind].words_code)})
+            yield Doubt(name, why, () if name in policy.quasi else _ways(column, finding.kind))
             return  # one reason is enough to stop
+
+
+def _ways(column: pl.Series, content: str | None = None) -> tuple[str, ...]:
+    """Name the settings under which a column may stay in another form."""
+    if content == "text":
+        return ("redact",)
+    kind = read_kind(column)[0]
+    coarser = {Kind.DATE: "grid", Kind.NUMERIC: "round"}.get(kind)
+    if coarser is not None and (content is None or content in _DATES):
+        return (coarser, "quasi")
+    return () if content in _LISTED else ("pseudonym",)
 
 
 def _by_relation(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
@@ -150,7 +195,7 @@ def _by_relation(contents: Contents, policy: Policy, plain: Sequence[str]) -> It
         for column, other in ends:
             if column in plain and other in policy.quasi and _undoes(relation, column, policy):
                 values = {"column": relation.column, "of": relation.of}
-                yield Doubt(column, Note(f"content.relation.{relation.how}", values))
+                yield Doubt(column, Note(f"content.relation.{relation.how}", values), ("quasi",))
 
 
 def _undoes(relation: ColumnRelation, column: str, policy: Policy) -> bool:
@@ -160,7 +205,7 @@ def _undoes(relation: ColumnRelation, column: str, policy: Policy) -> bool:
 def _by_people(contents: Contents, policy: Policy, plain: Sequence[str]) -> Iterator[Doubt]:
     for people in contents.several_rows:
         if people.column in plain and people.column not in policy.sensitive:
-            yield Doubt(people.column, Note("gate.people"))
+            yield Doubt(people.column, Note("gate.people"), ("subject",))
 
 
 def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
@@ -172,15 +217,22 @@ def _refusal(doubts: Sequence[Doubt], named: Collection[str]) -> GivesAway:
     more = f"; and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
     unasked = [name for name in columns if name not in named]
     undeclared = f" (no role was declared for {shorten(unasked)})" if unasked else ""
-    subject = f"{len(columns)} columns give" if len(columns) > 1 else "a column gives"
+    subject, them = (f"{len(columns)} columns give", "them") if len(columns) > 1 else ("a column gives", "it")
     return GivesAway(
-        f"published as they are, {subject} people away{undeclared}: {told}{more}. "
-        f"Leave them out ({spelled('identifier', columns[:_SHOWN])}), publish keyed pseudonyms "
-        f"({spelled('pseudonym', {columns[0]: 'KEYFILE'})}), let the promise cover them "
-        f"({spelled('quasi', columns[:1])}), or say why they may stay "
+        f"published as {'they are' if len(columns) > 1 else 'it is'}, {subject} people away{undeclared}: "
+        f"{told}{more}. Leave {them} out ({spelled('identifier', columns[:_SHOWN])}), "
+        f"{''.join(_told_ways(doubts))}or say why {'they' if len(columns) > 1 else 'it'} may stay "
         f"({spelled('accept', {columns[0]: 'REASON'})})",
         why,
     )
+
+
+def _told_ways(doubts: Sequence[Doubt]) -> Iterator[str]:
+    """Say each way that helps one of the columns, with that column as the example."""
+    first = {way: doubt.column for doubt in reversed(doubts) for way in doubt.ways}
+    for way, (told, value) in _WAYS.items():
+        if (column := first.get(way)) is not None:
+            yield f"{told} ({spelled(way, {column: value} if value else column)}), "
 
 
 def decided(policy: Policy, source: Source) -> Policy:

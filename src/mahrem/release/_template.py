@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def written_policy(
     """
     lines = [f"# {_one_line(remark)}" for remark in remarks]
     for name, value in settings.items():
-        if not isinstance(value, list):
+        if not isinstance(value, list | tuple):
             lines.append(f"{name} = {_written(value)}")
             continue
         lines += ["", f"{name} = ["]
@@ -70,7 +71,14 @@ def _lines(known: Setting, catalogue: Catalogue) -> Iterator[str]:
 def _written(value: object) -> str:
     """Write a value of TOML on one line, so that it can be uncommented alone; libraries break lists."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_written(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list):
+        return (
+            "{ " + ", ".join(f"{_key(str(key))} = {_written(inner)}" for key, inner in value.items()) + " }"
+        )
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(_written, value))}]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    """Write a key of TOML, in quotes where it needs them."""
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

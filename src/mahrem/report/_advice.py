@@ -34,7 +34,7 @@ def comparison_advice(comparison: Mapping[str, Any]) -> list[Note]:
     methods = list(dict.fromkeys(str(row["method"]) for row in rows))
     ks = sorted({row["k"] for row in rows})
     if not methods:
-        return [Note("advice.nothing")]
+        return [Note("advice.none_ran")]
     said = [Note("advice.ran", {"methods": ", ".join(methods), "ks": ", ".join(map(str, ks))})]
     if comparison.get("left_out"):
         said.append(Note("advice.not_run", {"methods": ", ".join(comparison["left_out"])}))

@@ -77,6 +77,7 @@ class ColumnsPage:
     rows: int
     columns: Sequence[ColumnLine]
     subject: str
+    hints: Sequence[str]  # what columns tell about each other, about people and about the file
     roles: Sequence[str]
 
 

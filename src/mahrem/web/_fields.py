@@ -54,6 +54,8 @@ def _field(
         choices = ("true", "false")
     if (choices or known.name in more) and not isinstance(known.default, str):
         choices = ("", *choices)
+    if choices[-2:] == ("true", "false") and not called:
+        called = {"true": texts["page"]["choice"]["yes"], "false": texts["page"]["choice"]["no"]}
     usual = texts["page"]["choice"]["usual"]
     return FormField(
         name=name,

@@ -45,7 +45,10 @@ def take_in(store: ProjectStore, job: Job, request: JobRequest) -> None:
 
 
 def suggest_columns(profile: Mapping[str, Any]) -> Columns:
-    """Take the suggested role of every column: a beginning, not a decision."""
+    """Take the suggested role of every column and whose rows they are: a beginning, not a decision."""
     return Columns(
-        columns={column["name"]: ColumnChoice(role=column["suggested_role"]) for column in profile["columns"]}
+        columns={
+            column["name"]: ColumnChoice(role=column["suggested_role"]) for column in profile["columns"]
+        },
+        subject=profile.get("subject"),
     )

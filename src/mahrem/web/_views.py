@@ -108,6 +108,7 @@ def columns_page(house: House, project: Project, message: ErrorDetail | None = N
         rows=profile["rows"],
         columns=lines,
         subject=choices.subject or "",
+        hints=[words.tell(Note.read(hint, hint["text"])) for hint in profile.get("hints", ())],
         roles=ROLES,
         reading=form_fields(settings_of_step("reading").values(), project.reading.model_dump(), texts),
     )
@@ -171,8 +172,11 @@ def run_page(house: House, project: Project, message: ErrorDetail | None = None)
         settings = settings_of(project, house.store.folder(project.id), house.settings)
     except Exception as error:  # noqa: BLE001 - the page says why
         problem = ErrorDetail(**refusal_of(error).record)
+    roles_first = sorted(settings, key=lambda key: key not in {*ROLES, "subject"})
     shown = {
-        key: value for key, value in settings.items() if value not in (None, [], {}) and key != "hierarchy"
+        key: settings[key]
+        for key in roles_first
+        if settings[key] not in (None, [], {}) and key != "hierarchy"
     }
     estimated = _result(house, project, "estimate")
     return RunPage(

@@ -51,7 +51,7 @@ class Note(str):
         if not content:
             return text
         try:
-            return cls(content["code"], {name: _told(value) for name, value in content["values"].items()})
+            return _made(content)
         except (KeyError, TypeError, ValueError):
             return text
 
@@ -60,9 +60,13 @@ def _plain(value: Any) -> Any:
     return value.as_dict() if isinstance(value, Note) else value
 
 
+def _made(content: Mapping[str, Any]) -> Note:
+    """Make a note again, and of every value that was one: each has words of its own in every language."""
+    return Note(content["code"], {name: _told(value) for name, value in content["values"].items()})
+
+
 def _told(value: Any) -> Any:
-    """Make a note again of a value that was one: it has words of its own in every language."""
-    return Note(**value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
+    return _made(value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
 
 
 Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase

@@ -47,7 +47,13 @@ if TYPE_CHECKING:
         write_ranges,
         write_set,
     )
-    from mahrem.table.cells._grouped_numbers import THOUSANDS, NumberSigns, number_signs, plain_numbers
+    from mahrem.table.cells._grouped_numbers import (
+        CURRENCY,
+        THOUSANDS,
+        NumberSigns,
+        number_signs,
+        plain_numbers,
+    )
     from mahrem.table.cells._number_grid import EXACT, NumberGrid, all_whole, finite
     from mahrem.table.cells._text import (
         as_text,
@@ -78,6 +84,7 @@ else:
 
 __all__ = [
     "CALENDAR_STEPS",
+    "CURRENCY",
     "DISARMED",
     "EXACT",
     "FORMULA",

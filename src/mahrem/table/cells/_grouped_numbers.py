@@ -1,4 +1,4 @@
-"""Numbers as people write them: thousands apart, a comma before the fraction."""
+"""Numbers as people write them: thousands apart, a comma before the fraction, a currency beside them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from mahrem.table.cells._text import numbers_of_text
 THOUSANDS = {".": r"\.", ",": ",", " ": "[ \u00a0\u202f]", "'": "['\u2019]"}
 _SHAPE = r"^\s*[+-]?[0-9][0-9.,'\u2019 \u00a0\u202f]*$"
 _DECIMALS = (".", ",")
+# A currency on either side of the number, a sign on either side of that; brackets are the bookkeeper's minus.
+CURRENCY = r"(?:[$€£¥₺₽₹₩₪₴₿]|US\$|USD|EUR|GBP|CHF|TRY|TL|JPY|Fr\.|kr|zł|Kč)"
+_GAP = r"[ \u00a0\u202f]?"
+_MONEY = (
+    rf"^\s*(\()?([+-]?){_GAP}({CURRENCY})?{_GAP}([+-]?)([0-9](?:[0-9.,'\u2019 \u00a0\u202f]*[0-9])?)"
+    rf"(?:,-|\.-)?{_GAP}({CURRENCY})?(\))?\s*$"
+)
 
 
 class NumberSigns(NamedTuple):
@@ -33,6 +40,7 @@ def number_signs(
 
     Guarantees:
         - Two ways are given only if they read the same texts as other numbers: ``1,234`` alone.
+        - One currency beside all of them is passed over; several are words.
         - Codes in groups of three digits, all of one length (``552 100 554``), are no numbers unless a sign
           was said.
 
@@ -42,11 +50,13 @@ def number_signs(
         >>> len(number_signs(pl.Series(["1,234"]))), number_signs(pl.Series(["1.234"]))
         (2, [])
     """
+    bare = without_currency(texts)
+    texts, money = (texts, False) if bare is None else (bare, True)
     if not len(texts) or not texts.str.contains(_SHAPE).all():
         return []
     plain = numbers_of_text(texts, decimal=decimal).null_count() == 0
     if plain and (thousands is None or not texts.str.contains(THOUSANDS[thousands]).any()):
-        return []
+        return [NumberSigns(None, decimal or ".")] if money else []
     ways = [
         NumberSigns(between, before)
         for before in (_DECIMALS if decimal is None else (decimal,))
@@ -56,9 +66,35 @@ def number_signs(
     return ways if len(ways) < 2 or _differ(texts, ways) else ways[:1]
 
 
+def without_currency(texts: pl.Series) -> pl.Series | None:
+    """Give the numbers of amounts that all name one currency, once each; None where they do not.
+
+    Example:
+        >>> without_currency(pl.Series(["$1,234.50", "-$2", "($3.00)"])).to_list()
+        ['1,234.50', '-2', '-3.00']
+        >>> without_currency(pl.Series(["$5", "€5"])) is without_currency(pl.Series(["5"])) is None
+        True
+    """
+    if not len(texts) or not texts.head(1).str.contains(CURRENCY).all():
+        return None  # most columns
+    parts = texts.str.extract_groups(_MONEY).struct.unnest()
+    opened, sign, before, inner, number, after, closed = (parts[name] for name in parts.columns)
+    named = before.fill_null("") + after.fill_null("")
+    signs = sign.fill_null("") + inner.fill_null("")
+    once = (before.is_null() | after.is_null()) & (signs.str.len_chars() <= 1)
+    brackets = opened.is_not_null()
+    if not (once & (brackets == closed.is_not_null()) & ~(brackets & (signs != ""))).all():
+        return None
+    if number.null_count() or named.n_unique() != 1 or named[0] == "":
+        return None
+    minus = pl.select(pl.when(brackets).then(pl.lit("-")).otherwise(signs)).to_series()
+    return (minus + number).alias(texts.name)
+
+
 def plain_numbers(texts: pl.Series, signs: NumberSigns, decimal: str | None) -> pl.Series:
     """Write numbers without signs between thousands, with the decimal sign that was said, else a point."""
-    lean = texts.str.strip_chars()
+    bare = without_currency(texts)
+    lean = texts.str.strip_chars() if bare is None else bare
     if signs.thousands is not None:
         lean = lean.str.replace_all(THOUSANDS[signs.thousands], "")
     return lean.str.replace(signs.decimal, decimal or ".", literal=True)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput, InvalidParameter, spelled
+from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table.reading._frames import PolarsSource
 from mahrem.table.reading._header import Header, find_header, given_names, header_score, refuse_headerless
 from mahrem.table.reading._reading import CONTROL, Reading, Source, name_columns
-from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, walk
+from mahrem.table.reading._structure import NEWLINE, QUOTE, RETURN, Structure, say_encoding, walk
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -244,9 +244,7 @@ def _header(record: bytes, delimiter: str, label: str) -> list[str]:
         text = record.removesuffix(b"\r").decode()
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except UnicodeDecodeError:
-        raise InvalidInput(
-            f"{label}: the header is not UTF-8; say the encoding: {spelled('encoding', 'cp1254')}, latin-1 …"
-        ) from None
+        raise InvalidInput(f"{label}: the header is not UTF-8; {say_encoding(record)}") from None
     except (csv.Error, StopIteration):
         raise InvalidInput(f"{label}: a quote in the header is not closed at the end of its cell") from None
     if any(CONTROL.search(name) for name in names):

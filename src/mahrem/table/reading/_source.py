@@ -26,8 +26,8 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
 
     Args:
         source: A pandas, polars (eager or lazy) or pyarrow frame; a DuckDB relation or any other object that
-            hands its rows over by the Arrow protocol; the path of a CSV, TSV, Parquet, Arrow or DuckDB file;
-            or the URI of a PostgreSQL database.
+            hands its rows over by the Arrow protocol; the path of a CSV, TSV, Excel, Parquet, Arrow or DuckDB
+            file; or the URI of a PostgreSQL database.
         reading: How to read it.
 
     Guarantees:

@@ -11,6 +11,7 @@ from mahrem import check
 from mahrem.errors import InvalidParameter, spelled
 from mahrem.table._schema import EVERY
 from mahrem.table.cells import (
+    CURRENCY,
     THOUSANDS,
     dates_of_format,
     is_date_format,
@@ -22,7 +23,7 @@ from mahrem.table.cells import (
 )
 
 LOOKED_AT = 200  # cells that rule out most columns
-_NUMBER_LIKE = r"^\s*[+-]?[0-9]"
+_NUMBER_LIKE = rf"^\s*\(?[+-]?\s?{CURRENCY}?\s?[+-]?[0-9]"
 _DATE_LIKE = r"[0-9]{4}|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 CHUNK = 1 << 18  # bytes looked at together: the masks stay in the processor's cache
+_TURKISH = re.compile("[ğĞıİşŞ]".encode("cp1254"))  # letters that Western European files hardly have
 
 
 def walk(stream: BinaryIO, structure: Structure) -> None:
@@ -23,6 +25,17 @@ def walk(stream: BinaryIO, structure: Structure) -> None:
     while chunk := stream.read(CHUNK):
         structure.feed(chunk)
     structure.finish()
+
+
+def say_encoding(content: bytes) -> str:
+    """Advise which encoding to say, by letters that only Turkish files have.
+
+    Example:
+        >>> say_encoding("Çağ, İl".encode("cp1254")), say_encoding("Straße".encode("cp1252"))
+        ("say the encoding, probably encoding='cp1254'", "say the encoding, probably encoding='cp1252'")
+    """
+    likely = "cp1254" if _TURKISH.search(content) else "cp1252"
+    return f"say the encoding, probably {spelled('encoding', likely)}"
 
 
 class Structure:
@@ -121,11 +134,9 @@ class Structure:
         try:
             self._decoder.decode(chunk, final)
         except UnicodeDecodeError as error:
-            line = self._line_at(chunk, max(error.start - pending, 0))
-            raise InvalidInput(
-                f"{self._label}: line {line} is not UTF-8; "
-                f"say the encoding: {spelled('encoding', 'cp1254')}, latin-1 …"
-            ) from None
+            place = max(error.start - pending, 0)
+            line, advice = self._line_at(chunk, place), say_encoding(chunk[place:])
+            raise InvalidInput(f"{self._label}: line {line} is not UTF-8; {advice}") from None
 
     def _line_at(self, chunk: bytes, place: int) -> int:
         return self._line + chunk.count(self._newline, 0, place)
