@@ -51,7 +51,7 @@ def test_safe_classes_are_those_of_the_quasi_identifiers_alone(method: str) -> N
 
 def test_the_whole_table_may_be_the_first_step_that_holds() -> None:
     tiny = pl.DataFrame({"a": [1] * 3 + [2] * 4, "s": ["hiv"] * 3 + ["flu", "cold", "ms", "flu"]})
-    release = mh.anonymize(tiny, quasi="a", sensitive="s", k=2, l=2)
+    release = mh.anonymize(tiny, quasi="a", sensitive="s", k=2, l=2, minimality_safe=True)
     assert set(release.table["a"]) == {"[1, 2]"}
     assert noted(release) == {"code": "warning.classes_alone", "values": {"k": 7}}
     (tried,) = (f for f in release.report["red_team"]["findings"] if f["attack"] == "minimality")
@@ -64,7 +64,7 @@ def test_the_whole_table_may_be_the_first_step_that_holds() -> None:
 def test_without_being_asked_it_may_cost_five_percent() -> None:
     dear = patients(400, seed=1)
     usual = mh.anonymize(dear, **ROLES, k=3, l=2)
-    assert noted(usual)["code"] == "warning.classes_costly"
+    assert noted(usual) == {"code": "warning.classes_either", "values": {"share": 0.05}}
     asked = mh.anonymize(dear, **ROLES, k=3, l=2, minimality_safe=True)
     assert asked.report["utility"]["gcp"] > 1.05 * usual.report["utility"]["gcp"]
     off = mh.anonymize(dear, **ROLES, k=3, l=2, minimality_safe=False)
@@ -72,7 +72,7 @@ def test_without_being_asked_it_may_cost_five_percent() -> None:
     assert noted(off)["code"] == "warning.classes_by_values"
     cheap = patients(400, seed=1, skewed=False)
     free = mh.anonymize(cheap, **ROLES, k=12, l=2)
-    assert noted(free)["code"] == "warning.classes_alone"
+    assert noted(free) == noted(usual)  # which classes were taken hangs on what is hidden
     assert free.table.equals(mh.anonymize(cheap, **ROLES, k=12, l=2, minimality_safe=False).table)
 
 
