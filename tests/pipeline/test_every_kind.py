@@ -151,6 +151,8 @@ def told_alike(column: pl.Series, shown: pl.Series, form: str) -> bool:
     values = Column(column)
     if column.dtype == pl.String:
         return [cell or "" for cell in shown] == [value or "" for value in column]
+    if column.dtype == pl.Time:
+        return [cell or "" for cell in shown] == ["" if time is None else time.isoformat() for time in column]
     return all(
         values.inside(cell, row) or _as_float(cell) == _as_float(values.held[row])
         for row, cell in enumerate(shown)

@@ -106,11 +106,12 @@ def as_text(series: pl.Series) -> pl.Series:
 def text_where_needed(frame: pl.DataFrame) -> pl.DataFrame:
     """Give as ISO text what files of text would refuse or blur.
 
-    That are spans of time (``PT5H``), and moments in a zone whose clocks were seconds off
-    (``+01:56:56``), as they were everywhere before 1900.
+    That are spans of time (``PT5H``), times of day (else with nine digits behind the seconds), and moments in
+    a zone whose clocks were seconds off (``+01:56:56``), as they were everywhere before 1900.
     """
     blurred = [column for column in frame.get_columns() if seconds_off(column)]
-    return frame.with_columns(selectors.duration().dt.to_string("iso"), *map(moment_text, blurred))
+    times = selectors.time().dt.to_string("%H:%M:%S%.f")
+    return frame.with_columns(selectors.duration().dt.to_string("iso"), times, *map(moment_text, blurred))
 
 
 def whole_numbers(series: pl.Series) -> pl.Series:
