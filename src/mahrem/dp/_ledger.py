@@ -200,6 +200,8 @@ class Ledger:
         """
         if not self._fixed:
             raise InvalidParameter(f"composition={self.composition!r}: this ledger takes costs as they come")
+        if not events:
+            raise InvalidParameter("events=[]: a plan has at least one")
         planned = [Spend(event, epsilon_of(event, self.delta, self.relation), self.delta) for event in events]
 
         def decide(records: list[Record]) -> Mapping[str, Any]:

@@ -52,25 +52,31 @@ def note_rows(key: bytes, rows: pl.LazyFrame) -> bool:
         key: Of the new ledger.
         rows: The table, in whatever form it came: the same rows as CSV, Parquet or a frame are the same.
     """
+    try:
+        mine = private_key()
+    except OSError:  # no place to remember anything: that is said where the ledger's mark is set
+        return False
     schema = rows.collect_schema()
     names = sorted(schema.names())
-    mine = private_key()
     tag = hmac.new(mine, "\x1f".join(["rows", *names]).encode(), hashlib.sha256).hexdigest()[:16]
     cells = [plain_alone(name, schema[name]).fill_null("\x00") for name in names]
     texts = rows.select(pl.concat_str(cells, separator="\x1f")).collect().to_series()
     sketch = RowSketch.of(texts, b"rows" + mine, kept=KEPT)
-    spent = False
     with suppress(OSError, ValueError):
-        folder = _folder() / "rows"
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for path in folder.glob(f"{tag}-*"):
-            count, _, content = path.read_bytes().partition(b"\n")
-            before = RowSketch.read(int(count), content)
-            other = _folder() / f"{path.name.partition('-')[2]}.json"
-            same = sketch.overlap(before) >= SAME * max(1, min(sketch.rows, before.rows))
-            spent = spent or (same and other.exists())
-        content = str(sketch.rows).encode() + b"\n" + sketch.as_bytes()
-        write_whole(folder / f"{tag}-{_path(key).stem}", content)
+        return _remember(sketch, tag, _path(key).stem)
+    return False
+
+
+def _remember(sketch: RowSketch, tag: str, ledger: str) -> bool:
+    """Keep the sketch of a ledger; says whether another ledger with most of these rows has spent."""
+    folder, spent = _folder() / "rows", False
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in folder.glob(f"{tag}-*"):
+        count, _, content = path.read_bytes().partition(b"\n")
+        before = RowSketch.read(int(count), content)
+        same = sketch.overlap(before) >= SAME * max(1, min(sketch.rows, before.rows))
+        spent = spent or (same and (_folder() / f"{path.name.partition('-')[2]}.json").exists())
+    write_whole(folder / f"{tag}-{ledger}", str(sketch.rows).encode() + b"\n" + sketch.as_bytes())
     return spent
 
 
