@@ -9,7 +9,8 @@ sys.exit(sys.version_info < (3, 11))
 PY
 bash scripts/system_packages.sh
 [ -x .venv/bin/python ] || "$python" -m venv .venv
-.venv/bin/python -m pip install --quiet --requirement requirements-dev.txt --constraint constraints.txt
+# Modules are compiled when they are first imported: most never are, and all of them take minutes.
+.venv/bin/python -m pip install --quiet --no-compile --requirement requirements-dev.txt --constraint constraints.txt
 .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 .venv/bin/python -m pip check --quiet
 touch .venv/.ready

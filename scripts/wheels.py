@@ -141,7 +141,7 @@ def install(environment: Environment, wheel: Path) -> None:
     groups = [*PROJECT["dependencies"], "pandas>=2.2.3"]
     constraints.write_text("\n".join(lowest_of(groups, environment.version)) if environment.lowest else "")
     pip = [str(environment.bin / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pip += ["--constraint", str(constraints), "--only-binary", ":all:"]
+    pip += ["--no-compile", "--constraint", str(constraints), "--only-binary", ":all:"]
     for arguments in readme_lines():
         subprocess.run(
             [*pip, *(word.strip("'\"").replace("mahrem", str(wheel), 1) for word in arguments)], check=True
