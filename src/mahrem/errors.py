@@ -327,7 +327,7 @@ def spelled(name: str, value: object = None) -> str:
     if value is None or value is True:
         return option
     if value is False:
-        return f"--no-{option.removeprefix('--')}"
+        return f"{option[:2]}no-{option[2:]}"
     if isinstance(value, Mapping):
         pairs = (f"{_in_quotes(str(key), _SEPARATING)}={inner}" for key, inner in value.items())
         return " ".join(f"{option} {shlex.quote(pair)}" for pair in pairs)

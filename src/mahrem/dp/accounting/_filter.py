@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from mahrem.dp._relation import Relation
-from mahrem.dp.accounting._accounting import Spend, plain_sum, renyi_divergence
+from mahrem.dp.accounting._accounting import Spend, epsilon_of, plain_sum, renyi_divergence
 from mahrem.dp.accounting._calibrate import rho_for
 from mahrem.dp.accounting._events import Approximate, Composed, Event, Repeated, pure_epsilon
 
@@ -80,6 +80,9 @@ def _either(spends: Sequence[Spend], total: float, delta: float, relation: Relat
     """Give the smallest of the plain sum and of what the sums of divergences are worth."""
     rest = delta * (1 - CONVERTED)
     best = plain_sum(spends, rest)
+    if math.isinf(best):  # deltas that were noted are too large: each place of the sum has a part of its own
+        parted = [_at_part(spend, rest / 2 ** (place + 1), relation) for place, spend in enumerate(spends)]
+        best = plain_sum(parted, rest)
     for order, part in filter_orders(total, delta * CONVERTED):
         parts = [_divergence(spend.event, spend, order, relation) for spend in spends]
         if math.fsum(rare for _, rare in parts) > rest:
@@ -88,6 +91,13 @@ def _either(spends: Sequence[Spend], total: float, delta: float, relation: Relat
         converted = loss + math.log1p(-1 / order) - (math.log(part) + math.log(order)) / (order - 1)
         best = min(best, max(0.0, converted))
     return best
+
+
+def _at_part(spend: Spend, part: float, relation: Relation) -> Spend:
+    """Note a spend at a smaller delta, where its mechanism says what it costs there."""
+    if spend.delta <= part or isinstance(spend.event, Approximate):
+        return spend
+    return Spend(spend.event, epsilon_of(spend.event, part, relation), part)
 
 
 def _divergence(event: Event, spend: Spend, order: float, relation: Relation) -> tuple[float, float]:
