@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from mahrem.arrays._siphash import hash_texts
 from mahrem.arrays._threads import available_threads, in_threads
+
+if TYPE_CHECKING:  # this room is built where there are no frames
+    import polars as pl
 
 _FULL = 2.0**64
 
@@ -74,6 +76,8 @@ def _distinct(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _hashed(rows: pl.Series, key: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash the texts where they lie, in as many threads as there are cores."""
+    import polars as pl
+
     hashes = np.empty(len(rows), np.uint64)
     if not len(rows):
         return hashes
