@@ -16,8 +16,8 @@ from mahrem.errors import InvalidParameter
 from mahrem.federated.rules import Disguise
 from mahrem.federated.weights import Decoys
 from mahrem.federated.wire import Seal, read_secret
-from mahrem.files import make_key, read_key, shared_key
-from mahrem.table.columns import pseudonyms
+from mahrem.files import make_key, shared_key
+from mahrem.table.columns import pseudonyms, read_key
 
 PEOPLE = pl.DataFrame({"id": range(8), "age": [1, 2] * 4, "illness": ["flu", "gout"] * 4})
 ROLES = {"quasi": ["age"], "sensitive": "illness", "k": 2, "seed": 1}

@@ -77,7 +77,7 @@ def test_many_texts_hash_as_each_does(texts: list[bytes], key: bytes) -> None:
 def test_a_second_release_of_the_same_people_is_warned_of(tmp_path: Path) -> None:
     people = crowd(300)
     mh.anonymize(people, **ROLES, output=tmp_path / "first")
-    with pytest.warns(PrivacyWarning, match=r"100% of the different combinations .* \(composition\)"):
+    with pytest.warns(PrivacyWarning, match=r"100 % of the different combinations .* \(composition\)"):
         mh.anonymize(people, **{**ROLES, "k": 7}, output=tmp_path / "second")
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import pickle
 
 import pytest
 
-from mahrem.words import Note, load_catalogue
+from catalogue_use import SOURCES
+from mahrem.errors import PrivacyWarning
+from mahrem.words import Note, load_catalogue, warn_of
 
 SHARE = Note("reason.share", {"share": 0.07})
 
@@ -57,3 +60,27 @@ def test_what_a_note_cannot_say_fails_where_it_is_made() -> None:
 def test_a_note_of_another_version_is_read_as_its_sentence() -> None:
     assert Note.read({"code": "stage.of_tomorrow", "values": {}}, "as it was") == "as it was"
     assert Note.read(None, "as it was") == "as it was"
+
+
+def test_every_privacy_warning_is_raised_by_its_code() -> None:
+    raised = {
+        f"{path.relative_to(SOURCES)}:{node.lineno}"
+        for path in sorted(SOURCES.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in {"warn", "PrivacyWarning"}
+        and "PrivacyWarning" in ast.unparse(node)
+    }
+    assert {place.partition(":")[0] for place in raised} == {"words/_notes.py"}
+
+
+def test_a_warning_knows_its_code_and_is_told_in_every_language() -> None:
+    def verb() -> None:
+        warn_of(Note("warning.large_epsilon", {"epsilon": "30"}))
+
+    with pytest.warns(PrivacyWarning, match="next to nothing") as heard:
+        verb()
+    (note,) = heard[0].message.args
+    assert note.code == "warning.large_epsilon"
+    assert heard[0].filename == __file__
+    assert load_catalogue("tr").tell(note).startswith("epsilon=30 neredeyse")

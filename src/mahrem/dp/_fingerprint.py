@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from mahrem.errors import InvalidInput, PrivacyWarning
+from mahrem.errors import InvalidInput
 from mahrem.table import Reading, open_source
 from mahrem.table.reading import is_postgresql
+from mahrem.words import Note, warn_of
 
 _CHUNK = 1 << 22
 _WHERE = {"host", "hostaddr", "port", "dbname", "service"}  # a URI may say its place behind the question mark
@@ -51,12 +51,7 @@ def refuse_other(
         if noted["state"] == _state(source, key) or noted["content"] is None:
             return
         if noted["content"] != _content(source, reading, key):
-            warnings.warn(
-                "the file has changed since the ledger was made; the budget carries on, which is right only "
-                "if nobody in it is also asked under another ledger",
-                PrivacyWarning,
-                stacklevel=3,
-            )
+            warn_of(Note("warning.file_changed"), stacklevel=3)
         return
     if noted["content"] is None or noted["content"] != _content(source, reading, key):
         raise other

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,9 +35,10 @@ from mahrem.dp.accounting import (
     pure_epsilon,
     total_cost,
 )
-from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, PrivacyWarning, in_our_words
+from mahrem.errors import PAID, BudgetExceeded, InvalidParameter, in_our_words
 from mahrem.table import ColumnDeclaration, Reading, hold
 from mahrem.table.reading import is_postgresql
+from mahrem.words import Note, warn_of
 
 ROUNDING = 1e-9  # a total of 1 covers ten times 0.1
 
@@ -113,12 +113,7 @@ class Ledger:
         place = place_of(source, how)
         paid_there = place is not None and note_place(store.key, place)
         if _paid_elsewhere(store.key, source, how) or paid_there:
-            warnings.warn(
-                "these data have paid from another ledger on this machine; for the people in them, what both "
-                "spend adds up",
-                PrivacyWarning,
-                stacklevel=3,
-            )
+            warn_of(Note("warning.second_ledger"), stacklevel=3)
         return cls(store)
 
     @classmethod

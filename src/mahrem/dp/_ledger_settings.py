@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 from mahrem import check
 from mahrem.dp._facts import Facts
 from mahrem.dp._relation import Relation, Unit
-from mahrem.errors import InvalidParameter, PrivacyWarning
+from mahrem.errors import InvalidParameter
 from mahrem.readers import column
 from mahrem.settings import number, read_settings, setting, settings_of, text, whole
 from mahrem.table import ColumnDeclaration, read_declarations
+from mahrem.words import Note, warn_of
 
 COMPOSITIONS = ("filter", "zcdp", "sum", "pld")  # how costs add up
 LEAST_DELTA = 1e-50  # far above where tails of Gaussian noise are cut off
@@ -32,12 +32,8 @@ def check_budget(epsilon: float, delta: float) -> tuple[float, float]:
 def warn_of_large_delta(delta: float, rows: int, *, stacklevel: int = 2) -> None:
     """Warn of a delta that a mechanism keeps which publishes a row now and then."""
     if delta >= 1 / rows:
-        warnings.warn(
-            f"delta={delta:g} is not below 1/rows={1 / rows:.2g}: publishing one person's row outright would "
-            f"be allowed; choose a far smaller delta",
-            PrivacyWarning,
-            stacklevel=stacklevel,
-        )
+        values = {"delta": f"{delta:g}", "most": f"{1 / rows:.2g}"}
+        warn_of(Note("warning.large_delta", values), stacklevel=stacklevel)
 
 
 def _columns(_: str, given: Mapping[Any, Any]) -> dict[str, ColumnDeclaration]:
@@ -84,11 +80,7 @@ class LedgerSettings:
         if self.rows is not None:
             warn_of_large_delta(delta, self.rows, stacklevel=4)
         if epsilon > 20:
-            warnings.warn(
-                f"epsilon={epsilon:g} promises next to nothing; 1 is common, 10 is weak",
-                PrivacyWarning,
-                stacklevel=3,
-            )
+            warn_of(Note("warning.large_epsilon", {"epsilon": f"{epsilon:g}"}), stacklevel=3)
         return {
             "relation": self.relation,
             "unit": unit.as_dict(),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,9 +15,10 @@ from pathlib import Path
 import polars as pl
 
 from mahrem.arrays import RowSketch
-from mahrem.errors import PrivacyWarning, Tampered
+from mahrem.errors import Tampered
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.table.cells import plain_alone
+from mahrem.words import Note, warn_of
 
 KEPT = 1 << 12  # hashes of rows kept for one ledger
 SAME = 0.5  # share of the rows of the smaller table from which two are taken for the same data
@@ -87,12 +87,7 @@ def set_mark(key: bytes, sequence: int, seal: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(path, json.dumps({"sequence": sequence, "seal": seal}))
     except OSError as error:
-        warnings.warn(
-            f"how far the ledger has come cannot be noted on this machine ({error.strerror}), so an old copy "
-            f"put back would not be noticed; name a folder in MAHREM_STATE",
-            PrivacyWarning,
-            stacklevel=5,
-        )
+        warn_of(Note("warning.ledger_unmarked", {"reason": error.strerror}), stacklevel=5)
 
 
 def check_mark(key: bytes, seals: Sequence[str], name: str) -> None:

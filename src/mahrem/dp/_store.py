@@ -11,7 +11,6 @@ import hmac
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from mahrem.dp._mark import check_mark, set_mark
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, Tampered
-from mahrem.files import make_key, read_key, write_whole
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, Tampered
+from mahrem.files import given_key, make_key, write_whole
+from mahrem.words import Note, warn_of
 
 FORMAT = "mahrem-ledger-1"
 START = "0" * 64
@@ -67,14 +67,10 @@ def open_store(path: Path) -> Store:
     """Open a ledger that is there."""
     if not path.is_file():
         raise InvalidInput(f"ledger={path.name!r} does not exist; make one with: mahrem ledger new")
-    key = read_key(key_path(path))
-    if key_path(path).stat().st_mode & 0o077:
-        warnings.warn(
-            f"the key of ledger={path.name!r} can be read by others, who could seal lines of their own; make "
-            f"it private: chmod 600 {key_path(path).name}",
-            PrivacyWarning,
-            stacklevel=3,
-        )
+    key, exposed = given_key(key_path(path))
+    if exposed:
+        values = {"ledger": path.name, "key": key_path(path).name}
+        warn_of(Note("warning.ledger_key_open", values), stacklevel=3)
     return Store(path, key)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from mahrem.drafts._method import chosen_method, refuse_for_levels, refuse_witho
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import RewrittenSource
 from mahrem.drafts._steps import Choice
-from mahrem.errors import InvalidParameter, PrivacyWarning, spelled
+from mahrem.errors import InvalidParameter, spelled
 from mahrem.partition import METHODS, Levels, Partition
 from mahrem.recode import Form, Recoding, first_cells, render, with_more
 from mahrem.release import BOUNDING, BY_RECIPE, Policy, in_parallel, recoding_of
@@ -27,7 +26,7 @@ from mahrem.table.reading import pruned
 from mahrem.table.writing import refuse_unwritable
 from mahrem.types import Codes, Labels, Mask, Rows, Sizes
 from mahrem.verify import SUPPRESSED, Claims
-from mahrem.words import Note
+from mahrem.words import Note, warn_of
 
 if TYPE_CHECKING:
     from mahrem.verify import CellBounds
@@ -345,17 +344,13 @@ def beside(prepared: Prepared, policy: Policy, suppressed: Mask) -> dict[str, pl
 def _pseudonyms(prepared: Prepared, policy: Policy) -> dict[str, pl.Series]:
     if not policy.pseudonym:
         return {}
-    from mahrem.files import read_key
-    from mahrem.table.columns import pseudonyms
+    from mahrem.table.columns import pseudonyms, read_key
 
     named = {}
     for name, given in policy.pseudonym.items():
         key = given if isinstance(given, bytes) else read_key(Path(given))
         named[name] = pseudonyms(prepared.source.take([name])[name].filter(pl.Series(prepared.keep)), key)
         if policy.trajectory_k is None and named[name].drop_nulls().is_duplicated().any():
-            message = (
-                f"pseudonym.{name}: it ties the rows of one person together; k is about single rows, and "
-                f"{spelled('trajectory_k')} about all of a person's"
-            )
-            warnings.warn(message, PrivacyWarning, stacklevel=2)
+            values = {"column": name, "setting": spelled("trajectory_k")}
+            warn_of(Note("warning.pseudonym_ties", values))
     return named

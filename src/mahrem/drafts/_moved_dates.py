@@ -9,11 +9,10 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter, spelled
-from mahrem.files import read_key
 from mahrem.release import Policy, roles_of
 from mahrem.table import Kind, Source, read_kind
 from mahrem.table.cells import as_text, moments_of_text, within_calendar
-from mahrem.table.columns import pseudonyms
+from mahrem.table.columns import pseudonyms, read_key
 from mahrem.types import Integers
 
 _PURPOSE = b"mahrem: days that dates of a person are moved by"

@@ -12,7 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.files._appearing import appearing, write_whole
-    from mahrem.files._keys import SHORTEST_KEY, check_key, held_key, make_key, read_key, shared_key
+    from mahrem.files._keys import SHORTEST_KEY, check_key, given_key, held_key, make_key, shared_key
     from mahrem.files._replaced import move_new, restore_interrupted, staged_folder
     from mahrem.files._stages import StageFolder, sweep
     from mahrem.files._state import private_key, refuse_short_key, state_folder
@@ -24,11 +24,11 @@ __all__ = [
     "StageFolder",
     "appearing",
     "check_key",
+    "given_key",
     "held_key",
     "make_key",
     "move_new",
     "private_key",
-    "read_key",
     "refuse_short_key",
     "restore_interrupted",
     "shared_key",

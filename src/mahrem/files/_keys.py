@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-import warnings
 from contextlib import suppress
 from pathlib import Path
 
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, PrivacyWarning, either
+from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed, either
 from mahrem.files._appearing import write_whole
 
 SHORTEST_KEY = 16  # bytes
@@ -51,24 +50,15 @@ def held_key(path: Path, *, private: bool = False) -> tuple[bytes, bool]:
     return check_key(f"key file={path.name!r}", key), exposed
 
 
-def read_key(path: Path) -> bytes:
-    """Read a key; one that others can read gets a ``PrivacyWarning``."""
-    path = Path(path)
+def given_key(path: Path) -> tuple[bytes, bool]:
+    """Read a key that somebody named, and say whether others can get at it too."""
     try:
-        key, exposed = held_key(path)
+        return held_key(path)
     except OSError as error:
         raise InvalidParameter(
             f"key file={path.name!r} cannot be read ({_reason(error)}); make one with "
             f"{either('mahrem.table.columns.make_key', 'mahrem key FILE')}"
         ) from None
-    if exposed:
-        warnings.warn(
-            f"key file={path.name!r} can be read by others, who could then make the same pseudonyms; "
-            f"use chmod 600",
-            PrivacyWarning,
-            stacklevel=2,
-        )
-    return key
 
 
 def make_key(path: Path) -> bytes:

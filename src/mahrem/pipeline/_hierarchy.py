@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Unpack
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, in_our_words, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, in_our_words, spelled
 from mahrem.release import GivenPolicy, Policy, ReleaseKeywords, hierarchy_of, policy_from, reading_of
 from mahrem.table import Hierarchy, Kind, LearntGroups, Reading, hold, open_source, read_kind
 from mahrem.table.columns import plain_hierarchy
@@ -26,6 +25,7 @@ from mahrem.table.hierarchies import (
     mask_hierarchy,
     prefix_hierarchy,
 )
+from mahrem.words import Note, warn_of
 
 
 class HierarchySettings(ReleaseKeywords, total=False):
@@ -193,12 +193,8 @@ def _learn(
             raise InvalidParameter(f"sample={sample} must be at least 1 row")
         lessons = lessons.sample(min(sample, lessons.height), seed=policy.seed)
     if learn_from is None:
-        warnings.warn(
-            f"the hierarchy of {name!r} is learnt from the table itself: its groups tell something of the "
-            f"target's shares; learn it from public data ({spelled('learn_from')}) to avoid that",
-            PrivacyWarning,
-            stacklevel=4,
-        )
+        values = {"column": name, "setting": spelled("learn_from")}
+        warn_of(Note("warning.hierarchy_learnt", values), stacklevel=4)
     lessons = lessons.with_columns(_typed(lessons[name], policy))
     leaves = _typed(values, policy).to_frame()
     return learn_hierarchies(lessons, [name], target, groups=learnt or LearntGroups(), leaves=leaves)[name]

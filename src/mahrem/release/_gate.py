@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
-from mahrem.errors import GivesAway, PrivacyWarning, shorten, spelled
+from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release._policy import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
-from mahrem.words import Note
+from mahrem.words import Note, warn_of
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
 _ENOUGH = 30  # rows from which on it means something that values are not shared
@@ -74,13 +73,12 @@ def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
     """
     for people in look_into(frame, closely=policy.identifier).several_rows:
         if people.column in policy.identifier:
-            warnings.warn(
-                f"column={people.column!r} names people who have {people.rows_each:.3g} rows on average, "
-                f"and promises count rows; to count people, say whose rows they are: "
-                f"{spelled('subject', people.column)}",
-                PrivacyWarning,
-                stacklevel=2,
-            )
+            values = {
+                "column": people.column,
+                "rows": people.rows_each,
+                "setting": spelled("subject", people.column),
+            }
+            warn_of(Note("warning.several_rows", values))
             return
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import arrays, check
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.metrics import measure_entropy
 from mahrem.recode import Nodes
 from mahrem.release._columns import reading_beside
@@ -30,6 +29,7 @@ from mahrem.table import (
 )
 from mahrem.table.hierarchies import Target, number_target
 from mahrem.types import Integers, Labels, Mask
+from mahrem.words import Note, warn_of
 
 DEFAULT_RHO = (5.0, 10.0, 20.0, 50.0)
 
@@ -151,12 +151,7 @@ def _teacher(
             f"automatic={name!r} must be published, as sensitive or insensitive: groups tell of it"
         )
     if policy.learn_from is None:
-        warnings.warn(
-            "automatic: groups are learnt from the table itself and tell something of the target's shares; "
-            f"learn them from public data ({spelled('learn_from')}) to avoid that",
-            PrivacyWarning,
-            stacklevel=4,
-        )
+        warn_of(Note("warning.groups_learnt", {"setting": spelled("learn_from")}), stacklevel=4)
         return number_target(source.take([name])[name].filter(pl.Series(rows))), None
     teacher = open_source(policy.learn_from, reading_beside(policy))
     grouped = [column for column in policy.quasi if columns[column].hierarchy is None]

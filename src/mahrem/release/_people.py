@@ -7,7 +7,6 @@ import hmac
 import json
 import secrets
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from mahrem.arrays import RowSketch
-from mahrem.errors import PrivacyWarning, either
+from mahrem.errors import either
 from mahrem.files import private_key, state_folder, write_whole
 from mahrem.release._policy import Policy
 from mahrem.release._record import release_mark
@@ -23,6 +22,7 @@ from mahrem.release._releases import forget_mark, is_uncounted
 from mahrem.table import Source
 from mahrem.table.cells import text_where_needed
 from mahrem.types import Mask
+from mahrem.words import Note, warn_of
 
 KEPT = 1 << 17  # fingerprints kept of one release: enough to estimate any overlap
 LIKELY = 0.5  # share of equal quasi-identifiers from which on two tables are taken for the same people
@@ -78,18 +78,17 @@ def _warn_of_overlap(prints: Fingerprints, release: Path) -> int:
         if common >= least and common > most:
             most, when = common, str(earlier[0]["made"])
     if most:
-        what = "the people" if prints.by_name else "the different combinations of quasi-identifiers"
         share = round(most / prints.people, 1)  # no count: it would say whether one more is there
-        some = f"about {share:.0%} of" if share else "some of"
-        warnings.warn(
-            f"{some} {what} are also in an earlier release ({when}): laid side by side, "
-            f"the two can tell more than each promises (composition); replace the earlier one, say that it "
-            f"was a draft or is withdrawn "
-            f"({either('mahrem.release.mark_release', 'mahrem releases mark FOLDER draft')}), or measure it "
-            f"with: {either('mahrem.attack(…, second=…)', 'mahrem attack --second')}",
-            PrivacyWarning,
-            stacklevel=3,
-        )
+        whose = "people" if prints.by_name else "combinations"
+        values = {
+            "part": Note(f"overlap.about_{whose}", {"share": share})
+            if share
+            else Note(f"overlap.some_{whose}"),
+            "when": when,
+            "mark": either("mahrem.release.mark_release", "mahrem releases mark FOLDER draft"),
+            "attack": either("mahrem.attack(…, second=…)", "mahrem attack --second"),
+        }
+        warn_of(Note("warning.composition", values), stacklevel=3)
     return most
 
 
@@ -133,8 +132,7 @@ def watch_people(frame: pl.DataFrame, release: Path, *, by_name: bool) -> int:
         _remember(prints, release)
         forget_mark(release)
     except OSError as error:
-        message = f"fingerprints of the people could not be kept: {error.strerror}"
-        warnings.warn(message, PrivacyWarning, stacklevel=2)
+        warn_of(Note("warning.people_not_kept", {"reason": error.strerror}))
         return 0
     return common
 

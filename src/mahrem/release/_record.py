@@ -8,15 +8,14 @@ import json
 import math
 import secrets
 import time
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mahrem.errors import PrivacyWarning
 from mahrem.files import private_key, state_folder, write_whole
+from mahrem.words import Note, warn_of
 
 _CHUNK = 1 << 22
 _RUNS = 50  # the last ones that are looked at
@@ -45,9 +44,7 @@ def record_run(output: Path, source: object, about: Mapping[str, Any]) -> Path |
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return write_whole(folder / name, json.dumps(record, indent=2, default=str), new=True)
     except OSError as error:
-        warnings.warn(
-            f"the private run record could not be kept: {error.strerror}", PrivacyWarning, stacklevel=2
-        )
+        warn_of(Note("warning.record_not_kept", {"reason": error.strerror}))
         return None
 
 

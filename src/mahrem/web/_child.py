@@ -122,19 +122,25 @@ def _is_memory(error: BaseException) -> bool:
     return not isinstance(error, MahremError) and any(word in str(error).lower() for word in _MEMORY_WORDS)
 
 
-def _privacy_warnings(heard: list[warnings.WarningMessage]) -> list[str]:
+def _privacy_warnings(heard: list[warnings.WarningMessage]) -> Json:
+    """Give sentences for readers, and codes with values for every language."""
     from mahrem.errors import PrivacyWarning
+    from mahrem.words import Note
 
-    return [str(warning.message) for warning in heard if issubclass(warning.category, PrivacyWarning)]
+    said = [warning.message.args[0] for warning in heard if isinstance(warning.message, PrivacyWarning)]
+    return {
+        "privacy_warnings": [str(note) for note in said],
+        "privacy_notes": [note.as_dict() if isinstance(note, Note) else None for note in said],
+    }
 
 
-def _write(folder: Path, result: Json, warned: list[str]) -> None:
+def _write(folder: Path, result: Json, warned: Json) -> None:
     from mahrem.files import write_whole
     from mahrem.report import to_json
     from mahrem.web._store import make_private
 
     make_private(folder)
-    write_whole(folder / "result.json", to_json({**result, "privacy_warnings": warned}).encode())
+    write_whole(folder / "result.json", to_json({**result, **warned}).encode())
 
 
 if __name__ == "__main__":

@@ -194,7 +194,9 @@ def result_page(house: House, project: Project, message: ErrorDetail | None = No
     parts = _parts(house, project, "anonymize")
     attacked = _parts(house, project, "attack") or {}
     result = _result(house, project, "anonymize")
-    own = [] if result is None else result["privacy_warnings"]
+    words = load_catalogue(LOOK.get().language)
+    notes = [] if result is None else zip(result["privacy_notes"], result["privacy_warnings"], strict=True)
+    own = [words.tell(Note.read(note, text)) for note, text in notes]
     return ResultPage(
         shell=shell_of(project, "result", message),
         job=house.queue.last(project.id, "anonymize"),

@@ -17,7 +17,7 @@ from mahrem.words._catalogue import (
     explain_setting,
     load_catalogue,
 )
-from mahrem.words._notes import Note, Progress, in_silence
+from mahrem.words._notes import Note, Progress, in_silence, warn_of
 
 __all__ = [
     "LANGUAGES",
@@ -31,4 +31,5 @@ __all__ = [
     "explain_setting",
     "in_silence",
     "load_catalogue",
+    "warn_of",
 ]

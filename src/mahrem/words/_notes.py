@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from mahrem.errors import PrivacyWarning
 from mahrem.words._catalogue import load_catalogue
 
 
@@ -67,6 +69,11 @@ def _made(content: Mapping[str, Any]) -> Note:
 
 def _told(value: Any) -> Any:
     return _made(value) if isinstance(value, Mapping) and {*value} == {"code", "values"} else value
+
+
+def warn_of(note: Note, *, stacklevel: int = 2) -> None:
+    """Raise a :class:`~mahrem.errors.PrivacyWarning` that knows its code; the caller's caller is named."""
+    warnings.warn(PrivacyWarning(note), stacklevel=stacklevel + 1)
 
 
 Progress = Callable[[Note], None]  # called with each stage as it begins; as text it is an English phrase

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import hmac
+from pathlib import Path
 
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.files import check_key
+from mahrem.files import check_key, given_key
+from mahrem.words import Note, warn_of
 
 SHOWN = 16  # bytes of the hash that are published
+
+
+def read_key(path: Path) -> bytes:
+    """Read a key of pseudonyms; one that others can read gets a ``PrivacyWarning``."""
+    key, exposed = given_key(Path(path))
+    if exposed:
+        warn_of(Note("warning.key_open", {"file": Path(path).name}))
+    return key
 
 
 def pseudonyms(column: pl.Series, key: bytes) -> pl.Series:
