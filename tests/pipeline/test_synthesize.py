@@ -111,12 +111,15 @@ def test_figures_against_real_rows_lie_outside_the_release_and_say_so(
         output=folder,
         quality=private,
         holdout=people(1500, seed=5),
+        language="de",
     )
     found = release.quality
     assert found is not None
     figures = json.loads((private / "quality.json").read_text())
     assert figures["private"] is False
-    assert "do not publish" in (private / "quality.html").read_text()
+    page = (private / "quality.html").read_text()
+    assert "nicht veröffentlichen" in page
+    assert "Total variation" not in page
     assert private.stat().st_mode & 0o077 == 0
     assert "quality" not in (folder / "report.json").read_text()
     learnt = found.learning["logistic_regression"]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mahrem.report import bars_svg, beside_print_svg, frontier_advice, frontier_page, frontier_svg, lines_svg
 from mahrem.report._frontier import HEIGHT, LABEL_STEP, _spread
+from mahrem.words import LANGUAGES, Note, load_catalogue
 
 
 def rows(*, losses: dict[str, list[float]], seconds: dict[str, float]) -> list[dict[str, Any]]:
@@ -130,3 +131,16 @@ def test_pictures_of_reproduced_tables_are_drawn(picture: str) -> None:
     picture_drawn = ET.fromstring(drawn)  # noqa: S314 - our own text
     assert picture_drawn.tag.endswith("svg")
     assert len(list(picture_drawn.iter())) > 10
+
+
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "en"])
+def test_the_page_speaks_the_language_that_was_asked_for(language: str) -> None:
+    advised = found(SIMPLE) | {"left_out_notes": {"mdav": Note("left_out.lattice").as_dict()}}
+    page, english = frontier_page(advised, language), frontier_page(advised)
+    assert f'<html lang="{language}">' in page
+    words = load_catalogue("en")["comparison"]
+    sentences = [text for text in words.values() if isinstance(text, str) and " " in text and "{" not in text]
+    assert sentences
+    assert [text for text in sentences if text in page] == []
+    assert [text for text in sentences if text in english]
+    assert str(Note("left_out.lattice")) not in page

@@ -105,7 +105,7 @@ def compare(
             original=original,
         )
         if output is not None and rows:
-            comparison.save(output)
+            comparison.save(output, language=policy.language)
     return comparison
 
 

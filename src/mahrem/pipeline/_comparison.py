@@ -67,6 +67,6 @@ class Comparison:
         """Say for each classifier how its accuracy goes with each loss; empty below three runs."""
         return correlations(self.rows, self.classifiers)
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, *, language: str = "en") -> Path:
         """Write ``comparison.csv``, ``.json``, ``.html``, ``frontier.svg``, maybe ``accuracy.svg``."""
-        return write_comparison(self.as_dict(), Path(folder))
+        return write_comparison(self.as_dict(), Path(folder), language)

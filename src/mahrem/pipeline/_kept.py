@@ -104,16 +104,16 @@ def _read(line: str) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
-def write_comparison(comparison: Mapping[str, Any], folder: Path) -> Path:
-    """Write the files of a comparison, each at once under its name."""
+def write_comparison(comparison: Mapping[str, Any], folder: Path, language: str) -> Path:
+    """Write the files of a comparison, each at once under its name; page and pictures in a language."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / "comparison.csv", _csv(_with_original(comparison)))
         _write(folder / "comparison.json", to_json(comparison))
-        _write(folder / "frontier.svg", frontier_svg(comparison["results"]))
+        _write(folder / "frontier.svg", frontier_svg(comparison["results"], language))
         if comparison.get("target"):
-            _write(folder / "accuracy.svg", accuracy_svg(comparison))
-        _write(folder / "comparison.html", frontier_page(comparison))
+            _write(folder / "accuracy.svg", accuracy_svg(comparison, language))
+        _write(folder / "comparison.html", frontier_page(comparison, language))
     except OSError as error:
         raise OutputFailed(f"output={folder.name!r} could not be written: {error.strerror}") from error
     return folder

@@ -72,14 +72,14 @@ def comparable_table(source: object, reading: Reading, domain: DeclaredDomain) -
     )
 
 
-def write_quality(quality: SyntheticQuality, folder: Path) -> None:
-    """Write the figures and a page into a folder that only its owner may read."""
+def write_quality(quality: SyntheticQuality, folder: Path, language: str) -> None:
+    """Write the figures and a page in a language into a folder that only its owner may read."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.chmod(0o700)
         for name, text in (
             ("quality.json", to_json(quality.as_dict())),
-            ("quality.html", quality_page(quality.as_dict())),
+            ("quality.html", quality_page(quality.as_dict(), language)),
         ):
             write_whole(folder / name, text)
     except OSError as error:

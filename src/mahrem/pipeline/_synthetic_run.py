@@ -128,7 +128,7 @@ class SyntheticRun:
             target=target if predicts else None,
         )
         if self.request.folder is not None:
-            write_quality(quality, self.request.folder)
+            write_quality(quality, self.request.folder, self.work.chosen.language)
         return quality
 
 

@@ -135,10 +135,6 @@ def total(line: Line) -> float:
     return sum(line.seconds.values())
 
 
-def percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.3g} %"
-
-
 def _figure(amount: float) -> float:
     """Keep three figures of an amount, as many as anybody reads."""
     return float(f"{amount:.3g}")

@@ -8,7 +8,7 @@ from typing import Any
 from mahrem.report._axes import Plot, Tick, draw_legend, written
 from mahrem.report._chart import AFTER, BEFORE, QUIET, standing_alone, tile
 from mahrem.report._scales import Bands, Scale, finite, ticks
-from mahrem.words import load_catalogue
+from mahrem.words import Catalogue, load_catalogue
 
 _WIDTH = 200
 _STEP = 9  # height of one bar
@@ -17,7 +17,12 @@ _COLOURS = (BEFORE, AFTER, "#b07d2b", QUIET)
 
 
 def grouped_svg(
-    rows: Sequence[Mapping[str, Any]], *, title: str, amount: str, domain: tuple[float, float] | None = None
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    title: str,
+    amount: str,
+    domain: tuple[float, float] | None = None,
+    words: Catalogue | None = None,
 ) -> str:
     """Draw bars in groups, one group for each name and one panel for each part.
 
@@ -26,14 +31,16 @@ def grouped_svg(
         title: What the picture shows, in words.
         amount: Title of the axis along the bars.
         domain: From where to where the axis goes; by default from 0 to the longest bar.
+        words: How figures are written; English by default.
     """
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(series)}
     low, high = domain or (0.0, 1.05 * max(finite(row["value"] for row in rows), default=1.0) or 1.0)
     across = Scale(low, high, 0, _WIDTH)
+    axis = (written(ticks(low, high), across, words or load_catalogue("en")), amount)
     panels = []
     for panel in dict.fromkeys(str(row["panel"]) for row in rows):
-        plot = _panel([row for row in rows if str(row["panel"]) == panel], across, amount, colours)
+        plot = _panel([row for row in rows if str(row["panel"]) == panel], across, axis, colours)
         plot.heading(panel)
         panels.append(plot.drawing)
     drawing = tile(panels)
@@ -41,14 +48,18 @@ def grouped_svg(
     return standing_alone(drawing.svg(title))
 
 
-def _panel(rows: Sequence[Mapping[str, Any]], across: Scale, amount: str, colours: Mapping[str, str]) -> Plot:
+def _panel(
+    rows: Sequence[Mapping[str, Any]],
+    across: Scale,
+    axis: tuple[Sequence[Tick], str],
+    colours: Mapping[str, str],
+) -> Plot:
     names = list(dict.fromkeys(str(row["name"]) for row in rows))
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
     group = max(_STEP * len(series), _LEAST)
     bands = Bands(len(names), group + 6, inner=6 / (group + 6), outer=3 / (group + 6))
     plot = Plot(_WIDTH, bands.length)
-    marks = written(ticks(across.low, across.high), across, load_catalogue("en"))
-    plot.below(marks, title=amount, grid=True, line=True)
+    plot.below(axis[0], title=axis[1], grid=True, line=True)
     plot.drawing.line([(0, 0), (0, plot.height)], QUIET)
     plot.names([Tick(bands.middle(place), name) for place, name in enumerate(names)], limit=130)
     high = bands.width / len(series)

@@ -7,56 +7,53 @@ from typing import Any
 
 from mahrem.report._grouped import grouped_svg
 from mahrem.report._html import load_template
+from mahrem.words import Catalogue, load_catalogue
 
-_SIDES = {"synthetic": "synthetic", "holdout": "real hold-out", "real": "real"}
 
-
-def quality_page(quality: Mapping[str, Any]) -> str:
+def quality_page(quality: Mapping[str, Any], language: str = "en") -> str:
     """Draw the figures of a ``SyntheticQuality`` (:mod:`mahrem.learning.synthesis`) as one page.
 
     Args:
         quality: What its ``as_dict`` gives.
+        language: One of :data:`LANGUAGES`.
     """
+    words = load_catalogue(language)
     return load_template("quality").render(
+        t=words,
         quality=quality,
-        rows=list(_rows(quality)),
-        learning=_learnt(quality),
-        pictures=list(_pictures(quality)),
+        rows=list(_rows(quality, words)),
+        learning=_learnt(quality, words),
+        pictures=list(_pictures(quality, words)),
     )
 
 
-def _rows(quality: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for key, name, meaning in (
-        ("pairs", "distance of pairs of columns", "Total variation, from 0 (the same) to 1."),
-        ("association", "change of Cramér's V over pairs", "How strongly columns go together, 0 to 1."),
-        ("correlation", "change of Pearson correlations", "Of numbers."),
-    ):
+def _rows(quality: Mapping[str, Any], words: Catalogue) -> Iterator[dict[str, str]]:
+    for key in ("pairs", "association", "correlation"):
+        name, meaning = words.find(f"quality.distance.{key}")
         for kind in ("mean", "max"):
             if f"synthetic_{kind}" in quality[key]:
                 yield {
-                    "name": f"{name}, {kind}",
+                    "name": f"{name}, {words.say(f'quality.{kind}')}",
                     "meaning": meaning,
-                    "synthetic": f"{quality[key][f'synthetic_{kind}']:.4f}",
-                    "holdout": _shown(quality[key].get(f"holdout_{kind}")),
+                    "synthetic": words.number(quality[key][f"synthetic_{kind}"], 4),
+                    "holdout": words.number(quality[key].get(f"holdout_{kind}"), 4),
                 }
-    for kind, name, meaning in (
-        ("pmse", "propensity score (pMSE)", "0: a classifier cannot tell synthetic from real; 0.25: always."),
-        ("auc", "area under the curve of that classifier", "0.5: cannot tell; 1: always."),
-    ):
+    for key in ("pmse", "auc"):
+        name, meaning = words.find(f"quality.distance.{key}")
         yield {
             "name": name,
             "meaning": meaning,
-            "synthetic": f"{quality['propensity']['synthetic'][kind]:.4f}",
-            "holdout": _shown(quality["propensity"].get("holdout", {}).get(kind)),
+            "synthetic": words.number(quality["propensity"]["synthetic"][key], 4),
+            "holdout": words.number(quality["propensity"].get("holdout", {}).get(key), 4),
         }
 
 
-def _learnt(quality: Mapping[str, Any]) -> list[dict[str, str]]:
+def _learnt(quality: Mapping[str, Any], words: Catalogue) -> list[dict[str, str]]:
     return [
         {
             "name": name.replace("_", " "),
             **{
-                key: _shown(figures.get(key))
+                key: words.number(figures.get(key), 4)
                 for key in ("synthetic_accuracy", "real_accuracy", "synthetic_auc", "real_auc")
             },
         }
@@ -64,25 +61,21 @@ def _learnt(quality: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _shown(figure: float | None) -> str:
-    return "\N{EN DASH}" if figure is None else f"{figure:.4f}"
-
-
-def _pictures(quality: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _pictures(quality: Mapping[str, Any], words: Catalogue) -> Iterator[tuple[str, str]]:
+    sides, columns = words["quality"]["side"], words["quality"]["columns"]
     order = sorted(quality["one_way"], key=lambda name: -quality["one_way"][name]["synthetic"])[:30]
     rows = [
-        {"panel": "one column at a time", "name": name, "series": _SIDES[side], "value": value}
+        {"panel": words["quality"]["one_column"], "name": name, "series": sides[side], "value": value}
         for name in order
         for side in ("holdout", "synthetic")  # what is real is grey
         if (value := quality["one_way"][name].get(side)) is not None
     ]
-    title = "Distance of each column's distribution from the real table"
-    yield title, grouped_svg(rows, title=title, amount="total variation")
+    yield columns, grouped_svg(rows, title=columns, amount=words["quality"]["variation"], words=words)
     rows = [
         {
-            "panel": "trained on",
+            "panel": words["quality"]["trained_on"],
             "name": name.replace("_", " "),
-            "series": _SIDES[side],
+            "series": sides[side],
             "value": figures[f"{side}_accuracy"],
         }
         for name, figures in quality["learning"].items()
@@ -90,6 +83,9 @@ def _pictures(quality: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if f"{side}_accuracy" in figures
     ]
     if rows:
-        low = max(0.0, min(float(row["value"]) for row in rows) - 0.1)
-        title = "Right answers about real rows"
-        yield title, grouped_svg(rows, title=title, amount="accuracy", domain=(low, 1.0))
+        span = (max(0.0, min(float(row["value"]) for row in rows) - 0.1), 1.0)
+        title = words["quality"]["answers"]
+        yield (
+            title,
+            grouped_svg(rows, title=title, amount=words["quality"]["accuracy"], domain=span, words=words),
+        )
