@@ -193,8 +193,8 @@ def _learn(
             raise InvalidParameter(f"sample={sample} must be at least 1 row")
         lessons = lessons.sample(min(sample, lessons.height), seed=policy.seed)
     if learn_from is None:
-        learnt = {"column": name, "setting": spelled("learn_from")}
-        warn_of(Note("warning.hierarchy_learnt", learnt), stacklevel=4)
+        about = {"column": name, "setting": spelled("learn_from")}
+        warn_of(Note("warning.hierarchy_learnt", about), stacklevel=4)
     lessons = lessons.with_columns(_typed(lessons[name], policy))
     leaves = _typed(values, policy).to_frame()
     return learn_hierarchies(lessons, [name], target, groups=learnt or LearntGroups(), leaves=leaves)[name]
