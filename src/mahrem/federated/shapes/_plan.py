@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -48,13 +48,18 @@ class ShapePlan:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def learning_rows(frame: pl.DataFrame, schema: SharedSchema) -> tuple[Floats, Integers]:
-    """Give a client's rows as numbers with their classes.
+def learning_rows(
+    frame: pl.DataFrame, schema: SharedSchema, noise: Callable[[Integers], Integers] | None = None
+) -> tuple[Floats, Integers]:
+    """Give a client's rows as numbers with their classes; under noise on labels all rows have one.
 
     Raises:
         InvalidInput: If there are none.
     """
-    rows, labels = schema.rows(frame)
+    if noise is None:
+        rows, labels = schema.rows(frame)
+    else:
+        rows, labels = schema.encoder(frame, ()), noise(schema.labels(frame))
     if not len(rows):
         raise InvalidInput("rows=0: no row of this table has an agreed class")
     return rows, labels

@@ -24,6 +24,7 @@ from mahrem.federated.networks import (
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Message, MessageGrid, Seal, ask_all
+from mahrem.types import Integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,14 +72,21 @@ class ClientTurns:
         schema: What was agreed on.
         plan: How the network is cut.
         key: What the clients share and the server does not have: seals what they hand on.
+        noise: Randomises labels, see :class:`LabelNoise`.
     """
 
     def __init__(
-        self, name: str, frame: pl.DataFrame, schema: SharedSchema, plan: SplitPlan, key: bytes
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        schema: SharedSchema,
+        plan: SplitPlan,
+        key: bytes,
+        noise: Callable[[Integers], Integers] | None = None,
     ) -> None:
         self.name, self.schema, self.plan = name, schema, plan
         self._seal = Seal(key)
-        self.rows, self.labels = learning_rows(frame, schema)
+        self.rows, self.labels = learning_rows(frame, schema, noise)
         sizes = plan.sizes(self.rows.shape[1], len(schema.classes))
         ends = [(sizes[0], False)] + ([(sizes[2], True)] if plan.tail else [])
         self.stacks = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -42,10 +43,8 @@ class UShapedClient:
         ledger: Ledger | None = None,
     ) -> None:
         _need_tail(plan)
-        self.turns = ClientTurns(name, frame, schema, plan, key)
-        self._labels = self.turns.labels
-        if noise is not None:
-            self._labels = noise(self._labels, len(schema.classes), ledger)
+        randomised = None if noise is None else partial(noise, classes=len(schema.classes), ledger=ledger)
+        self.turns = ClientTurns(name, frame, schema, plan, key, randomised)
         self._right = np.eye(len(schema.classes), dtype=np.float32)
 
     def answer(self, message: Message) -> Message:
@@ -65,7 +64,7 @@ class UShapedClient:
         batch, tail = self.turns.batch, self.turns.stacks[1]
         values = read_values(held, len(batch), tail.layers[0][0].shape[1], "values")
         scores = tail.forward(values)
-        slope = tail.back(cross_entropy_slope(scores, self._right[self._labels[batch]]))
+        slope = tail.back(cross_entropy_slope(scores, self._right[self.turns.labels[batch]]))
         tail.step(self.turns.plan.network.rate)
         return slope
 

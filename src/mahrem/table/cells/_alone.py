@@ -53,7 +53,7 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
     if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
         return cell.cast(pl.String)
-    return pl.lit(None, dtype=pl.String)
+    return pl.repeat(None, pl.len(), dtype=pl.String)
 
 
 def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
@@ -74,7 +74,7 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
         said = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
         number = pl.coalesce(text.cast(pl.Float64, strict=False), said)
     else:
-        number = pl.lit(None, dtype=pl.Float64)
+        number = pl.repeat(None, pl.len(), dtype=pl.Float64)
     return number.fill_nan(None).alias(column)
 
 
