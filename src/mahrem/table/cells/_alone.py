@@ -49,6 +49,8 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         text = cell.cast(pl.String)
         short = text.str.strip_chars_end("0").str.strip_chars_end(".")
         return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
+    if isinstance(dtype, pl.Date | pl.Datetime):  # polars panics where it writes a day of no calendar
+        cell = pl.when(cell.dt.year().is_between(1, 9999)).then(cell)
     if isinstance(dtype, pl.Datetime):
         zoned = "" if dtype.time_zone is None else "%:z"
         return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
