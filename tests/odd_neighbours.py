@@ -241,7 +241,7 @@ def made(people: list[Record], source: str, folder: Path) -> object | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return SOURCES[source](people, folder)
-    except Exception:  # noqa: BLE001 - whatever the writer says, nobody has such a table
+    except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - nobody has such a table
         return None
 
 

@@ -145,7 +145,7 @@ def test_slopes_of_a_u_give_labels_away_and_randomised_labels_do_not() -> None:
         slopes = [one.body["slope"] for one in wire.seen if one.kind == "tail" and "slope" in one.body]
         order = np.random.default_rng(client_seed(0, 3, "a")).permutation(2000)
         batches = even_batches(order, plan.network.batch)
-        labels = SCHEMA.labels(people(2000))[np.concatenate(batches)]
+        labels = client.turns.labels[np.concatenate(batches)]
         guessed = guess_labels(np.vstack(slopes[-len(batches) :]), labels)
         # the truth is kept with chance 0.622; six deviations of 2,000 coins are 0.065: false alarm < 1e-8
         assert guessed == wanted if wanted else guessed < 0.69

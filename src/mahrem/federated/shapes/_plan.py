@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -49,17 +49,17 @@ class ShapePlan:
 
 
 def learning_rows(
-    frame: pl.DataFrame, schema: SharedSchema, noise: Callable[[Integers], Integers] | None = None
+    frame: pl.DataFrame, schema: SharedSchema, *, every: bool = False
 ) -> tuple[Floats, Integers]:
-    """Give a client's rows as numbers with their classes; under noise on labels all rows have one.
+    """Give a client's rows as numbers with their classes; ``every``: those of no agreed class too, as -1.
 
     Raises:
         InvalidInput: If there are none.
     """
-    if noise is None:
-        rows, labels = schema.rows(frame)
+    if every:
+        rows, labels = schema.encoder(frame, ()), schema.labels(frame)
     else:
-        rows, labels = schema.encoder(frame, ()), noise(schema.labels(frame))
+        rows, labels = schema.rows(frame)
     if not len(rows):
         raise InvalidInput("rows=0: no row of this table has an agreed class")
     return rows, labels

@@ -24,7 +24,6 @@ from mahrem.federated.networks import (
 from mahrem.federated.shapes._plan import ShapePlan, learning_rows
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Message, MessageGrid, Seal, ask_all
-from mahrem.types import Integers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +71,7 @@ class ClientTurns:
         schema: What was agreed on.
         plan: How the network is cut.
         key: What the clients share and the server does not have: seals what they hand on.
-        noise: Randomises labels, see :class:`LabelNoise`.
+        every: Learn from rows of no agreed class too: whoever randomises labels hides that they have none.
     """
 
     def __init__(
@@ -82,11 +81,12 @@ class ClientTurns:
         schema: SharedSchema,
         plan: SplitPlan,
         key: bytes,
-        noise: Callable[[Integers], Integers] | None = None,
+        *,
+        every: bool = False,
     ) -> None:
         self.name, self.schema, self.plan = name, schema, plan
         self._seal = Seal(key)
-        self.rows, self.labels = learning_rows(frame, schema, noise)
+        self.rows, self.labels = learning_rows(frame, schema, every=every)
         sizes = plan.sizes(self.rows.shape[1], len(schema.classes))
         ends = [(sizes[0], False)] + ([(sizes[2], True)] if plan.tail else [])
         self.stacks = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -43,8 +42,10 @@ class UShapedClient:
         ledger: Ledger | None = None,
     ) -> None:
         _need_tail(plan)
-        randomised = None if noise is None else partial(noise, classes=len(schema.classes), ledger=ledger)
-        self.turns = ClientTurns(name, frame, schema, plan, key, randomised)
+        self.turns = ClientTurns(name, frame, schema, plan, key, every=noise is not None)
+        self._labels = self.turns.labels
+        if noise is not None:
+            self._labels = noise(self._labels, len(schema.classes), ledger)
         self._right = np.eye(len(schema.classes), dtype=np.float32)
 
     def answer(self, message: Message) -> Message:
@@ -64,7 +65,7 @@ class UShapedClient:
         batch, tail = self.turns.batch, self.turns.stacks[1]
         values = read_values(held, len(batch), tail.layers[0][0].shape[1], "values")
         scores = tail.forward(values)
-        slope = tail.back(cross_entropy_slope(scores, self._right[self.turns.labels[batch]]))
+        slope = tail.back(cross_entropy_slope(scores, self._right[self._labels[batch]]))
         tail.step(self.turns.plan.network.rate)
         return slope
 
