@@ -62,6 +62,7 @@ def test_a_cell_says_the_same_in_a_column_of_its_own_kind_and_among_others(cell:
         (float("nan"), None, None, None),
         ("", None, None, None),
         (None, None, None, None),
+        (dt.datetime(2024, 1, 2, 3, 4, 5, 1000), "2024-01-02T03:04:05.001", None, None),  # noqa: DTZ001
         (dt.datetime(2024, 1, 2), "2024-01-02", None, 3),  # noqa: DTZ001 - as spreadsheets have them
         (dt.datetime(2024, 1, 2, tzinfo=dt.UTC), "2024-01-02", None, 3),
         ("y", "y", None, None),

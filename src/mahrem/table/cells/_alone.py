@@ -23,6 +23,7 @@ _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
 MOST_DIGITS = 400  # of a number; the largest float has 309
+_THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -183,7 +184,9 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
         case Decimal():
             return _text_of_decimal(value)
         case date():  # a day that is none is not equal to itself
-            return re.sub(_MIDNIGHT, "", value.isoformat()) if value == value else None  # noqa: PLR0124
+            if value != value:  # noqa: PLR0124
+                return None
+            return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
         case Real():
             return _text_of_float(float(value))
         case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
