@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -67,6 +68,11 @@ ODD: Mapping[str, tuple[object, ...]] = {
         np.int8(3),
         [1, 2],
         Decimal("3.0"),
+        Decimal("sNaN"),
+        Decimal("1" * 45),
+        Fraction(10**400),
+        "\ud800",
+        object(),
     ),
     "cost": (
         None,
@@ -80,6 +86,9 @@ ODD: Mapping[str, tuple[object, ...]] = {
         10**400,
         5e-324,
         True,
+        Decimal("1e999999"),
+        Decimal("2" * 45),
+        dt.timedelta(1),
     ),
     "stay": (None, math.nan, 7.5, "7", "7 days", "nan", 1e308, b"7", (7,)),
     "admitted": (
@@ -157,6 +166,12 @@ def _polars(people: list[Record], _: Path) -> object:
     return pl.DataFrame({name: [person[name] for person in people] for name in people[0]})
 
 
+def _polars_objects(people: list[Record], _: Path) -> object:
+    return pl.DataFrame(
+        {name: pl.Series([person[name] for person in people], dtype=pl.Object) for name in people[0]}
+    )
+
+
 def _arrow(people: list[Record], _: Path) -> object:
     return pa.Table.from_pandas(pd.DataFrame(people))
 
@@ -187,7 +202,9 @@ def _parquet(people: list[Record], folder: Path) -> object:
 
 
 def _xlsx(people: list[Record], folder: Path) -> object:
-    pd.DataFrame(people).to_excel(folder / "people.xlsx", index=False, engine="xlsxwriter")
+    held = {"options": {"in_memory": True}}  # a file of its own would stay open where it cannot write a cell
+    with pd.ExcelWriter(folder / "people.xlsx", engine="xlsxwriter", engine_kwargs=held) as writer:
+        pd.DataFrame(people).to_excel(writer, index=False)
     return folder / "people.xlsx"
 
 
@@ -205,6 +222,7 @@ SOURCES: Mapping[str, Callable[[list[Record], Path], object]] = {
     "pandas, tidied": _pandas_tidied,
     "pandas, categories": _pandas_categories,
     "polars": _polars,
+    "polars, objects": _polars_objects,
     "Arrow": _arrow,
     "CSV": _csv,
     "CSV with semicolons": _semicolons,
@@ -223,7 +241,7 @@ def made(people: list[Record], source: str, folder: Path) -> object | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return SOURCES[source](people, folder)
-    except Exception:  # noqa: BLE001 - whatever the writer says, nobody has such a table
+    except (Exception, pl.exceptions.PanicException):  # noqa: BLE001 - nobody has such a table
         return None
 
 

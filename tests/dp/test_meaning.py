@@ -73,6 +73,11 @@ def test_a_ledger_explains_itself(run: Any, tmp_path: Path) -> None:
     told = json.loads(out)
     assert code == 0
     assert told["spent"]["advantage"] < told["promised"]["advantage"] == pytest.approx(0.1)
+    assert told["measured"] == []
+    assert "Measured: nothing yet" in run("ledger", "explain", tmp_path / "L")[1]
+    Ledger.open(tmp_path / "L").note_audit("a count", claimed=0.1, at_least=0.04)
+    assert "epsilon is at least 0.04, where 0.1 was promised" in run("ledger", "explain", tmp_path / "L")[1]
+    assert json.loads(run("ledger", "explain", tmp_path / "L", "--json")[1])["spent"] == told["spent"]
     assert (tmp_path / "g.svg").read_text(encoding="utf-8").startswith("<svg")
     assert "members found at 1.0% false alarms" in run("ledger", "explain", "--epsilon", "1")[1]
     for wrong in (["explain"], ["explain", tmp_path / "L", "--epsilon", "1"], ["explain", "--epsilon", "0"]):

@@ -135,6 +135,44 @@ def test_postgresql_tells_neighbours_apart_by_noise_only(
         assert_dp(asked, "one", "two")
 
 
+ODD_IN_POSTGRESQL = {
+    "numeric": ("NaN", "1e1000", "1e-1000"),
+    "double precision": ("Infinity",),
+    "text": ("1e400", "unknown"),
+    "date": ("infinity", "0044-03-15 BC"),
+    "timestamp": ("infinity",),
+    "timestamptz": ("-infinity",),
+    "boolean": ("true",),
+}
+
+
+@pytest.mark.postgres
+def test_no_cell_of_postgresql_decides_whether_it_answers(postgres: str) -> None:
+    from adbc_driver_postgresql import dbapi
+
+    facts = {"w": {"categories": ["1", "2"]}, "c": {"lower": 0, "upper": 9}}
+    for kind, odd in ODD_IN_POSTGRESQL.items():
+        usual = ["1", "2"] if kind in {"numeric", "double precision", "text"} else []
+        with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+            for name in ("usual", *(f"odd{place}" for place in range(len(odd)))):
+                cells = [*usual, *([] if name == "usual" else [odd[int(name[3:])]])]
+                cursor.execute(f"DROP TABLE IF EXISTS {name}")
+                cursor.execute(f"CREATE TABLE {name} (w {kind}, c {kind})")
+                for cell in cells:
+                    cursor.execute(f"INSERT INTO {name} VALUES ('{cell}', '{cell}')")  # noqa: S608 - our own
+            connection.commit()
+        numbers = ["sum(c)"] if kind in {"numeric", "double precision", "text"} else []
+        for question in ["count() by w", "count() where w = '2'", *numbers]:
+
+            def asked(table: str, question: str = question) -> Any:
+                ledger = Ledger.temporary(epsilon=3, columns=facts)
+                reading = Reading(table=table)
+                return answer_query(postgres, question, ledger=ledger, epsilon=1.0, reading=reading).rows
+
+            for place in range(len(odd)):
+                assert_dp(asked, "usual", f"odd{place}")
+
+
 @pytest.mark.postgres
 def test_a_text_with_backslashes_is_one_text_however_the_server_reads_literals(postgres: str) -> None:
     from adbc_driver_postgresql import dbapi

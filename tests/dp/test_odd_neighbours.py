@@ -34,7 +34,7 @@ def test_neighbours_from_every_source_are_told_apart_by_noise_only(source: str, 
         for name in (*random.sample(QUESTIONS, 2), random.choice(MODELS)):
             assert_dp(told[name], *tables)
             tried += 1
-    assert tried > 12
+    assert tried >= 6
 
 
 def test_how_a_file_is_written_is_a_fact_of_its_ledger(tmp_path: Path) -> None:

@@ -130,3 +130,8 @@ def test_the_command_prints_both(tmp_path: Path, capsys: pytest.CaptureFixture[s
     said = capsys.readouterr().out
     assert "epsilon at most" in said
     assert "30 canaries can show" in said
+    assert _run(["ledger", "explain", str(tmp_path / "L")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Measured: an attack on training: logistic, gradients shows that epsilon is at least" in said
+    assert "where 1 was promised" in said or "where 0.99" in said
+    assert _run(["ledger", "history", str(tmp_path / "L")]) == 0

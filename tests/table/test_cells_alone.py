@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import polars as pl
@@ -61,6 +62,7 @@ def test_a_cell_says_the_same_in_a_column_of_its_own_kind_and_among_others(cell:
         (float("nan"), None, None, None),
         ("", None, None, None),
         (None, None, None, None),
+        (dt.datetime(2024, 1, 2, 3, 4, 5, 1000), "2024-01-02T03:04:05.001", None, None),  # noqa: DTZ001
         (dt.datetime(2024, 1, 2), "2024-01-02", None, 3),  # noqa: DTZ001 - as spreadsheets have them
         (dt.datetime(2024, 1, 2, tzinfo=dt.UTC), "2024-01-02", None, 3),
         ("y", "y", None, None),
@@ -70,3 +72,25 @@ def test_what_a_cell_says(cell: Any, text: str | None, number: float | None, pla
     for series in (pl.Series([cell]), texts_of_objects([cell])):
         heard = said(series)
         assert (heard[0], heard[1], heard[3]) == (text, number, place)
+
+
+def test_days_of_no_calendar_are_missing_and_end_nothing() -> None:
+    far = {
+        "day": pl.Series([2**31 - 1, -(2**31), 0], dtype=pl.Int32).cast(pl.Date),
+        "moment": pl.Series([2**63 - 1, -(2**63) + 1, 0]).cast(pl.Datetime("us")),
+        "instant": pl.Series([2**63 - 1, -(2**63) + 1, 0]).cast(pl.Datetime("ms", "UTC")),
+    }
+    frame = pl.DataFrame(far)
+    read = frame.select(text_alone(name, kind) for name, kind in frame.schema.items())
+    assert read.rows() == [(None,) * 3, (None,) * 3, ("1970-01-01",) * 3]
+
+
+def test_no_object_ends_the_reading_of_the_others() -> None:
+    class Angry(int):
+        def __int__(self) -> int:
+            raise RuntimeError("not a number")
+
+    odd = [Decimal("sNaN"), Decimal("1e999999999"), Fraction(10**400), 10**5000, Angry(3), object(), 1 + 2j]
+    assert texts_of_objects([3, *odd, "3"]).to_list() == ["3", *[None] * len(odd), "3"]
+    assert texts_of_objects([3 + 0j, 2.5 + 0j]).to_list() == ["3", "2.5"]
+    assert texts_of_objects(["a", "\ud800"]).to_list()[0] == "a"

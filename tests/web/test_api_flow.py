@@ -204,6 +204,7 @@ def test_private_queries_are_planned_paid_and_refused_when_the_budget_is_spent(
     assert (again.status_code, again.json()["error"]["code"]) == (409, "budget_exceeded")
     page = server.client.get(f"/projects/{patients}/queries")
     assert "0.25 of ε = 2 left" in page.text
+    assert "Nothing has been attacked yet" in page.text
 
 
 def test_every_page_of_a_project_shows_up(server: Server, patients: str) -> None:

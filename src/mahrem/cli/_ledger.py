@@ -150,16 +150,18 @@ def explain(
 
     if (file is None) == (epsilon is None):
         raise InvalidParameter("explain takes a ledger, or --epsilon and --delta")
+    measured: list[dict[str, Any]] = []
     if epsilon is not None:
         gains = {"promised": promised_gain(check.promised(epsilon=epsilon), check.between(0, 1, delta=delta))}
     else:
         book = Ledger.open(file)  # type: ignore[arg-type]
         gains = {"spent": book.gain(), "promised": promised_gain(book.epsilon, book.delta)}
+        measured = book.audits()
     if picture is not None:
         write_whole(picture, gain_svg({name: gain.curve for name, gain in gains.items()}))
     with while_read():
         if json:
-            print_json({name: gain.as_dict() for name, gain in gains.items()})
+            print_json({name: gain.as_dict() for name, gain in gains.items()} | {"measured": measured})
             return
         every = list(gains.values())
         rows = [("epsilon, delta", *(f"{gain.epsilon:.4g}, {gain.delta:g}" for gain in every))]
@@ -175,6 +177,10 @@ def explain(
             "Upper bounds for somebody who knows everything else; real attacks find less. With a chance of "
             "delta nothing is promised."
         )
+        for audit in measured:
+            typer.echo(f"Measured: {_shown(audit)}.")
+        if file is not None and not measured:
+            typer.echo("Measured: nothing yet; mahrem train --audit puts canaries in and looks for them.")
 
 
 @ledger.command("history")
@@ -204,9 +210,19 @@ def history(file: LEDGER, *, json: JSON = False) -> None:
         print_table(("line", "time", "kind", "epsilon", "delta", "what"), rows)
 
 
+def _shown(audit: Mapping[str, Any]) -> str:
+    """Say what an attack showed beside what was promised."""
+    found = f"epsilon is at least {audit['at_least']:.3g}"
+    if "confidence" in audit:
+        found += f" ({audit['confidence']:.0%} sure; {audit['ceiling']:.3g} is the most it could show)"
+    return f"an attack on {audit['what']} shows that {found}, where {audit['claimed']:.3g} was promised"
+
+
 def _what(line: Mapping[str, Any]) -> str:
     """Say what a line of the history is about."""
     match line["kind"]:
+        case "audit":
+            return _shown(line)
         case "fact":
             return f"{line['column']}: {_known(line['known'])}"
         case "plan":

@@ -253,6 +253,22 @@ class Ledger:
         """Add a public fact; it must come from outside the data or have been paid for."""
         return self._store.append("fact", lambda _: {"column": name, "known": column.as_dict()})
 
+    def note_audit(self, what: str, *, claimed: float, at_least: float, **figures: float) -> Record:
+        """Note what an attack on something that was paid for showed; told are paid answers, so it is free.
+
+        Args:
+            what: What was attacked; it must be public.
+            claimed: The epsilon that was promised for it.
+            at_least: What the attack proves epsilon to be at least.
+            **figures: How sure that is and what else belongs to it, as ``confidence`` and ``ceiling``.
+        """
+        body = {"what": what, "claimed": claimed, "at_least": at_least, **figures}
+        return self._store.append("audit", lambda _: body)
+
+    def audits(self) -> list[dict[str, Any]]:
+        """List what attacks showed so far; empty where nobody tried."""
+        return [dict(record.body) for record in self._store.records() if record.kind == "audit"]
+
     def spent(self, *, cross_check: bool = False) -> Cost:
         """Say what all events so far cost together, at the ledger's delta."""
         return self._shown_cost(self._state(self._store.records()).spends, cross_check=cross_check)

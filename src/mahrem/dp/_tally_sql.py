@@ -14,7 +14,8 @@ _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "INT2", "INT4"
 _UNSIGNED = ("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
 _WHOLE = (*_SIGNED, *_UNSIGNED)
 _BLANKS = "chr(32) || chr(9) || chr(10) || chr(13)"
-_PLAIN_NUMBER = "^[+-]?[0-9]{1,300}([.][0-9]{0,300})?$"  # no float is too large or too small for it
+# No float is too large or too small for it; PostgreSQL repeats nothing more often than 255 times.
+_PLAIN_NUMBER = "^[+-]?[0-9]{1,250}([.][0-9]{0,250})?$"
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL", "NUMERIC")
 _TEXTS = ("VARCHAR", "TEXT", "BPCHAR", "DATE")  # written the same by us and by the database
 _WRITTEN = (*_TEXTS, *_NUMBERS, "BOOL")
@@ -113,7 +114,7 @@ def _number(column: str, database: Database) -> str:
     reach = "1e60::float8" if kind.startswith("FLOAT") else "1e60::numeric"
     near = f"LEAST(GREATEST({wide}, -{reach}), {reach})::float8"
     absent = f"{cell} IS NULL OR {cell} = 'NaN'"
-    return f"(CASE WHEN {absent} THEN NULL WHEN abs({near}) < 1e-100 THEN 0 ELSE {near} END)"
+    return f"(CASE WHEN {absent} THEN NULL WHEN abs({wide}) < 1e-100 THEN 0 ELSE {near} END)"
 
 
 def _clipped(of: Term | EvenGrid, database: Database) -> str:

@@ -122,6 +122,10 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
     trained.metrics = result.metrics
     if result.canaries is not None and result.scores is not None:
         trained.audit = OneRunAudit()(result.scores, result.canaries.inside, delta=task.delta)
+        shown = trained.audit.as_dict()
+        at_least = shown.pop("epsilon")
+        what = f"training: {trained.model}, {trained.how}"
+        task.ledger.note_audit(what, claimed=trained.epsilon, at_least=at_least, **shown)
 
 
 def _refuse_occupied(folder: Path, *, force: bool) -> None:

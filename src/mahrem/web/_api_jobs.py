@@ -244,7 +244,7 @@ def read_ledger(house: House, project: Project) -> Json:
         {
             "sheet": opened.data_sheet(),
             "history": opened.history(),
-            "gain": {name: gain.as_dict() for name, gain in gains.items()},
+            "gain": {name: gain.as_dict() for name, gain in gains.items()} | {"measured": opened.audits()},
         }
     )
 

@@ -110,15 +110,24 @@ def test_under_noise_a_silo_tells_neither_its_rows_nor_figures_of_its_table() ->
 
 
 @pytest.mark.parametrize("few", [7, 0])
-def test_under_noise_a_refusal_does_not_tell_the_number_of_rows(few: int) -> None:
+def test_under_noise_a_silo_of_few_rows_takes_part_as_any_other(few: int) -> None:
     made = pair(PLAN)
     policy = {"quasi": ("age", "town"), "k": 50}
     made["c"] = replace(made["a"], name="c", frame=people(few), policy=policy)
+    found = run(made, PLAN)
+    assert not found.left_out
+    assert set(found.reports["c"]) == {"anonymised", "holds", "private"}
+    assert "left_out" in made["c"].ready[2]  # the owner finds out
+
+
+def test_under_noise_a_refusal_does_not_tell_why() -> None:
+    made = pair(PLAN)
+    made["c"] = replace(made["a"], name="c", frame=people(90).drop("town"))
     told = run(made, PLAN).left_out["c"]
     assert told == "this silo cannot take part; under noise it tells nobody why"
     with pytest.raises(InvalidInput, match=told) as error:  # also if nobody asked it to prepare
         made["c"].answer(question(made["c"]))
-    assert error.value.__cause__ is not None  # the owner finds out
+    assert error.value.__cause__ is not None
 
 
 def test_the_ledger_pays_all_rounds_before_anything_leaves() -> None:

@@ -38,7 +38,7 @@ def reveal_model(
         raise InvalidInput(f"file={model.name!r} cannot be read: {error.strerror}") from None
     except UnicodeError:
         raise InvalidInput(f"model={model.name!r} is no model") from None
-    cells, _ = task.read_cells(source, reading)
+    cells = task.read_cells(source, reading)
     items = ItemTable.read(cells, task.schema.target).items
     return Disguise(read_secret(key)).reveal(
         merged, [(items.columns[place], cell) for place, cell in items.pairs()]

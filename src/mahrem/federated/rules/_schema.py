@@ -11,6 +11,8 @@ import polars as pl
 from mahrem import check
 from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.learning.rules import QuantileBins
+from mahrem.table import Reading
+from mahrem.table.cells import number_alone, text_alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,25 +57,44 @@ class RulesSchema:
         bins = {name: [float(cut) for cut in cuts] for name, cuts in self.bins.items()}
         return {"columns": list(self.columns), "target": self.target, **({"bins": bins} if bins else {})}
 
-    def cells(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def cells(self, frame: pl.DataFrame, reading: Reading | None = None) -> pl.DataFrame:
         """Give the agreed columns of a table with numbers in bins; nothing else of it is used.
+
+        Each cell is read by itself, so tables of one federation agree on what it says: 3 and 3.0 are one.
+
+        Args:
+            frame: The table.
+            reading: How it was read; with ``by_cell`` what is no number in a column with bins is missing.
 
         Raises:
             ColumnNotFound: If one is missing.
-            InvalidInput: If a column with bins holds something else than numbers.
+            InvalidInput: If a column with bins holds something else than numbers, and it may be told.
         """
+        reading = reading or Reading()
         for name in (*self.columns, self.target):
             if name not in frame.columns:
                 raise ColumnNotFound(name, frame.columns)
-        chosen = frame.select(*self.columns, self.target)
+        kinds = frame.schema
+        chosen = frame.select(
+            number_alone(name, kinds[name], reading.decimal)
+            if name in self.bins
+            else _plain(text_alone(name, kinds[name]))
+            for name in (*self.columns, self.target)
+        )
         if not self.bins:
             return chosen
-        try:
-            numbers = chosen.with_columns(pl.col(name).cast(pl.Float64) for name in self.bins)
-        except pl.exceptions.PolarsError:
-            raise InvalidInput("a column that is cut into bins holds cells that are no numbers") from None
+        lost = sum(chosen[name].null_count() - frame[name].null_count() for name in self.bins)
+        if lost and not reading.by_cell:
+            raise InvalidInput("a column that is cut into bins holds cells that are no numbers")
         binned = QuantileBins(columns=tuple(self.bins))
         binned.cuts_ = {
             name: pl.Series(cuts, dtype=pl.Float64).to_numpy() for name, cuts in self.bins.items()
         }
-        return binned.transform(numbers)
+        return binned.transform(chosen)
+
+
+def _plain(text: pl.Expr) -> pl.Expr:
+    """Write whole numbers and truths alike, whoever wrote the file; codes such as 007 stay as they are."""
+    lower = text.str.to_lowercase()
+    whole = text.str.replace(r"^(-?[0-9]+)\.0+$", "$1")
+    return pl.when(lower.is_in(["true", "false"])).then(lower).otherwise(whole)

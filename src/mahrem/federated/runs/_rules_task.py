@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,13 +48,15 @@ class RulesTask:
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`."""
         refuse_other_task("weights and trees", settings, "policy")
-        cells, columns = self.read_cells(owner.source, owner.reading)
-        noisy = perturb_for(
-            self.plan,
-            settings,
-            f"du-CBA, federation {owner.federation}",
-            lambda book: book.refuse_other(owner.source, owner.reading, columns),
-        )
+        reading = replace(owner.reading, by_cell=settings.epsilon is not None)
+
+        def refuse(book: Ledger) -> None:
+            nonlocal reading
+            reading = book.facts.read_as(owner.reading)
+            book.refuse_other(owner.source, reading, open_source(owner.source, reading).columns)
+
+        noisy = perturb_for(self.plan, settings, f"du-CBA, federation {owner.federation}", refuse)
+        cells = self.read_cells(owner.source, reading)
         silo = RulesSilo(
             cells,
             target=self.schema.target,
@@ -63,12 +65,12 @@ class RulesTask:
         )
         return self.client(owner.name, silo, owner.keys), f"{silo.table.bits.rows:,} rows"
 
-    def read_cells(self, source: object, reading: Reading | None) -> tuple[pl.DataFrame, Sequence[str]]:
-        """Give the agreed columns of a table, in bins, and the names of all it has."""
+    def read_cells(self, source: object, reading: Reading | None) -> pl.DataFrame:
+        """Give the agreed columns of a table, in bins; see :meth:`RulesSchema.cells`."""
         opened = open_source(source, reading)
         wanted = (*self.schema.columns, self.schema.target)
         there = [column for column in wanted if column in opened.columns]
-        return self.schema.cells(opened.take(there)), opened.columns
+        return self.schema.cells(opened.take(there), opened.reading)
 
     def begin(self, path: Path, settings: RunSettings) -> RulesRun:
         """See :class:`FederatedTask`."""

@@ -14,6 +14,7 @@ from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.federated.runs._settings import RunSettings, Tell
 from mahrem.federated.runs._sharing import TableSharing
 from mahrem.federated.runs._task import TaskInFolder
+from mahrem.federated.weights import words_of
 from mahrem.federated.wire import LocalGrid
 from mahrem.table import Reading, open_source
 
@@ -85,7 +86,7 @@ class SimulatedTable:
     @property
     def classes(self) -> tuple[str, ...]:
         """All classes there are: their names are public."""
-        return tuple(self.whole[self.target].cast(pl.String).unique().sort())
+        return tuple(words_of(self.whole[self.target]))
 
     def facts(self) -> dict[str, Any]:
         """Say what was drawn, so that it can be drawn again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +15,9 @@ from mahrem.federated.runs._task import TableOwner
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
 from mahrem.federated.wire import Answerer, read_secret
+from mahrem.learning.classifiers import DeclaredNumbers
 from mahrem.table import Reading, open_source
+from mahrem.table.cells import number_alone
 
 if TYPE_CHECKING:
     from mahrem.dp import Ledger
@@ -37,14 +39,15 @@ class WeightsTask:
         """
         refuse_other_task("rules", settings, "least_count", "epsilon")
         self._refuse_unused(settings)
-        frame = self.read_rows(owner.source, owner.reading)
+        book, reading = self._ledger(owner, settings)
+        frame = self.read_rows(owner.source, reading)
         silo = TrainingSilo(
             owner.name,
             frame,
             self.schema,
             self.plan,
             None if settings.policy is None else silo_policy(settings.policy, self.schema),
-            ledger=self._ledger(owner, settings),
+            ledger=book,
             decoys=None if settings.disguise is None else self.decoys(settings.disguise),
         )
         try:
@@ -53,6 +56,8 @@ class WeightsTask:
             what = f"{frame.height:,} rows; its policy cannot be kept, so it will be left out: {error}"
         else:
             first = "anonymised, every promise holds" if report["anonymised"] else "NOT anonymised: no policy"
+            if "left_out" in report:
+                first = f"of which none is learnt from: its policy cannot be kept: {report['left_out']}"
             what = f"{frame.height:,} rows, {first}"
         return silo.for_grid(owner.keys), what
 
@@ -72,23 +77,33 @@ class WeightsTask:
         """Read the clients' key of dummies."""
         return Decoys(key=read_secret(key), share=self.plan.protections.dummies)
 
-    def _ledger(self, owner: TableOwner, settings: ClientSettings) -> Ledger | None:
+    def _ledger(self, owner: TableOwner, settings: ClientSettings) -> tuple[Ledger | None, Reading]:
+        """Open the ledger that pays, and say how the table is read: under noise each cell by itself."""
         if settings.ledger is None:
-            return None
+            return None, replace(owner.reading, by_cell=self.plan.protections.private)
         from mahrem.dp import Ledger
 
         book = Ledger.open(settings.ledger)
-        book.refuse_other(owner.source, owner.reading, open_source(owner.source, owner.reading).columns)
-        return book
+        reading = book.facts.read_as(owner.reading)
+        book.refuse_other(owner.source, reading, open_source(owner.source, reading).columns)
+        return book, reading
 
     def read_rows(self, source: object, reading: Reading | None) -> pl.DataFrame:
-        """Read the columns that were agreed on, and rows that have a class.
+        """Read the columns that were agreed on, and rows that have a class; cell by cell, all rows.
 
         Raises:
             ColumnNotFound: If one is missing.
-            InvalidInput: If no row has a class.
+            InvalidInput: If no row has a class, and it may be told.
         """
-        frame = open_source(source, reading).take([*self.schema.columns, self.schema.target])
+        opened = open_source(source, reading)
+        frame = opened.take([*self.schema.columns, self.schema.target])
+        if opened.reading.decimal == ",":
+            numbers = [
+                name for name, column in self.schema.columns.items() if isinstance(column, DeclaredNumbers)
+            ]
+            frame = frame.with_columns(number_alone(name, frame.schema[name], ",") for name in numbers)
+        if opened.reading.by_cell:
+            return frame
         frame = frame.filter(pl.col(self.schema.target).is_not_null())
         if frame.height == 0:
             raise InvalidInput("rows=0: no row of this table has a class")

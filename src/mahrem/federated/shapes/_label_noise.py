@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from mahrem import check
 from mahrem.dp import Ledger, RandomisedResponse, local_event
 from mahrem.types import Integers
@@ -22,15 +24,14 @@ class LabelNoise:
             likelier for one label than for another. It hides the label, not the columns.
 
     Guarantees:
-        - Labels that are none (-1) stay so; all others become classes.
+        - Every label becomes a class: one that is none (-1) becomes any, so that nobody sees who has none.
 
     References:
         Ghazi et al.: Deep learning with label differential privacy, 2021.
 
     Example:
-        >>> import numpy as np
         >>> sorted(set(LabelNoise(epsilon=1.0)(np.array([0, 1, -1] * 99), 2).tolist()))
-        [-1, 0, 1]
+        [0, 1]
     """
 
     epsilon: float
@@ -49,7 +50,5 @@ class LabelNoise:
         ask = RandomisedResponse(epsilon=self.epsilon, values=classes)
         if ledger is not None:
             ledger.spend(local_event(ask.event(), ledger), what="labels of split or vertical learning")
-        known = labels >= 0
-        noisy = labels.copy()
-        noisy[known] = ask(labels[known])
-        return noisy
+        any_class = np.random.default_rng().integers(classes, size=len(labels))
+        return ask(np.where(labels >= 0, labels, any_class))

@@ -48,13 +48,18 @@ class ShapePlan:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def learning_rows(frame: pl.DataFrame, schema: SharedSchema) -> tuple[Floats, Integers]:
-    """Give a client's rows as numbers with their classes.
+def learning_rows(
+    frame: pl.DataFrame, schema: SharedSchema, *, every: bool = False
+) -> tuple[Floats, Integers]:
+    """Give a client's rows as numbers with their classes; ``every``: those of no agreed class too, as -1.
 
     Raises:
         InvalidInput: If there are none.
     """
-    rows, labels = schema.rows(frame)
+    if every:
+        rows, labels = schema.encoder(frame, ()), schema.labels(frame)
+    else:
+        rows, labels = schema.rows(frame)
     if not len(rows):
         raise InvalidInput("rows=0: no row of this table has an agreed class")
     return rows, labels

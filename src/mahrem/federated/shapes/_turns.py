@@ -71,14 +71,22 @@ class ClientTurns:
         schema: What was agreed on.
         plan: How the network is cut.
         key: What the clients share and the server does not have: seals what they hand on.
+        every: Learn from rows of no agreed class too: whoever randomises labels hides that they have none.
     """
 
     def __init__(
-        self, name: str, frame: pl.DataFrame, schema: SharedSchema, plan: SplitPlan, key: bytes
+        self,
+        name: str,
+        frame: pl.DataFrame,
+        schema: SharedSchema,
+        plan: SplitPlan,
+        key: bytes,
+        *,
+        every: bool = False,
     ) -> None:
         self.name, self.schema, self.plan = name, schema, plan
         self._seal = Seal(key)
-        self.rows, self.labels = learning_rows(frame, schema)
+        self.rows, self.labels = learning_rows(frame, schema, every=every)
         sizes = plan.sizes(self.rows.shape[1], len(schema.classes))
         ends = [(sizes[0], False)] + ([(sizes[2], True)] if plan.tail else [])
         self.stacks = []

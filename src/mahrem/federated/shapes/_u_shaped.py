@@ -42,7 +42,7 @@ class UShapedClient:
         ledger: Ledger | None = None,
     ) -> None:
         _need_tail(plan)
-        self.turns = ClientTurns(name, frame, schema, plan, key)
+        self.turns = ClientTurns(name, frame, schema, plan, key, every=noise is not None)
         self._labels = self.turns.labels
         if noise is not None:
             self._labels = noise(self._labels, len(schema.classes), ledger)

@@ -85,7 +85,7 @@ class VerticalParty:
         if self.target is not None:
             self._codes = number_classes(self.frame[self.target], self.classes)
             # Of all rows: refused rows that it chose, the coordinator would learn their labels from that.
-            if len(np.unique(self._codes[self._codes >= 0])) < 2:
+            if self.noise is None and len(np.unique(self._codes[self._codes >= 0])) < 2:
                 raise InvalidInput("labels: all rows are of one class; there is nothing to learn")
             if self.noise is not None:
                 self._codes = self.noise(self._codes, len(self.classes), self.ledger)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._policy import silo_policy
     from mahrem.federated.weights._protections import PROTECTIONS, Protections
     from mahrem.federated.weights._rounds import WeightsResult
-    from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema
+    from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema, words_of
     from mahrem.federated.weights._schema_file import read_schema, read_toml, write_schema
     from mahrem.federated.weights._silo import Measure, TrainingSilo
     from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
@@ -76,5 +76,6 @@ __all__ = [
     "silo_policy",
     "trimmed_mean",
     "weighted_average",
+    "words_of",
     "write_schema",
 ]

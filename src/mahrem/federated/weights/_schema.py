@@ -15,6 +15,7 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
 from mahrem.table import Hierarchy, Kind, read_kind
+from mahrem.table.cells import place_alone, text_alone
 from mahrem.types import Floats, Integers
 
 MOST_CLASSES = 50
@@ -138,10 +139,9 @@ def _column(known: Mapping[str, Any]) -> DeclaredNumbers | DeclaredWords:
 
 
 def number_classes(column: pl.Series, classes: Sequence[str]) -> Integers:
-    """Number the classes of a column, -1 for one that was not agreed on."""
-    places = {name: number for number, name in enumerate(classes)}
-    numbered = column.cast(pl.String).replace_strict(places, default=-1, return_dtype=pl.Int64)
-    codes: Integers = numbered.to_numpy()
+    """Number the classes of a column, each cell by itself; -1 for one that was not agreed on."""
+    place = place_alone(column.name, column.dtype, tuple(classes)).fill_null(-1)
+    codes: Integers = column.to_frame().select(place).to_series().to_numpy()
     return codes
 
 
@@ -171,10 +171,16 @@ def propose_schema(
     check.columns_exist([target, *(columns or ())], frame.columns)
     names = [name for name in columns or frame.columns if name != target]
     proposed = {name: _proposed(frame[name]) for name in names}
-    classes = frame[target].drop_nulls().cast(pl.String).unique().sort().to_list()
+    classes = words_of(frame[target])
     trees = {name: tree for name, tree in (hierarchies or {}).items() if name in proposed}
     kept = {name: column for name, column in proposed.items() if column is not None}
     return SharedSchema(columns=kept, target=target, classes=tuple(classes), hierarchies=trees)
+
+
+def words_of(column: pl.Series) -> list[str]:
+    """Name the values of a column, sorted, as cells that are read by themselves are compared with them."""
+    text = column.to_frame().select(text_alone(column.name, column.dtype)).to_series()
+    return text.drop_nulls().unique().sort().to_list()
 
 
 def _proposed(series: pl.Series) -> DeclaredNumbers | DeclaredWords | None:
@@ -186,7 +192,7 @@ def _proposed(series: pl.Series) -> DeclaredNumbers | DeclaredWords | None:
             return None
         low, high = float(values.min()), float(values.max())
         return DeclaredNumbers(lower=low, upper=high, log=bool(values.mean() - low < SKEWED * (high - low)))
-    words = [word for word in series.cast(pl.String).drop_nulls().unique().sort().to_list() if word]
+    words = words_of(series)
     if len(words) > MOST_WORDS:
         raise InvalidParameter(
             f"column={series.name!r} has {len(words)} values; at most {MOST_WORDS} get a place: group them, "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput, InvalidParameter, PrivacyWarning
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.federated.networks import LARGEST, client_seed, train_privately, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
 from mahrem.federated.weights._boosting import Booster, SharedBins
@@ -53,8 +53,10 @@ class TrainingSilo:
 
     Guarantees:
         - Training sees the verified release and nothing else of the table.
-        - A policy that cannot be kept, or a table smaller than k, is refused before anything leaves.
+        - A policy that cannot be kept, or a table smaller than k, is refused before anything leaves; under
+          noise the silo answers with noise alone, so that nobody learns of it.
         - Under noise nothing leaves that was not paid, and its number of rows does not leave at all.
+        - Each cell is read by itself, as the schema says: no record changes how another is read.
 
     Raises:
         InvalidParameter: If a key of dummies is missing, or noise is to hide rows that are anonymised first.
@@ -94,21 +96,30 @@ class TrainingSilo:
     def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
         """Rows to learn from, their classes, and the privacy report; made on first use."""
         if self._ready is None:
-            cells: tuple[str, ...] = ()
-            shown, report = self.frame, privacy_report(None, self.frame.height)
-            if self.policy is not None:
-                release = self._release()
-                shown, cells = release.table, tuple(Policy.of(self.policy).quasi)
-                report = privacy_report(release, self.frame.height)
-                if self.measure is not None:
-                    report |= self.measure(self.frame, release)
+            shown, cells, report = self._shown()
             rows, labels = self.schema.rows(shown, cells)
-            if len(rows) == 0:
+            if self._payments is None and len(rows) == 0:
                 raise InvalidInput("rows=0: no row of this silo has an agreed class")
-            if len(rows) > LARGEST_ROWS:
+            if self._payments is None and len(rows) > LARGEST_ROWS:
                 raise InvalidInput(f"rows={len(rows)}: at most {LARGEST_ROWS} can take part")
             self._ready = rows, labels, report
         return self._ready
+
+    def _shown(self) -> tuple[pl.DataFrame, tuple[str, ...], dict[str, Any]]:
+        """Give the rows that are learnt from, which of their columns hold cells, and the privacy report."""
+        if self.policy is None:
+            return self.frame, (), privacy_report(None, self.frame.height)
+        try:
+            release = self._release()
+        except (Infeasible, InvalidInput) as error:
+            if self._payments is None:
+                raise
+            # Who stayed away would tell about the rows: it takes part with noise alone.
+            return self.frame.clear(), (), {"anonymised": True, "holds": True, "left_out": str(error)}
+        report = privacy_report(release, self.frame.height)
+        if self.measure is not None:
+            report |= self.measure(self.frame, release)
+        return release.table, tuple(Policy.of(self.policy).quasi), report
 
     def _refuse_unready(self) -> None:
         """Refuse a question without the reason, which stays here: under noise it would tell about rows."""

@@ -10,11 +10,13 @@ import polars as pl
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.learning.classifiers._feature_cells import distinct_cells, missing_cells
+from mahrem.learning.classifiers._feature_cells import distinct_cells, ends_alone, missing_cells
 from mahrem.learning.classifiers._features import _numbers, _Words
 from mahrem.table import ColumnDeclaration, Hierarchy
-from mahrem.table.cells import write_labels
+from mahrem.table.cells import SUPPRESSED, place_alone, text_alone, write_labels
 from mahrem.types import Floats
+
+_ANY = pl.Series([SUPPRESSED])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,7 @@ class DeclaredNumbers:
 
     def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
         """Give the middle in [-1, 1], whether it is missing, and the share of the cell above each cut."""
-        low, high, middle = _numbers(cells, tree)
+        low, high, middle = _numbers(cells, tree, ends_alone)
         missing, dark = missing_cells(cells), np.isnan(low)
         low, high = np.where(dark, self.lower, low), np.where(dark, self.upper, high)
         cuts = np.asarray(self.cuts)[None, :]
@@ -95,6 +97,14 @@ class DeclaredWords:
         """How many numbers a cell becomes."""
         return len(self.values) + 1
 
+    def untouched(self, texts: pl.Series, tree: Hierarchy | None = None) -> pl.Series:
+        """Write values that nobody coarsened as cells: 3 and 3.0 are one, an undeclared one is ``*``."""
+        leaves = () if tree is None else tree.labels[0]
+        labels = pl.Series([*self.values, *(leaf for leaf in leaves if leaf not in self.values)])
+        place = place_alone("text", pl.String(), tuple(labels))
+        found = texts.to_frame("text").select(place).to_series()
+        return write_labels(labels.gather(found)).zip_with(found.is_not_null() | texts.is_null(), _ANY)
+
     def block(self, cells: pl.Series, tree: Hierarchy | None = None) -> Floats:
         """Give the share of each value in each cell; a value that nobody declared is shared out as ``*``."""
         labels = self.values if tree is None else tuple(tree.labels[0])
@@ -115,7 +125,8 @@ class DeclaredEncoder:
         hierarchies: Trees of columns that show nodes.
 
     Guarantees:
-        - Every table has the same width, and a row depends on itself and on what was agreed alone.
+        - Every table has the same width, and a row depends on itself and on what was agreed alone: each cell
+          is read by itself, whatever type its column came with.
         - An untouched value and a cell that says only this value become the same numbers.
         - The share above a cut never falls when a cell moves up.
 
@@ -161,9 +172,10 @@ class DeclaredEncoder:
         check.columns_exist(self.columns, frame.columns)
         blocks = []
         for name, column in self.columns.items():
-            series = frame[name].cast(pl.String)
+            tree = self.hierarchies.get(name)
+            texts = frame.select(text_alone(name, frame.schema[name])).to_series()
+            distinct, where = distinct_cells(texts)
             if cells is not None and name not in cells and isinstance(column, DeclaredWords):
-                series = write_labels(series)
-            distinct, where = distinct_cells(series)
-            blocks.append(column.block(distinct, self.hierarchies.get(name)).astype(np.float32)[where])
+                distinct = column.untouched(distinct, tree)
+            blocks.append(column.block(distinct, tree).astype(np.float32)[where])
         return np.hstack(blocks)

@@ -6,9 +6,11 @@ import numpy as np
 import polars as pl
 
 from mahrem.table import Members, Prefix, read_cell, read_ranges
+from mahrem.table.cells import day_alone, number_alone
 from mahrem.types import Floats, Integers, Mask
 
 _DAY = 86_400_000_000  # microseconds
+_ENDS = r"^\[(.*), (.*)\]$"
 
 
 def cell_beginnings(text: str | None) -> list[str]:
@@ -36,6 +38,26 @@ def cell_ends(cells: pl.Series) -> tuple[Floats, Floats]:
     if cells.str.contains(":").any():  # moments beside days: all of them in days
         low, high = low / _DAY, high / _DAY
     return np.where(np.isfinite(low), low, np.nan), np.where(np.isfinite(high), high, np.nan)
+
+
+def ends_alone(cells: pl.Series) -> tuple[Floats, Floats]:
+    """Give :func:`cell_ends`, each cell read by itself: no moment beside it changes what a day says.
+
+    Example:
+        >>> ends_alone(pl.Series(["[2, 5]", "7", "1970-01-03T10:00", "inf", "much"]))[1].tolist()
+        [5.0, 7.0, 2.0, inf, nan]
+    """
+    text, kind = pl.col("text"), pl.String()
+    day = day_alone("text", kind).to_physical().cast(pl.Float64)
+    both = []
+    for place in (1, 2):
+        end = pl.DataFrame({"text": cells}).select(pl.coalesce(text.str.extract(_ENDS, place), text))
+        read = end.select(pl.coalesce(number_alone("text", kind), day)).to_series()
+        both.append(read.fill_null(float("nan")).to_numpy(writable=True))
+    low, high = both
+    half = np.isnan(low) | np.isnan(high)
+    low[half] = high[half] = np.nan
+    return low, high
 
 
 def missing_cells(cells: pl.Series) -> Mask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from mahrem.table import Hierarchy, Kind
 from mahrem.table.columns import infer_kind
 from mahrem.types import Floats, Integers
 
+Ends = Callable[[pl.Series], tuple[Floats, Floats]]
 ROUNDS = 20  # of the estimate of how often values occur behind the cells
 _LARGEST = 1e30  # of a number: models hold it in single precision, and add it up
 MOST = 60  # values of a column that get a place of their own
@@ -222,14 +223,16 @@ def _fit_numbers(cells: pl.Series, counts: Floats, tree: Hierarchy | None) -> _N
     return _Numbers(mean, float(low[seen].min()), float(high[seen].max()), gaps, tree)
 
 
-def _numbers(cells: pl.Series, tree: Hierarchy | None) -> tuple[Floats, Floats, Floats]:
+def _numbers(
+    cells: pl.Series, tree: Hierarchy | None, ends: Ends = cell_ends
+) -> tuple[Floats, Floats, Floats]:
     """Give both ends and the middle of cells; a node that is no range has the mean of its leaves."""
-    low, high = (np.clip(end, -_LARGEST, _LARGEST) for end in cell_ends(cells))
+    low, high = (np.clip(end, -_LARGEST, _LARGEST) for end in ends(cells))
     middle = low / 2 + high / 2
     nodes = np.flatnonzero(np.isnan(low) & ~missing_cells(cells) & cells.ne_missing("*").to_numpy())
     if tree is None or len(nodes) == 0:
         return low, high, middle
-    leaves = cell_ends(pl.Series(tree.labels[0], dtype=pl.String))[0]
+    leaves = ends(pl.Series(tree.labels[0], dtype=pl.String))[0]
     cover = cover_words(cells.gather(nodes), tree.labels[0], tree)
     for cell, first, last in zip(cover.cell, cover.first, cover.last, strict=True):
         under = leaves[first : last + 1]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Complex, Integral, Real
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,8 @@ from mahrem.table.cells._number_grid import EXACT
 _DAY = r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ].*)?$"
 _CLOCK = "%Y-%m-%dT%H:%M:%S%.f"
 _MIDNIGHT = r"T00:00:00(?:[+-][0-9]{2}:[0-9]{2})?$"  # a day, whatever zone it was put in
+MOST_DIGITS = 400  # of a number; the largest float has 309
+_THOUSANDTHS = r"(\.[0-9]{3})000(?![0-9])"  # polars writes whole thousandths of a second with three digits
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -48,12 +50,14 @@ def _text(cell: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         text = cell.cast(pl.String)
         short = text.str.strip_chars_end("0").str.strip_chars_end(".")
         return pl.when(text.str.contains(".", literal=True)).then(short).otherwise(text)
+    if isinstance(dtype, pl.Date | pl.Datetime):  # polars panics where it writes a day of no calendar
+        cell = pl.when(cell.dt.year().is_between(1, 9999)).then(cell)
     if isinstance(dtype, pl.Datetime):
         zoned = "" if dtype.time_zone is None else "%:z"
         return cell.dt.to_string(_CLOCK + zoned).str.replace(_MIDNIGHT, "")
     if dtype.is_integer() or isinstance(dtype, pl.Boolean | pl.Null | pl.Date | pl.Time):
         return cell.cast(pl.String)
-    return pl.lit(None, dtype=pl.String)
+    return pl.repeat(None, pl.len(), dtype=pl.String)
 
 
 def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) -> pl.Expr:
@@ -74,7 +78,7 @@ def number_alone(column: str, dtype: pl.DataType, decimal: str | None = None) ->
         said = text.str.to_lowercase().replace_strict(*truth, default=None, return_dtype=pl.Float64)
         number = pl.coalesce(text.cast(pl.Float64, strict=False), said)
     else:
-        number = pl.lit(None, dtype=pl.Float64)
+        number = pl.repeat(None, pl.len(), dtype=pl.Float64)
     return number.fill_nan(None).alias(column)
 
 
@@ -154,7 +158,19 @@ def texts_of_objects(values: Iterable[object]) -> pl.Series:
         >>> texts_of_objects([3, 3.0, "3", None, float("nan"), True, [1, 2]]).to_list()
         ['3', '3', '3', None, None, 'true', None]
     """
-    return pl.Series([_text_of(value) for value in values], dtype=pl.String)
+    texts = [_text_or_none(value) for value in values]
+    try:
+        return pl.Series(texts, dtype=pl.String)
+    except UnicodeEncodeError:  # half a character is no text; the others are
+        whole = [None if text is None else text.encode(errors="replace").decode() for text in texts]
+        return pl.Series(whole, dtype=pl.String)
+
+
+def _text_or_none(value: object) -> str | None:
+    try:
+        return _text_of(value)
+    except Exception:  # noqa: BLE001 - whatever an object does when it is asked, it is no reason to fail
+        return None
 
 
 def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
@@ -168,15 +184,21 @@ def _text_of(value: object) -> str | None:  # noqa: PLR0911 - one line per kind
         case Decimal():
             return _text_of_decimal(value)
         case date():  # a day that is none is not equal to itself
-            return re.sub(_MIDNIGHT, "", value.isoformat()) if value == value else None  # noqa: PLR0124
+            if value != value:  # noqa: PLR0124
+                return None
+            return re.sub(_MIDNIGHT, "", re.sub(_THOUSANDTHS, r"\1", value.isoformat()))
         case Real():
             return _text_of_float(float(value))
+        case Complex() if complex(value).imag == 0:  # what a column of numbers is beside one that is complex
+            return _text_of_float(complex(value).real)
     return None
 
 
 def _text_of_decimal(value: Decimal) -> str | None:
     if not value.is_finite():
         return _text_of_float(float(value))
+    if abs(value.adjusted()) > MOST_DIGITS:  # written out it would fill the memory
+        return None
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.table.cells import named_zone
+from mahrem.table.cells import named_zone, texts_of_objects
 from mahrem.table.reading._reading import ColumnSource, Reading, arrange
 
 if TYPE_CHECKING:
@@ -95,9 +95,13 @@ class ArrowSource(ColumnSource):
         import pyarrow as pa
 
         column = self._table.column(name)
+        if pa.types.is_decimal256(column.type):  # polars has none
+            column = column.cast(pa.string())
         try:
             return pl.Series(name, pl.from_arrow(named_zone(column)))
         except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+            if self.reading.by_cell:
+                return texts_of_objects(column.to_pylist()).alias(name)
             raise InvalidInput(
                 f"column={name!r} of the {self.label} (type {column.type}) cannot be used; "
                 f"turn it into text, numbers or dates first"

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from mahrem.types import Mask
 
+WIDEST = 38  # digits of a decimal that polars reads
+
 
 def open_frame(frame: object, reading: Reading) -> Source | None:
     """Take a frame as a source; None if it is none that we know."""
@@ -309,7 +311,8 @@ class PandasSource(ColumnSource):
         import pyarrow as pa
 
         column = self._frame.iloc[:, self._place[name]]
-        if self.reading.by_cell and (column.dtype == object or column.dtype.name == "category"):
+        alone = column.dtype == object or column.dtype.name.startswith(("category", "decimal256"))
+        if self.reading.by_cell and alone:
             return _texts_by_cell(column).alias(name)
         if column.dtype == object and _mixes_zones(column):
             raise InvalidInput(
@@ -326,6 +329,8 @@ class PandasSource(ColumnSource):
             NotImplementedError,
             OverflowError,
         ):
+            if self.reading.by_cell:
+                return _texts_by_cell(column).alias(name)
             raise InvalidInput(
                 f"column={name!r} of the pandas frame (dtype {column.dtype.name}) mixes kinds of values "
                 f"or holds objects; turn it into text, numbers or dates first"
@@ -344,10 +349,20 @@ def open_polars(
     label = f"{kind} {path.name!r}"
     try:
         lazy = scan()
-        names = lazy.collect_schema().names()
+        schema = lazy.collect_schema()
+        if any(isinstance(known, pl.Decimal) and known.precision > WIDEST for known in schema.values()):
+            return _open_wide(slices or [path], label, reading, "feather" if slices is None else "parquet")
         rows = int(lazy.select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InvalidInput(
             f"{label} is broken or of another kind ({type(error).__name__}); is its ending right?"
         ) from None
-    return PolarsSource(lazy, label=label, reading=reading, columns=names, rows=rows, slices=slices)
+    return PolarsSource(lazy, label=label, reading=reading, columns=schema.names(), rows=rows, slices=slices)
+
+
+def _open_wide(files: Sequence[Path], label: str, reading: Reading, kind: str) -> Source:
+    """Open files with decimals that polars does not read: one long number makes a column of them."""
+    from pyarrow import dataset
+
+    table = dataset.dataset([str(file) for file in files], format=kind).to_table()
+    return ArrowSource(table, reading, label=label)

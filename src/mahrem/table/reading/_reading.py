@@ -14,6 +14,7 @@ from polars.datatypes.classes import NestedType
 
 from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.table.cells import texts_of_objects
 from mahrem.table.reading._spelling import PlainTexts, Spelling, plain_texts
 
 if TYPE_CHECKING:
@@ -215,8 +216,29 @@ class ColumnSource(ABC):
         if self.textual and not null:
             return frame  # the reader has turned empty cells into null
         schema = frame.collect_schema()
-        _refuse_nested(schema, self.label)
+        if self.reading.by_cell:
+            frame = _with_texts(frame, schema)
+            schema = frame.collect_schema()
+        else:
+            _refuse_nested(schema, self.label)
         return frame.select(_clean(pl.col(name), kind, null) for name, kind in schema.items())
+
+
+def _with_texts(frame: Frame, schema: Mapping[str, pl.DataType]) -> Frame:
+    """Write Python objects as text, each by itself; other cells that are no single values say nothing."""
+    nested = {name: kind for name, kind in schema.items() if isinstance(kind, NESTED)}
+    if not nested:
+        return frame
+    return frame.with_columns(
+        pl.col(name).map_batches(_texts, return_dtype=pl.String)
+        if isinstance(kind, pl.Object)
+        else pl.repeat(None, pl.len(), dtype=pl.String).alias(name)
+        for name, kind in nested.items()
+    )
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    return texts_of_objects(column.to_list())
 
 
 def _clean(column: pl.Expr, dtype: pl.DataType, null: Sequence[str]) -> pl.Expr:
