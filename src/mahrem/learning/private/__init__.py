@@ -12,6 +12,7 @@ from mahrem.lazily import offered
 
 if TYPE_CHECKING:
     from mahrem.learning.private._choices import NOISES, OPTIMISERS
+    from mahrem.learning.private._descent import Augmentation, Compute, Descent, choose_device
     from mahrem.learning.private._embedding import nearest_others
     from mahrem.learning.private._example_gradients import ClippedSums, torch_of
     from mahrem.learning.private._functional_mechanism import FunctionalLinear, FunctionalLogistic
@@ -32,14 +33,7 @@ if TYPE_CHECKING:
     )
     from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
     from mahrem.learning.private._private_siamese import PrivateSiamese
-    from mahrem.learning.private._private_steps import (
-        Compute,
-        Descent,
-        PrivateSteps,
-        StepExamples,
-        choose_device,
-        limited_units,
-    )
+    from mahrem.learning.private._private_steps import PrivateSteps, StepExamples, limited_units
     from mahrem.learning.private._public_inputs import (
         PublicInputs,
         declared_features,
@@ -58,6 +52,7 @@ __all__ = [
     "NETWORKS",
     "NOISES",
     "OPTIMISERS",
+    "Augmentation",
     "ClippedSums",
     "Compute",
     "Descent",

@@ -13,10 +13,11 @@ import numpy as np
 from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private._descent import Augmentation, Compute, Descent
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._network_digest import network_digest
 from mahrem.learning.private._networks import network_maker, network_outputs
-from mahrem.learning.private._private_steps import Compute, Descent, PrivateSteps, StepExamples
+from mahrem.learning.private._private_steps import PrivateSteps, StepExamples
 from mahrem.learning.private._public_inputs import (
     PublicInputs,
     declared_features,
@@ -56,6 +57,7 @@ class PrivateNetwork(Estimator, ABC):
         poisson: See :class:`~mahrem.learning.private.TrainingPlan`.
         accept_no_amplification: The same.
         descent: What is done with noisy gradients.
+        augmentation: In which forms every image is shown at a step; one, as it is, by default.
         rows: The public number of units; by default the ledger's.
         features: Columns to learn from, if a table is fitted; all declared ones by default.
         target: The column to learn, if a table is fitted.
@@ -85,6 +87,7 @@ class PrivateNetwork(Estimator, ABC):
     poisson: bool = True
     accept_no_amplification: bool = False
     descent: Descent = field(default_factory=Descent)
+    augmentation: Augmentation = field(default_factory=Augmentation)
     rows: int | None = None
     features: Sequence[str] | None = None
     target: str | None = None
@@ -250,6 +253,7 @@ class PrivateNetwork(Estimator, ABC):
             stream=stream,
             descent=self.descent,
             compute=Compute(device=self.device, microbatch=self.microbatch),
+            augmentation=self.augmentation,
         )
 
     def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:  # noqa: ARG002 - for other kinds
@@ -267,6 +271,7 @@ class PrivateNetwork(Estimator, ABC):
             "network": network_digest(self.network, module),
             "options": repr(sorted(self.options.items())),
             "descent": repr(self.descent),
+            "augmentation": repr(self.augmentation),
             "shape": list(shape),
             "kind": type(self).__name__,
         }
