@@ -1,12 +1,12 @@
 """How good is private training on MNIST? Recipes are compared on images kept away, the best is trained on all.
 
-    python benchmarks/bench_dp_sgd.py --data FOLDER --write-plans plans.json        # where dp-accounting is
-    python benchmarks/bench_dp_sgd.py --data FOLDER --plans plans.json --device cuda --sweep
+    PYTHONPATH=src python benchmarks/bench_dp_sgd.py --data FOLDER --device cuda --epsilon 3 --sweep --runs 3
 
-The folder holds the four gzipped files of MNIST. The first command finds the noise of every recipe by privacy
-loss distributions and needs the extra ``dp``; the second needs torch, NumPy and ``src`` on the path alone.
-``--sweep`` trains every recipe on 50,000 images, scores it on the 10,000 others of the training set, and trains
-the best on all 60,000; the test images are looked at once. Choosing among recipes is not paid for.
+The folder holds the four gzipped files of MNIST. Torch, NumPy, ``src`` and ``dp_sgd_plans.json`` beside this
+file are all it needs: the noise of every recipe was found by privacy loss distributions and stands there;
+``--write-plans`` finds it again, with the extra ``dp``. ``--sweep`` trains every recipe on 50,000 images, scores
+it on the 10,000 others of the training set, and trains the best on all 60,000; the test images are looked at
+once. Choosing among recipes is not paid for.
 
 Features are computed once for every shift of an image; a step looks up those it draws, so that it costs what
 its linear layer or its small network costs.
@@ -33,6 +33,7 @@ from mahrem.learning.private._secret_stream import new_stream
 from mahrem.learning.private._training_plan import TrainingPlan
 
 ROWS, KEPT = 60_000, 10_000
+PLANS = Path(__file__).with_name("dp_sgd_plans.json")
 MIDDLE, SPREAD = 0.1307, 0.3081
 FEATURES = (CHANNELS, 7, 7)
 nn = torch.nn
@@ -58,19 +59,21 @@ def _recipe(network: str, batch: int, epochs: float, rate: float, more: dict[str
     return Recipe(network=network, batch=batch, epochs=epochs, descent=descent, **own)
 
 
+FAR = {"copies": 16, "shift": 2}
+NEAR = {"copies": 8, "shift": 1}
+NETWORK = {"clip": 1.0, **NEAR}
 RECIPES = {
-    "linear": _recipe("linear", 8192, 60, 1.0, {}),
-    "linear, shifted": _recipe("linear", 8192, 60, 1.0, {"copies": 8, "shift": 1}),
-    "linear, shifted far": _recipe("linear", 8192, 60, 1.0, {"copies": 16, "shift": 2}),
-    "linear, longer": _recipe("linear", 8192, 120, 1.0, {"copies": 8, "shift": 1}),
-    "linear, faster": _recipe("linear", 8192, 60, 2.0, {"copies": 8, "shift": 1}),
-    "linear, slower": _recipe("linear", 8192, 60, 0.5, {"copies": 8, "shift": 1}),
-    "small": _recipe("small", 4096, 60, 0.5, {"clip": 1.0, "copies": 8, "shift": 1}),
-    "small, larger batch": _recipe("small", 8192, 100, 0.5, {"clip": 1.0, "copies": 8, "shift": 1}),
-    "small, faster": _recipe("small", 4096, 60, 1.0, {"clip": 1.0, "copies": 8, "shift": 1}),
-    "small, without shifts": _recipe("small", 4096, 60, 0.5, {"clip": 1.0}),
-    "wide": _recipe("wide", 8192, 100, 0.5, {"clip": 1.0, "copies": 8, "shift": 1}),
-    "wide, shifted far": _recipe("wide", 8192, 100, 0.5, {"clip": 1.0, "copies": 16, "shift": 2}),
+    **{f"linear, rate {rate}": _recipe("linear", 8192, 60, rate, {}) for rate in (0.1, 0.3, 1.0, 3.0)},
+    **{
+        f"linear, near, rate {rate}": _recipe("linear", 8192, 60, rate, NEAR) for rate in (0.1, 0.3, 1.0, 3.0)
+    },
+    "linear, far": _recipe("linear", 8192, 60, 0.3, FAR),
+    "linear, near, longer": _recipe("linear", 8192, 120, 0.3, NEAR),
+    **{f"small, near, rate {rate}": _recipe("small", 4096, 60, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
+    "small, as they are": _recipe("small", 4096, 60, 0.3, {"clip": 1.0}),
+    "small, near, large batch": _recipe("small", 8192, 100, 0.3, NETWORK),
+    **{f"wide, near, rate {rate}": _recipe("wide", 8192, 100, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
+    "wide, far": _recipe("wide", 8192, 100, 0.3, {**NETWORK, **FAR}),
 }
 
 
@@ -82,7 +85,7 @@ def main() -> None:
     if options.write_plans:
         _write_plans(chosen, options)
         return
-    plans = json.loads(Path(options.plans).read_text(encoding="utf-8")) if options.plans else {}
+    plans = json.loads(Path(options.plans).read_text(encoding="utf-8"))
     most = max(recipe.shift for recipe in chosen.values())
     data = Digits.load(Path(options.data), options.device, most, options.images)
     best = None
@@ -112,7 +115,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], help="change a number: epochs=30, rate=2 …")
     parser.add_argument("--runs", type=int, default=1, help="runs of what is tested")
     parser.add_argument("--images", type=int, default=ROWS, help="use so many, to try the script out")
-    parser.add_argument("--plans", help="noise of the recipes, written by --write-plans")
+    parser.add_argument("--plans", default=PLANS, help="noise of the recipes, written by --write-plans")
     parser.add_argument("--write-plans", help="find the noise of the recipes and write it there")
     return parser.parse_args()
 

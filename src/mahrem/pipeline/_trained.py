@@ -13,7 +13,7 @@ from mahrem.attacks.on_models import AuditedBound
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import Event
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words
-from mahrem.learning.private import PrivateNetwork, PublicInputs
+from mahrem.learning.private import BoostedTrees, PrivateNetwork, PublicInputs
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
 from mahrem.release import check_hashes, staged_release
 from mahrem.table import Reading
@@ -136,7 +136,7 @@ class TrainedModel:
         return promise.epsilon, promise.delta
 
     def _plan(self) -> Any:
-        if not isinstance(self.estimator, PrivateNetwork):
+        if not isinstance(self.estimator, PrivateNetwork | BoostedTrees):
             return None
         return self.estimator.plan_ if self.fitted else self.estimator.plan(self.ledger)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.learning.private._boosting_plan import BoostingPlan
     from mahrem.learning.private._choices import NOISES, OPTIMISERS
     from mahrem.learning.private._descent import Augmentation, Compute, Descent, choose_device
     from mahrem.learning.private._embedding import nearest_others
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from mahrem.learning.private._output_perturbation import OutputPerturbation
     from mahrem.learning.private._plain_network import PlainNetwork
     from mahrem.learning.private._plain_siamese import PlainSiamese
+    from mahrem.learning.private._private_boosting import (
+        BoostedTrees,
+        PrivateBoosting,
+        PrivateBoostingRegressor,
+    )
     from mahrem.learning.private._private_network import PrivateNetwork
     from mahrem.learning.private._private_networks import (
         PrivateAutoencoder,
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
         read_rows,
     )
     from mahrem.learning.private._public_rows import PublicRows, clip_rows
+    from mahrem.learning.private._random_trees import RandomTrees
     from mahrem.learning.private._secret_stream import SecretStream, new_stream
     from mahrem.learning.private._training_checkpoint import checkpoint_stream
     from mahrem.learning.private._training_cost import least_gaussian
@@ -53,6 +60,8 @@ __all__ = [
     "NOISES",
     "OPTIMISERS",
     "Augmentation",
+    "BoostedTrees",
+    "BoostingPlan",
     "ClippedSums",
     "Compute",
     "Descent",
@@ -65,6 +74,8 @@ __all__ = [
     "PlainSiamese",
     "PolynomialLastLayer",
     "PrivateAutoencoder",
+    "PrivateBoosting",
+    "PrivateBoostingRegressor",
     "PrivateClassifier",
     "PrivateNetwork",
     "PrivateRegressor",
@@ -73,6 +84,7 @@ __all__ = [
     "PrivateSteps",
     "PublicInputs",
     "PublicRows",
+    "RandomTrees",
     "SecretStream",
     "StepExamples",
     "TrainingPlan",

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from mahrem.dp.accounting import Event, promise_event
-from mahrem.learning.private import PrivateNetwork, PublicInputs, checkpoint_stream, new_stream, read_rows
+from mahrem.learning.private import (
+    BoostedTrees,
+    PrivateNetwork,
+    PublicInputs,
+    checkpoint_stream,
+    new_stream,
+    read_rows,
+)
 from mahrem.learning.training._canaries import Canaries
 from mahrem.learning.training._task import TrainingTask
 from mahrem.table import Source
@@ -46,7 +53,7 @@ class FitResult:
 
 def planned_event(task: TrainingTask, estimator: Any) -> Event:
     """Give what training will reveal, before anything is read."""
-    if isinstance(estimator, PrivateNetwork):
+    if isinstance(estimator, PrivateNetwork | BoostedTrees):
         return estimator.plan(task.ledger).event
     return promise_event(task.settings.epsilon, task.delta)
 

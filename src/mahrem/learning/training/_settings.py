@@ -69,6 +69,7 @@ class TrainingSettings:
     learning_rate: float | None = setting(**_AMOUNT)
     optimiser: str | None = setting(**_WORD, choices=lambda: OPTIMISERS)
     hidden: tuple[int, ...] | None = setting(**_SIZES, metavar="64,32")
+    rounds: int | None = setting(read=whole, group="model", metavar="N")
     shape: tuple[int, ...] | None = setting(**_SIZES, metavar="1,28,28")
     device: str | None = setting(**_WORD, on_page=False)
     checkpoint: Path | None = setting(

@@ -85,7 +85,7 @@ class TrainingTask:
         return PublicInputs(
             facts=facts,
             features=declared_features(facts, self.settings.target, self.settings.features),
-            low=-1.0 if self.settings.how == GRADIENTS else 0.0,
+            low=-1.0 if self.entry.torch else 0.0,
         )
 
     def estimator(self) -> Any:
