@@ -1,12 +1,12 @@
-"""How good is private training on MNIST? Recipes are compared on images kept away, the best is trained on all.
+"""How good is private training on MNIST? Recipes are compared on images kept away; the best is tested.
 
     PYTHONPATH=src python benchmarks/bench_dp_sgd.py --data FOLDER --device cuda --epsilon 3 --sweep --runs 3
 
 The folder holds the four gzipped files of MNIST. Torch, NumPy, ``src`` and ``dp_sgd_plans.json`` beside this
 file are all it needs: the noise of every recipe was found by privacy loss distributions and stands there;
-``--write-plans`` finds it again, with the extra ``dp``. ``--sweep`` trains every recipe on 50,000 images, scores
-it on the 10,000 others of the training set, and trains the best on all 60,000; the test images are looked at
-once. Choosing among recipes is not paid for.
+``--write-plans`` finds it again, with the extra ``dp``. ``--sweep`` trains every recipe on 50,000 images,
+scores it on the 10,000 others of the training set, and trains the best on all 60,000; the test images are
+looked at once. Choosing among recipes is not paid for.
 
 Features are computed once for every shift of an image; a step looks up those it draws, so that it costs what
 its linear layer or its small network costs.
@@ -219,6 +219,7 @@ class LookUp(nn.Module):
         self.features = features  # no buffer: nothing of it belongs to the model
 
     def forward(self, places: torch.Tensor) -> torch.Tensor:
+        """Look them up."""
         return self.features[places[:, 0]].float()
 
 
@@ -233,6 +234,7 @@ class Shifts(Augmentation):
         """Take numbers of images."""
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """Draw the number of a shift for every copy."""
         places = rows.repeat_interleave(self.copies, 0) * self.of
         return places + torch.randint(0, self.within, places.shape, device=places.device)
 

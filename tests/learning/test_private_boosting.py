@@ -157,7 +157,7 @@ def test_noise_has_the_deviation_that_the_budget_needs() -> None:
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_the_noise_is_that_of_one_gaussian_mechanism_for_the_whole_budget(relation: str) -> None:
-    plan = BoostingPlan(
+    plan = BoostingPlan.make(
         epsilon=0.7,
         delta=1e-6,
         rounds=30,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 from mahrem import check
 from mahrem.dp import Relation
-from mahrem.dp.accounting import Event, Gaussian, gaussian_multiplier
+from mahrem.dp.accounting import Event, Gaussian, epsilon_of, gaussian_multiplier
 from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidParameter
 
@@ -18,11 +18,12 @@ ROUNDS_PER_COLUMN, FEWEST, MOST = 20, 100, 500
 
 @dataclass(frozen=True, kw_only=True)
 class BoostingPlan:
-    """Everything about a private boosting that is public.
+    """Everything about a private boosting that is public; made by :meth:`make`.
 
     Args:
         epsilon: The promise.
         delta: The same; above 0, as the noise is Gaussian.
+        noise_multiplier: Noise in units of what one record may add in all.
         rounds: Trees, each paid for by the rows it sums.
         outputs: Scores a row has: one per class, one for two classes or a number.
         allowance: Squared gradient that a record can afford per round on average. A record with smaller ones
@@ -37,16 +38,32 @@ class BoostingPlan:
 
     epsilon: float
     delta: float
+    noise_multiplier: float
     rounds: int
     outputs: int
     allowance: float
     curvature: float
     relation: Relation = Relation.ADD_REMOVE
 
+    @classmethod
+    def make(
+        cls, *, epsilon: float | None, delta: float, noise_multiplier: float | None = None, **more: Any
+    ) -> Self:
+        """Make a plan from the noise, or find the least noise for a promise."""
+        if (epsilon is None) == (noise_multiplier is None):
+            raise InvalidParameter("give either epsilon or noise_multiplier")
+        if not 0 < check.finite(delta=delta) < 1:
+            raise InvalidParameter(f"delta={delta!r} must lie between 0 and 1, both outside")
+        if noise_multiplier is None:
+            promise = check.promised(epsilon=epsilon)
+            return cls(
+                epsilon=promise, delta=delta, noise_multiplier=gaussian_multiplier(promise, delta), **more
+            )
+        noise = check.above_zero(noise_multiplier=noise_multiplier)
+        cost = epsilon_of(Gaussian(noise), delta, Relation.ADD_REMOVE)  # a Gaussian costs the same under both
+        return cls(epsilon=cost, delta=delta, noise_multiplier=noise, **more)
+
     def __post_init__(self) -> None:
-        check.promised(epsilon=self.epsilon)
-        if not 0 < check.finite(delta=self.delta) < 1:
-            raise InvalidParameter(f"delta={self.delta!r} must lie between 0 and 1, both outside")
         check.at_least(1, rounds=check.whole(rounds=self.rounds))
         check.above_zero(allowance=self.allowance)
         check.above_zero(curvature=self.curvature)
@@ -60,11 +77,6 @@ class BoostingPlan:
     def event(self) -> Event:
         """What all rounds reveal: one Gaussian mechanism."""
         return Gaussian(self.noise_multiplier)
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Noise in units of what one record may add in all."""
-        return gaussian_multiplier(self.epsilon, self.delta)
 
     @property
     def scale(self) -> float:
@@ -100,8 +112,7 @@ class BoostingPlan:
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data."""
-        own = {"relation": str(self.relation), "noise": "gaussian", "noise_multiplier": self.noise_multiplier}
-        return {**asdict(self), **own}
+        return {**asdict(self), "relation": str(self.relation), "noise": "gaussian"}
 
 
 def usual_rounds(columns: int) -> int:

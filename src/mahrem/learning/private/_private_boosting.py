@@ -1,10 +1,10 @@
-"""Private boosting: trees with random cuts, whose leaves learn from noisy sums that each record pays for itself."""
+"""Private boosting: trees with random cuts; each record pays for what it adds to the noisy sums of leaves."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -32,8 +32,9 @@ class BoostedTrees(Estimator, ABC):
     """What private boosting of classes and of numbers share; use one of its kinds.
 
     Args:
-        epsilon: What the fit may cost.
+        epsilon: What the fit may cost; or ``noise_multiplier``.
         delta: The same, above 0; by default the ledger's.
+        noise_multiplier: Noise in units of what one record may add in all.
         target: The column to learn, if a table is fitted.
         features: The columns to learn from; all declared ones but the target by default.
         rounds: Trees; by default 20 for each column, between 100 and 500.
@@ -52,8 +53,9 @@ class BoostedTrees(Estimator, ABC):
         guarantee_: The promise in words.
     """
 
-    epsilon: float
+    epsilon: float | None = None
     delta: float | None = None
+    noise_multiplier: float | None = None
     target: str | None = None
     features: Sequence[str] | None = None
     rounds: int | None = None
@@ -82,17 +84,38 @@ class BoostedTrees(Estimator, ABC):
             BudgetExceeded: If it does not fit.
         """
         book = ledger_of(ledger)
-        self._encoder = None if y is not None else self._encode(X, book)
-        self._begin(book.facts)
-        widths = self._given_widths(X, y) if self._encoder is None else self._encoder.widths
-        plan = self._plan(book, len(widths))
-        book.spend(plan.event, what=self._title(plan), delta=plan.delta, epsilon=plan.epsilon)
+        plan, widths = self._prepared(X, y, book)
+        what = f"private boosting: {plan.rounds} trees"
+        book.spend(plan.event, what=what, delta=plan.delta, epsilon=plan.epsilon)
         source = stream or new_stream(self.seed)
         self.trees_ = self._boosted(plan, widths, source, *self._read(X, y, book))
         self.plan_, self.cost_ = plan, (plan.epsilon, plan.delta)
         warning = "NOT PRIVATE (a test seed was given, so the noise is known). Otherwise: "
         self.guarantee_ = (warning if source.seeded else "") + plan.guarantee()
         return self
+
+    def with_noise(self, noise_multiplier: float) -> Self:
+        """Give a copy, unfitted, with this noise."""
+        return replace(self, epsilon=None, noise_multiplier=noise_multiplier)
+
+    def tried(self, X: object, y: object, ledger: Ledger) -> None:
+        """Refuse what a fit would refuse; nothing is spent or learnt."""
+        replace(self)._prepared(X, y, ledger)  # noqa: SLF001 - a copy of this one
+
+    def _trained(self, X: object, y: object, ledger: Ledger, stream: SecretStream) -> Self:
+        """Give a fitted copy without paying: for who has paid for it in another way."""
+        model = replace(self)
+        plan, widths = model._prepared(X, y, ledger)  # noqa: SLF001 - a copy of this one
+        rows, targets = model._read(X, y, ledger)  # noqa: SLF001 - the same
+        model.trees_ = model._boosted(plan, widths, stream, rows, targets)  # noqa: SLF001 - the same
+        model.plan_ = plan
+        return model
+
+    def _prepared(self, X: object, y: object, book: Ledger) -> tuple[BoostingPlan, tuple[int, ...]]:
+        self._encoder = None if y is not None else self._encode(X, book)
+        self._begin(book.facts)
+        widths = self._given_widths(X, y) if self._encoder is None else self._encoder.widths
+        return self._plan(book, len(widths)), widths
 
     def plan(self, ledger: Ledger | str | Path) -> BoostingPlan:
         """Make the plan from settings and public facts; nothing is spent."""
@@ -121,8 +144,9 @@ class BoostedTrees(Estimator, ABC):
     def _plan(self, book: Ledger, columns: int) -> BoostingPlan:
         check.above_zero(learning_rate=self.learning_rate)
         check.above_zero(shrinkage=self._shrinkage)
-        return BoostingPlan(
+        return BoostingPlan.make(
             epsilon=self.epsilon,
+            noise_multiplier=self.noise_multiplier,
             delta=book.delta if self.delta is None else self.delta,
             rounds=usual_rounds(columns) if self.rounds is None else self.rounds,
             outputs=self._outputs(),
@@ -189,9 +213,6 @@ class BoostedTrees(Estimator, ABC):
             targets = self._declared_targets(np.full(len(rows), np.nan) if cells is None else cells)
         known = targets >= 0
         return rows[known], targets[known]
-
-    def _title(self, plan: BoostingPlan) -> str:
-        return f"private boosting: {plan.rounds} trees"
 
     @abstractmethod
     def _begin(self, facts: Facts) -> None:

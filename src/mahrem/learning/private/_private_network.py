@@ -165,6 +165,10 @@ class PrivateNetwork(Estimator, ABC):
         model.plan_, model.shape_ = plan, tuple(arrays[0].shape[1:])
         return model
 
+    def with_noise(self, noise_multiplier: float) -> Self:
+        """Give a copy, untrained, with this noise."""
+        return replace(self, epsilon=None, noise_multiplier=noise_multiplier)
+
     def tried(self, X: object, y: object, ledger: Ledger) -> None:
         """Refuse what a training of these numbers would refuse; nothing is trained or spent."""
         model = replace(self)

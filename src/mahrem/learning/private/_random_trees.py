@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ class ColumnCodes:
         """Give a ``(n,)`` array per column: numbers, or whole numbers for values."""
         numbers = given_numbers(rows, "X")
         edges = np.cumsum([0, *self.widths])
-        return [self._column(numbers[:, low:high]) for low, high in zip(edges, edges[1:], strict=False)]
+        return [self._column(numbers[:, low:high]) for low, high in pairwise(edges)]
 
     def _column(self, block: Floats) -> Any:
         with np.errstate(invalid="ignore"):

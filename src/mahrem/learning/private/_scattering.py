@@ -45,7 +45,7 @@ def scattering(shape: Sequence[int], outputs: int, *, groups: int = 27) -> nn.Mo
 
 
 def scattering_layer(shape: Sequence[int]) -> nn.Module:
-    """Make the layer from images to ``(n, channels * 81, height / 4, width / 4)`` features; it has no weights.
+    """Make the layer from images to ``(n, channels * 81, height / 4, width / 4)`` features, without weights.
 
     Example:
         >>> import torch
