@@ -62,17 +62,16 @@ def _recipe(network: str, batch: int, epochs: float, rate: float, more: dict[str
 FAR = {"copies": 16, "shift": 2}
 NEAR = {"copies": 8, "shift": 1}
 NETWORK = {"clip": 1.0, **NEAR}
+RATES = (1.0, 3.0, 10.0, 30.0)
 RECIPES = {
-    **{f"linear, rate {rate}": _recipe("linear", 8192, 60, rate, {}) for rate in (0.1, 0.3, 1.0, 3.0)},
-    **{
-        f"linear, near, rate {rate}": _recipe("linear", 8192, 60, rate, NEAR) for rate in (0.1, 0.3, 1.0, 3.0)
-    },
-    "linear, far": _recipe("linear", 8192, 60, 0.3, FAR),
-    "linear, near, longer": _recipe("linear", 8192, 120, 0.3, NEAR),
-    **{f"small, near, rate {rate}": _recipe("small", 4096, 60, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
+    **{f"linear, rate {rate:g}": _recipe("linear", 8192, 60, rate, {}) for rate in RATES},
+    **{f"linear, near, rate {rate:g}": _recipe("linear", 8192, 60, rate, NEAR) for rate in RATES},
+    "linear, far": _recipe("linear", 8192, 60, 3.0, FAR),
+    "linear, near, longer": _recipe("linear", 8192, 120, 3.0, NEAR),
+    **{f"small, near, rate {rate:g}": _recipe("small", 4096, 60, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
     "small, as they are": _recipe("small", 4096, 60, 0.3, {"clip": 1.0}),
     "small, near, large batch": _recipe("small", 8192, 100, 0.3, NETWORK),
-    **{f"wide, near, rate {rate}": _recipe("wide", 8192, 100, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
+    **{f"wide, near, rate {rate:g}": _recipe("wide", 8192, 100, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
     "wide, far": _recipe("wide", 8192, 100, 0.3, {**NETWORK, **FAR}),
 }
 

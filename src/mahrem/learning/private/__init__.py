@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from mahrem.learning.private._training_checkpoint import checkpoint_stream
     from mahrem.learning.private._training_cost import least_gaussian
     from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
+    from mahrem.learning.private._warm_start import WarmStart
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -88,6 +89,7 @@ __all__ = [
     "SecretStream",
     "StepExamples",
     "TrainingPlan",
+    "WarmStart",
     "checkpoint_stream",
     "choose_device",
     "clip_rows",

@@ -33,6 +33,7 @@ from mahrem.learning.private._training_checkpoint import (
     pay_or_resume,
 )
 from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
+from mahrem.learning.private._warm_start import WarmStart
 from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
@@ -58,6 +59,7 @@ class PrivateNetwork(Estimator, ABC):
         accept_no_amplification: The same.
         descent: What is done with noisy gradients.
         augmentation: In which forms every image is shown at a step; one, as it is, by default.
+        start: Public examples to learn from first; by default the weights begin at random.
         rows: The public number of units; by default the ledger's.
         features: Columns to learn from, if a table is fitted; all declared ones by default.
         target: The column to learn, if a table is fitted.
@@ -88,6 +90,7 @@ class PrivateNetwork(Estimator, ABC):
     accept_no_amplification: bool = False
     descent: Descent = field(default_factory=Descent)
     augmentation: Augmentation = field(default_factory=Augmentation)
+    start: WarmStart | None = None
     rows: int | None = None
     features: Sequence[str] | None = None
     target: str | None = None
@@ -243,7 +246,19 @@ class PrivateNetwork(Estimator, ABC):
         make = network_maker(self.network)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stream.torch_seed("start"))
-            return make(tuple(shape), self._width(shape), **self.options)
+            module = make(tuple(shape), self._width(shape), **self.options)
+            if self.start is not None:
+                self._warm_up(self.start, module, tuple(shape))
+            return module
+
+    def _warm_up(self, start: WarmStart, module: Any, shape: tuple[int, ...]) -> None:
+        torch = torch_of()
+        inputs = shaped_rows(quiet_floats(start.inputs), self.shape)
+        if inputs.shape[1:] != shape:
+            raise InvalidParameter(f"start: its rows have shape {inputs.shape[1:]}, not {shape}")
+        targets = self._targets(inputs, start.targets)
+        keep = self._whole(targets)
+        start(module, self._losses, torch.from_numpy(inputs[keep]), torch.from_numpy(targets[keep]))
 
     def _steps(
         self, plan: TrainingPlan, stream: SecretStream, inputs: Floats, targets: Any, units: Any
@@ -276,6 +291,7 @@ class PrivateNetwork(Estimator, ABC):
             "options": repr(sorted(self.options.items())),
             "descent": repr(self.descent),
             "augmentation": repr(self.augmentation),
+            "start": None if self.start is None else self.start.digest,
             "shape": list(shape),
             "kind": type(self).__name__,
         }

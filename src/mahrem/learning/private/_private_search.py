@@ -201,8 +201,9 @@ class PrivateSearch:
         best, best_score = None, -math.inf
         for run in range(self._count(stream)):
             own = SecretStream(bytes(stream.words("run", run, 4).tobytes()), seeded=stream.seeded)
-            candidate = candidates[int(stream.words("candidate", run, 1)[0] % len(candidates))]
-            fitted = candidate._trained(X, y, ledger, own)  # noqa: SLF001 - the search has paid for it
+            place = int(stream.words("candidate", run, 1)[0] % len(candidates))
+            fitted: Any = candidates[place]._trained(X, y, ledger, own)  # noqa: SLF001 - the search has paid for it
+            fitted.candidate_ = place
             score = right_answers(fitted, X, y) + self.score_noise * float(stream.normals("score", run, 1)[0])
             if score > best_score:
                 best, best_score = fitted, score

@@ -76,6 +76,7 @@ MODELS: Entries[PrivateModel] = Entries(
         _network("logistic", "none"),
         _network("cnn", "one"),
         _network("lstm", "one"),
+        _network("scattering", "none", ("classes",)),
         _network("autoencoder", "any", ("rows",)),
         PrivateModel(
             name="boosting",

@@ -6,6 +6,7 @@ from typing import Any
 
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private import (
+    Augmentation,
     BoostedTrees,
     Descent,
     FunctionalLinear,
@@ -24,7 +25,7 @@ from mahrem.learning.training._task import TrainingTask
 
 # Settings of noisy gradients that a network has under the same name.
 _SAME = ("batch", "epochs", "clip", "noise", "shape", "device", "checkpoint")
-_NETWORKS_ONLY = (*_SAME, "optimiser", "hidden")
+_NETWORKS_ONLY = (*_SAME, "optimiser", "hidden", "average", "copies", "shift", "warm_start")
 _ADAM_RATE = 0.01
 
 
@@ -43,6 +44,7 @@ def network(task: TrainingTask) -> PrivateNetwork:
         "poisson": settings.poisson,
         "accept_no_amplification": settings.accept_no_amplification,
         "descent": _descent(settings),
+        "augmentation": Augmentation(copies=settings.copies or 1, shift=settings.shift or 0),
         "progress": task.progress,
         **given,
     }
@@ -130,4 +132,4 @@ def _descent(settings: TrainingSettings) -> Descent:
     kind = settings.optimiser or "sgd"
     usual = _ADAM_RATE if kind == "adam" else Descent().learning_rate
     rate = usual if settings.learning_rate is None else settings.learning_rate
-    return Descent(learning_rate=rate, optimiser=kind)
+    return Descent(learning_rate=rate, optimiser=kind, average=settings.average or 0.0)

@@ -11,6 +11,7 @@ from mahrem.dp.accounting import Event, promise_event
 from mahrem.learning.private import (
     BoostedTrees,
     PrivateNetwork,
+    PrivateSearch,
     PublicInputs,
     checkpoint_stream,
     new_stream,
@@ -44,8 +45,9 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What came of a training besides the model: figures on rows kept away, canaries and their scores."""
+    """What came of a training: the model, figures on rows kept away, canaries and their scores."""
 
+    model: Any = field(repr=False)
     metrics: dict[str, Any] | None
     canaries: Canaries | None
     scores: Floats | None = field(repr=False)
@@ -53,13 +55,13 @@ class FitResult:
 
 def planned_event(task: TrainingTask, estimator: Any) -> Event:
     """Give what training will reveal, before anything is read."""
-    if isinstance(estimator, PrivateNetwork | BoostedTrees):
+    if isinstance(estimator, PrivateNetwork | BoostedTrees | PrivateSearch):
         return estimator.plan(task.ledger).event
     return promise_event(task.settings.epsilon, task.delta)
 
 
 def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
-    """Train an estimator in place; the ledger pays for training and measuring."""
+    """Train an estimator in place, or search; the ledger pays for training and measuring."""
     path = task.settings.checkpoint
     stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()
     count = len(rows.numbers)
@@ -72,12 +74,13 @@ def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: Tr
         canaries = Canaries.draw(stream, task.canaries, inputs, task.classes, task.bounds, model=estimator)
         numbers, labels, units = canaries.added(numbers, labels, units)
     more = {"stream": stream, "units": units} if isinstance(estimator, PrivateNetwork) else {}
+    model = estimator
     if canaries is None:
-        estimator.fit(numbers, labels, ledger=task.ledger, **more)
+        model = estimator.fit(numbers, labels, ledger=task.ledger, **more)
     else:
         scores = canaries.fit(estimator, numbers, labels, ledger=task.ledger, **more)
     metrics = None
     if task.measure.share:
         asked = rows.where(tested & known)
-        metrics = task.measure(estimator, asked.numbers, asked.labels, asked.units, task.ledger, task.bounds)
-    return FitResult(metrics, canaries, scores)
+        metrics = task.measure(model, asked.numbers, asked.labels, asked.units, task.ledger, task.bounds)
+    return FitResult(model, metrics, canaries, scores)
