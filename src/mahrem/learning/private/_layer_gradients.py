@@ -59,7 +59,7 @@ class Full:
         return self.gradients
 
     def grouped(self, copies: int) -> Full:
-        return Full(self.gradients.unflatten(0, (-1, copies)).sum(1))
+        return Full(self.gradients.reshape(-1, copies, *self.gradients.shape[1:]).sum(1))
 
 
 class Product:
@@ -108,8 +108,9 @@ class Product:
 
     def grouped(self, copies: int) -> Product:
         # A sum of products is a product again: copies stand side by side, like places of an image.
-        outer = self.outer.unflatten(0, (-1, copies)).transpose(1, 2).flatten(2)
-        return Product(outer, self.inner.unflatten(0, (-1, copies)).flatten(1, 2), self.shape)
+        outer = self.outer.reshape(-1, copies, *self.outer.shape[1:]).transpose(1, 2).flatten(2)
+        inner = self.inner.reshape(-1, copies * self.inner.shape[1], self.inner.shape[2])
+        return Product(outer, inner, self.shape)
 
 
 def merged(pieces: Sequence[Piece], parameter: Tensor, examples: int) -> Piece:

@@ -39,8 +39,8 @@ class BoostedTrees(Estimator, ABC):
         features: The columns to learn from; all declared ones but the target by default.
         rounds: Trees; by default 20 for each column, between 100 and 500.
         learning_rate: How much of what a leaf says is taken over.
-        shrinkage: A leaf whose curvature is so many deviations of the noise takes half a step of Newton, one
-            with less next to none; None takes what suits the target.
+        shrinkage: Leaves are pulled to 0 as if they had so many deviations of the noise more curvature; None
+            takes what suits the target.
         allowance: See :class:`~mahrem.learning.private.BoostingPlan`; None takes what suits the target.
         widths: Numbers that each column has in a row of ``X``, if arrays are fitted: 1 for a number between
             public bounds that became 0 and 1, else a place for each declared value. All 1 by default.
@@ -67,7 +67,7 @@ class BoostedTrees(Estimator, ABC):
 
     _estimator_type = "classifier"
     _curvature = 0.5  # weight of second derivatives in what is summed
-    _usual_allowance, _usual_shrinkage = 0.75, 1.0
+    _usual_allowance, _usual_shrinkage = 0.75, 2.0
 
     def fit(
         self, X: object, y: object = None, *, ledger: Ledger | str | Path, stream: SecretStream | None = None
@@ -179,7 +179,7 @@ class BoostedTrees(Estimator, ABC):
     def _leaf_values(self, sums: Floats, plan: BoostingPlan) -> Floats:
         """Take a step of Newton in every leaf, the more careful the less its rows stand out from noise."""
         first, second = sums[:, : plan.outputs], np.maximum(sums[:, plan.outputs :] / plan.curvature, 0.0)
-        steps = first * second / (second**2 + (self._shrinkage * plan.scale) ** 2)
+        steps = first / (second + self._shrinkage * plan.scale)
         return np.clip(steps, -LARGEST, LARGEST)
 
     def _encode(self, table: object, book: Ledger) -> PublicInputs:
@@ -240,7 +240,7 @@ def _noisy(sums: Integers, plan: BoostingPlan, stream: SecretStream, tree: int) 
 
     def draw() -> Floats:
         noise = np.rint(stream.normals("noise", tree, sums.size) * plan.scale)
-        return sums + noise.reshape(sums.shape)
+        return sums.astype(np.float64) + noise.reshape(sums.shape)
 
     return noised("boosting-gaussian", sums.ravel().tolist(), plan.reach, plan.event, draw)
 
@@ -337,7 +337,7 @@ class PrivateBoostingRegressor(BoostedTrees):
 
     _estimator_type = "regressor"
     _curvature = 0.1  # every row curves alike: counting them must not cost what gradients need
-    _usual_allowance, _usual_shrinkage = 0.1, 10.0  # steps are shares of the bounds, and small
+    _usual_allowance, _usual_shrinkage = 0.1, 20.0  # steps are shares of the bounds, and small
 
     def predict(self, X: object) -> Floats:
         """Foretell numbers, within the bounds."""

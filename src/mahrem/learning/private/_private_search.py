@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ Candidate = PrivateNetwork | BoostedTrees
 CLOSE = 0.01  # noise is found to so small a share
 
 
+@lru_cache(maxsize=256)  # public numbers only; a search asks again and again
 def search_epsilon(
     plan: TrainingPlan | BoostingPlan, *, repeats: float, score_noise: float, delta: float
 ) -> float:

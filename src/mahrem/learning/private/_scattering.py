@@ -32,15 +32,15 @@ def scattering(shape: Sequence[int], outputs: int, *, groups: int = 27) -> nn.Mo
         scattering for object classification, 2015. Tramer, Boneh: Differentially private learning needs
         better features (or much more data), 2021.
     """
-    nn = torch_of().nn
+    layers = torch_of().nn
     front = scattering_layer(shape)
     channels = shape[0] * CHANNELS
     width = channels * math.prod(side // STRIDE for side in shape[1:])
-    norm = nn.GroupNorm(shape[0] * groups, channels, affine=False)
-    layer = nn.Linear(width, outputs)
-    nn.init.zeros_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    made: nn.Module = nn.Sequential(front, norm, nn.Flatten(), layer)
+    norm = layers.GroupNorm(shape[0] * groups, channels, affine=False)
+    layer = layers.Linear(width, outputs)
+    layers.init.zeros_(layer.weight)
+    layers.init.zeros_(layer.bias)
+    made: nn.Module = layers.Sequential(front, norm, layers.Flatten(), layer)
     return made
 
 
@@ -99,7 +99,7 @@ def _halved(spectrum: Any) -> Any:
 
 
 @cache
-def filter_bank(height: int, width: int) -> tuple[Any, Any, Floats, Floats]:
+def filter_bank(height: int, width: int) -> tuple[Any, Any, Any, Any]:
     """Give fine and coarse wavelets as spectra, and the averages of whole and halved images as matrices."""
     turns = [math.pi * step / ANGLES for step in range(ANGLES)]
     fine, coarse = (
@@ -111,7 +111,8 @@ def filter_bank(height: int, width: int) -> tuple[Any, Any, Floats, Floats]:
     smooth = np.stack([np.roll(bell, place, (0, 1)) for place in product(*inside)], axis=-1)
     half = smooth[::2, ::2]
     half = half / half.sum((0, 1))
-    return fine, coarse, *(one.reshape(-1, one.shape[-1]).astype(np.float32) for one in (smooth, half))
+    flat = [one.reshape(-1, one.shape[-1]).astype(np.float32) for one in (smooth, half)]
+    return fine, coarse, flat[0], flat[1]
 
 
 def _spectrum(wavelet: Any) -> Any:

@@ -73,7 +73,9 @@ def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: Tr
     if task.canaries:
         canaries = Canaries.draw(stream, task.canaries, inputs, task.classes, task.bounds, model=estimator)
         numbers, labels, units = canaries.added(numbers, labels, units)
-    more = {"stream": stream, "units": units} if isinstance(estimator, PrivateNetwork) else {}
+    more: dict[str, Any] = {"stream": stream} if isinstance(estimator, PrivateNetwork | BoostedTrees) else {}
+    if isinstance(estimator, PrivateNetwork):
+        more["units"] = units
     model = estimator
     if canaries is None:
         model = estimator.fit(numbers, labels, ledger=task.ledger, **more)

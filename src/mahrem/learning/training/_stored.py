@@ -47,8 +47,7 @@ def model_settings(model: Any) -> dict[str, Any]:
         own = {"options": dict(model.options), "shape": list(model.shape_), "bounds": bounds}
         return shared | own | {"plan": model.plan_.as_dict()}
     if isinstance(model, BoostedTrees):
-        own = {"bounds": getattr(model, "bounds", None), "learning_rate": model.learning_rate}
-        return shared | own | {"plan": model.plan_.as_dict()}
+        return shared | {"bounds": getattr(model, "bounds", None), "plan": model.plan_.as_dict()}
     own = {"norm": model.norm, "intercept": model.intercept, "bounds": getattr(model, "bounds", None)}
     return shared | own
 
