@@ -387,7 +387,7 @@ def test_scattering_features_and_shifted_copies_are_trained_privately() -> None:
         augmentation=Augmentation(copies=2, shift=1),
         rows=300,
     )
-    assert model.fit(images, labels, ledger=book()).score(images, labels) > 0.9
+    assert model.fit(images, labels, ledger=book(epsilon=20)).score(images, labels) > 0.9
 
 
 def test_a_checkpoint_knows_what_a_network_started_from(tmp_path: Path) -> None:

@@ -63,10 +63,11 @@ class Augmentation:
             return many
         images = many.flatten(0, -4)  # rows of a pair are images of their own
         count, channels, height, width = images.shape
-        drawn = torch.randint(-self.shift, self.shift + 1, (2, count, 1), device=many.device)
-        coin = torch.randint(0, 2, (count, 1), device=many.device).bool() & self.flip
-        down = torch.arange(height, device=many.device) + drawn[0]
-        right = torch.arange(width, device=many.device) + drawn[1]
+        # Row by row, so that those before a row draw the same whether it is there or not.
+        drawn = torch.randint(0, 2 * (2 * self.shift + 1) ** 2, (count, 1), device=many.device)
+        coin, drawn = (drawn % 2).bool() & self.flip, drawn // 2
+        down = torch.arange(height, device=many.device) + drawn // (2 * self.shift + 1) - self.shift
+        right = torch.arange(width, device=many.device) + drawn % (2 * self.shift + 1) - self.shift
         right = torch.where(coin, width - 1 - right, right)
         down, right = down.clamp(0, height - 1), right.clamp(0, width - 1)  # edges go on outwards
         place = (down[:, :, None] * width + right[:, None, :]).view(count, 1, -1)

@@ -16,7 +16,13 @@ from mahrem.dp import Facts, Ledger, noised, open_privately
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
 from mahrem.learning.private._boosting_plan import FINE, BoostingPlan, usual_rounds
-from mahrem.learning.private._given_values import given_numbers, label_codes, shape_of
+from mahrem.learning.private._given_values import (
+    given_numbers,
+    label_codes,
+    length_of,
+    shape_of,
+    target_numbers,
+)
 from mahrem.learning.private._private_linear import ledger_of
 from mahrem.learning.private._public_inputs import PublicInputs, declared_features, read_rows
 from mahrem.learning.private._random_trees import ColumnCodes, RandomTrees
@@ -197,8 +203,8 @@ class BoostedTrees(Estimator, ABC):
         shape = shape_of(X)
         if len(shape) != 2 or shape[1] < 1:
             raise InvalidInput(f"X must be a table or (n, d) numbers; it has shape {shape}")
-        if shape_of(y) != shape[:1]:
-            raise InvalidInput(f"y must be ({shape[0]},), one for each row; it has {shape_of(y)}")
+        if length_of(y) != shape[:1]:
+            raise InvalidInput(f"y must be ({shape[0]},), one for each row; it has {length_of(y)}")
         widths = (1,) * shape[1] if self.widths is None else tuple(self.widths)
         if min(widths) < 1 or sum(widths) != shape[1]:
             raise InvalidParameter(f"widths={widths} must be at least 1 and add up to {shape[1]}")
@@ -347,7 +353,7 @@ class PrivateBoostingRegressor(BoostedTrees):
 
     def score(self, X: object, y: object) -> float:
         """Give the share of the variance that is explained (R2); not private if these rows are not."""
-        truth = given_numbers(y, "y")
+        truth = target_numbers(y, "y")
         return float(1 - np.mean((truth - self.predict(X)) ** 2) / np.var(truth))
 
     def _begin(self, facts: Facts) -> None:
@@ -372,7 +378,7 @@ class PrivateBoostingRegressor(BoostedTrees):
 
     def _given_targets(self, y: object) -> Any:
         low, high = self.bounds_
-        return self._declared_targets((np.clip(given_numbers(y, "y"), low, high) - low) / (high - low))
+        return self._declared_targets((np.clip(target_numbers(y, "y"), low, high) - low) / (high - low))
 
     def _declared_targets(self, cells: Floats) -> Any:
         return np.where(np.isnan(cells), -1.0, cells)

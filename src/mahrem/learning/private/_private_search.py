@@ -15,7 +15,7 @@ from mahrem.dp import Ledger, Relation
 from mahrem.dp.accounting import Approximate, Event
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._boosting_plan import BoostingPlan
-from mahrem.learning.private._given_values import given_numbers, label_codes
+from mahrem.learning.private._given_values import label_codes, target_numbers
 from mahrem.learning.private._private_boosting import BoostedTrees
 from mahrem.learning.private._private_network import PrivateNetwork
 from mahrem.learning.private._secret_stream import SecretStream, new_stream
@@ -232,5 +232,5 @@ def right_answers(model: Any, rows: Any, targets: Any) -> float:
     if hasattr(model, "classes_"):
         return float(np.sum(model.predict_proba(rows).argmax(axis=1) == label_codes(targets, model.classes_)))
     low, high = model.bounds_
-    off = np.abs(model.predict(rows) - np.clip(given_numbers(targets, "y"), low, high)) / (high - low)
+    off = np.abs(model.predict(rows) - np.clip(target_numbers(targets, "y"), low, high)) / (high - low)
     return float(np.sum(1 - np.clip(np.nan_to_num(off, nan=1.0), 0.0, 1.0)))
