@@ -16,6 +16,7 @@ from mahrem.arrays import (
     Rounds,
     Tally,
     Vantage,
+    add_within_budgets,
     apriori_sets,
     branch_out,
     cell_penalties,
@@ -139,6 +140,7 @@ def _outliers(points: Points) -> None:
 
 def _trees_of_cuts(points: Points) -> None:
     nodes, none = np.zeros(len(points), np.int64), np.zeros(1, np.int64)
+    add_within_budgets(nodes, np.ones((len(points), 2), np.int64), nodes + 2, np.zeros((1, 2), np.int64))
     descend(points, CutTree(none - 1, np.zeros(1), none > 0, none, none), nodes)
     columns = points.shape[1]
     first, width = np.zeros((1, columns), np.int64), np.ones((1, columns), np.int64)

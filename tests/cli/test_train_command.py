@@ -44,3 +44,27 @@ def test_a_person_trains_a_model_until_the_budget_is_gone(
     capsys.readouterr()
     assert _run([*asked, "--target", "il"]) == 2  # the last one counts
     assert "did you mean ill?" in capsys.readouterr().err
+
+
+def test_a_person_searches_settings_of_boosted_trees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    age = np.random.default_rng(1).integers(0, 100, 800)
+    pl.DataFrame({"age": age, "ill": np.where(age > 50, "yes", "no")}).write_csv(tmp_path / "t.csv")
+    ledger = str(tmp_path / "L")
+    columns = {"age": {"lower": 0, "upper": 100}, "ill": {"categories": ["no", "yes"]}}
+    Ledger.create(ledger, tmp_path / "t.csv", epsilon=3, delta=1e-5, rows=800, columns=columns)
+    asked = ["train", str(tmp_path / "t.csv"), "--ledger", ledger, "--target", "ill", "--epsilon", "2"]
+    asked += ["--model", "boosting"]
+    search = ["--search", "learning_rate=0.1,0.3", "--search", "rounds=20,30", "--repeats", "2"]
+    assert _run([*asked, *search, "--plan"]) == 0
+    said = capsys.readouterr().out
+    assert "4 settings, about 2 trainings" in said
+    assert "a plan that fits" in said
+    assert _run([*asked, *search]) == 0
+    assert "chosen" in capsys.readouterr().out
+    assert _run([*asked, *search]) == 5  # both together cost more than there is
+    assert _run([*asked, "--search", "depth=3"]) == 2
+    assert _run([*asked, "--search", "rounds"]) == 2
+    assert _run([*asked, "--epochs", "3"]) == 2
+    assert "networks" in capsys.readouterr().err

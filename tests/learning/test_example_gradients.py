@@ -312,3 +312,35 @@ def test_coarse_products_are_refused() -> None:
             ClippedSums(nn.Linear(3, 2), losses)
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize("name", ["dense", "wide", "images", "signals"])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_copies_of_an_example_are_clipped_as_one(name: str, norm: str) -> None:
+    torch.manual_seed(4)
+    make, shape, _ = MODELS[name]
+    model = make()
+    rows, targets = 5 * torch.randn(6, *shape), torch.randint(0, 4, (6,))
+    sums = ClippedSums(model, losses, norm=norm)
+    for clip in (0.01, 1e6):
+        found = sums(rows, targets, clip, copies=3)
+        expected = [torch.zeros_like(one) for one in model.parameters()]
+        for start in (0, 3):
+            loss = losses(model(rows[start : start + 3]), targets[start : start + 3]).mean()
+            gradients = torch.autograd.grad(loss, list(model.parameters()))
+            flat = torch.cat([one.flatten() for one in gradients])
+            size = float(flat.norm() if norm == "l2" else flat.abs().sum())
+            for whole, part in zip(expected, gradients, strict=True):
+                whole.add_(part * min(1.0, clip / size))
+        for one, two in zip(found, expected, strict=True):
+            assert torch.allclose(one, two, rtol=1e-3, atol=1e-6)
+
+
+def test_an_example_with_one_copy_that_is_not_finite_adds_nothing() -> None:
+    make, shape, _ = MODELS["dense"]
+    rows, targets = torch.randn(6, *shape), torch.zeros(6, dtype=torch.long)
+    rows[4] = float("nan")
+    model = make()
+    sums = ClippedSums(model, losses)
+    both, first = sums(rows, targets, 0.5, copies=3), sums(rows[:3], targets[:3], 0.5, copies=3)
+    assert all(torch.allclose(one, two) for one, two in zip(both, first, strict=True))

@@ -20,11 +20,13 @@ torch = pytest.importorskip("torch")
 from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter, Tampered  # noqa: E402
 from mahrem.learning.private import (  # noqa: E402
+    Augmentation,
     Descent,
     PrivateAutoencoder,
     PrivateClassifier,
     PrivateRegressor,
     PublicInputs,
+    WarmStart,
 )
 
 torch.set_num_threads(1)
@@ -343,3 +345,60 @@ def test_a_number_too_large_for_the_network_raises_no_warning() -> None:
     wild[3] = 1e300
     model = classifier(network="logistic", epochs=1).fit(wild, labels, ledger=book())
     assert np.isfinite(model.outputs(rows)).all()
+
+
+def test_scattering_features_are_those_of_plain_convolutions() -> None:
+    from mahrem.learning.private._scattering import _bell, _morlet, scattering_layer
+
+    size, pad = 16, 4
+    picture = np.random.default_rng(1).normal(size=(size, size))
+    wide = np.pad(picture, pad, mode="reflect")
+
+    def blurred(image: Any) -> Any:
+        bell = _bell(*wide.shape, 1.6, 0.0, 1.0)
+        found = np.real(np.fft.ifft2(np.fft.fft2(image) * np.fft.fft2(bell / bell.sum())))
+        return found[pad : pad + size : 4, pad : pad + size : 4]
+
+    def waves(image: Any, scale: int, turn: int) -> Any:
+        wavelet = _morlet(*wide.shape, scale, np.pi * turn / 8)
+        return np.abs(np.fft.ifft2(np.fft.fft2(image) * np.fft.fft2(wavelet)))
+
+    layer = scattering_layer((1, size, size))
+    found = layer(torch.tensor(picture, dtype=torch.float32)[None, None])[0].numpy()
+    assert np.allclose(found[0], blurred(wide), atol=1e-5)
+    assert np.allclose(found[3], blurred(waves(wide, 0, 2)), atol=1e-5)
+    # Coarse wavelets are taken at every second pixel, so their averages are off by a little.
+    assert np.allclose(found[12], blurred(waves(wide, 1, 3)), atol=0.02)
+    assert np.allclose(found[17 + 8 * 2 + 5], blurred(waves(waves(wide, 0, 2), 1, 5)), atol=0.02)
+    with pytest.raises(InvalidParameter, match="multiples"):
+        scattering_layer((1, 15, 16))
+
+
+def test_scattering_features_and_shifted_copies_are_trained_privately() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 300)
+    images = 0.3 * rng.normal(size=(300, 1, 8, 8)).astype(np.float32)
+    images[labels == 1, :, ::2] += 1
+    model = classifier(
+        network="scattering",
+        classes=(0, 1),
+        clip=0.1,
+        descent=Descent(learning_rate=3.0, average=0.5),
+        augmentation=Augmentation(copies=2, shift=1),
+        rows=300,
+    )
+    assert model.fit(images, labels, ledger=book(epsilon=20)).score(images, labels) > 0.9
+
+
+def test_a_checkpoint_knows_what_a_network_started_from(tmp_path: Path) -> None:
+    rows, labels = numbers()
+    ledger, path = book(), tmp_path / "run.checkpoint"
+    start = WarmStart(inputs=rows[:100], targets=labels[:100], epochs=1)
+    classifier(checkpoint=path, start=start).fit(rows, labels, ledger=ledger)
+    other = WarmStart(inputs=rows[:101], targets=labels[:101], epochs=1)
+    for wrong in (other, None):
+        with pytest.raises(InvalidParameter, match="other settings"):
+            classifier(checkpoint=path, start=wrong).fit(rows, labels, ledger=ledger)
+    with pytest.raises(InvalidParameter, match="start"):
+        narrow = WarmStart(inputs=rows[:, :2], targets=labels)
+        classifier(start=narrow).fit(rows, labels, ledger=book())

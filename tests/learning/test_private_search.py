@@ -13,12 +13,15 @@ from mahrem.dp import Ledger  # noqa: E402 - after the extra was found
 from mahrem.errors import BudgetExceeded, InvalidParameter  # noqa: E402
 from mahrem.learning.private import (  # noqa: E402
     Descent,
+    PrivateBoosting,
+    PrivateBoostingRegressor,
     PrivateClassifier,
     PrivateSearch,
     TrainingPlan,
     new_stream,
     search_epsilon,
 )
+from mahrem.learning.private._private_search import right_answers  # noqa: E402
 
 torch.set_num_threads(1)
 
@@ -96,3 +99,32 @@ def test_a_seeded_search_begins_with_what_it_is() -> None:
     ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
     best = PrivateSearch(candidates=[candidate(1.0)], repeats=1, seed=1).fit(*numbers(), ledger=ledger)
     assert best.guarantee_.startswith("NOT PRIVATE")
+
+
+def test_one_odd_label_moves_a_score_by_one_at_most() -> None:
+    rows, labels = numbers()
+    plain = candidate(2.0).fit(rows, labels, ledger=Ledger.temporary(epsilon=20, delta=1e-5, rows=400))
+    odd: list[Any] = labels.tolist()
+    before = right_answers(plain, rows, odd)
+    for label in ("x", None, float("nan"), [1], 1 - odd[-1]):
+        odd[-1] = label
+        assert abs(right_answers(plain, rows, odd) - before) <= 1
+    number = PrivateBoostingRegressor(epsilon=2, bounds=(-3, 3))
+    number.fit((rows + 3) / 6, rows[:, 0], ledger=Ledger.temporary(epsilon=2, delta=1e-5, rows=400))
+    truth: list[Any] = rows[:, 0].tolist()
+    before = right_answers(number, (rows + 3) / 6, truth)
+    for value in ("x", None, 1e300, float("-inf")):
+        truth[-1] = value
+        assert abs(right_answers(number, (rows + 3) / 6, truth) - before) <= 1
+
+
+def test_noise_is_found_for_what_a_whole_search_may_cost() -> None:
+    ledger = Ledger.temporary(epsilon=10, delta=1e-5, rows=400)
+    trees = [PrivateBoosting(epsilon=1, classes=(0, 1), widths=(1, 1), rounds=rounds) for rounds in (5, 9)]
+    for candidates in (trees, [candidate(1.0), candidate(2.0, clip=0.1)]):
+        plan = PrivateSearch(candidates=candidates, epsilon=1.5, delta=1e-6).plan(ledger)
+        assert (plan.epsilon, plan.delta) == (1.5, 1e-6)
+        cost = search_epsilon(plan.one, repeats=5, score_noise=50.0, delta=1e-6)
+        assert 0.9 * 1.5 < cost <= 1.5
+    with pytest.raises(InvalidParameter, match="score_noise"):
+        PrivateSearch(candidates=trees, epsilon=0.05, delta=1e-6, score_noise=2.0).plan(ledger)

@@ -11,7 +11,15 @@ torch = pytest.importorskip("torch")
 
 from mahrem.dp import NotPrivate, assert_dp  # noqa: E402 - after the extra was found
 from mahrem.errors import InvalidInput, InvalidParameter  # noqa: E402
-from mahrem.learning.private import Compute, Descent, PrivateSteps, StepExamples, TrainingPlan, new_stream  # noqa: E402
+from mahrem.learning.private import (  # noqa: E402
+    Augmentation,
+    Compute,
+    Descent,
+    PrivateSteps,
+    StepExamples,
+    TrainingPlan,
+    new_stream,
+)
 
 torch.set_num_threads(1)
 nn = torch.nn
@@ -166,3 +174,46 @@ def test_rows_and_targets_must_belong_together() -> None:
 def test_settings_of_the_descent_are_checked(said: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter):
         Descent(**said)
+
+
+def images(rows: np.ndarray[Any, Any], said: TrainingPlan, augmentation: Augmentation) -> PrivateSteps:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Tanh(), nn.Flatten(), nn.Linear(8, 2))
+    inputs = torch.tensor(rows[:, :16], dtype=torch.float32).view(-1, 1, 4, 4)
+    examples = StepExamples(inputs, torch.tensor(rows[:, 16], dtype=torch.long))
+    compute = Compute(device="cpu", microbatch=16)
+    stream = new_stream(1)
+    return PrivateSteps(
+        model, said, losses, examples, stream=stream, compute=compute, augmentation=augmentation
+    )
+
+
+def test_an_example_in_many_forms_moves_a_step_by_one_clip() -> None:
+    said = plan(batch=40, steps=3)
+    rng = np.random.default_rng(1)
+    whole = np.hstack([rng.normal(size=(40, 16)), rng.integers(0, 2, (40, 1))])
+    whole[-1, :16] *= 1e4
+    shown = Augmentation(copies=4, shift=1, flip=True)
+    seen = assert_dp(lambda rows: weights(images(rows, said, shown).run()), whole, whole[:-1])
+    assert max(seen.moved) > 0
+
+
+def test_copies_are_shifted_images_and_nothing_else_is_touched() -> None:
+    torch.manual_seed(1)
+    picture = torch.arange(2 * 3 * 5 * 6, dtype=torch.float32).view(2, 3, 5, 6)
+    same = Augmentation(copies=2)(picture)
+    assert torch.equal(same, picture.repeat_interleave(2, 0))
+    moved = Augmentation(copies=50, shift=1)(picture).unflatten(0, (2, 50))
+    padded = nn.functional.pad(picture, (1, 1, 1, 1), mode="replicate")
+    views = [padded[:, :, down : down + 5, right : right + 6] for down in range(3) for right in range(3)]
+    for example in range(2):
+        found = {
+            next(place for place, view in enumerate(views) if torch.equal(view[example], one))
+            for one in moved[example]
+        }
+        assert len(found) > 5
+    with pytest.raises(InvalidParameter, match="only images"):
+        steps(table(), plan(), augmentation=Augmentation(shift=1))
+    for wrong in ({"copies": 0}, {"shift": -1}):
+        with pytest.raises(InvalidParameter):
+            Augmentation(**wrong)

@@ -183,6 +183,15 @@ def test_a_plan_spends_nothing() -> None:
         ({"evaluate_epsilon": 1.0}, "holdout"),
         ({"poisson": False}, "accept_no_amplification"),
         ({"shape": [7, 7]}, "shape"),
+        ({"rounds": 5}, "rounds"),
+        ({"repeats": 5}, "search"),
+        ({"search": {}}, "search"),
+        ({"search": {"epochs": [1, 2]}}, "epochs"),
+        ({"search": {"clip": ["wide"]}}, "clip"),
+        ({"search": {"clip": [1, 2]}, "audit": True}, "audit"),
+        ({"search": {"clip": [1, 2]}, "model": "logistic", "how": "objective"}, "clip"),
+        ({"model": "boosting", "warm_start": "t.csv"}, "warm_start"),
+        ({"shift": 1}, "images"),
     ],
 )
 def test_wishes_that_cannot_be_are_refused(said: dict[str, Any], words: str) -> None:
@@ -200,6 +209,59 @@ def test_another_table_than_the_ledgers_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(mh.MahremError, match="other data"):
         mh.train(tmp_path / "b.csv", ledger=ledger, target="ill", epsilon=1, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("model", "search"),
+    [
+        ("logistic", {"learning_rate": [1e-6, 2.0]}),
+        ("boosting", {"learning_rate": [1e-6, 0.3], "rounds": [40]}),
+    ],
+)
+def test_settings_are_chosen_and_the_choice_is_paid_for(
+    tmp_path: Path, model: str, search: dict[str, Any]
+) -> None:
+    ledger = book()
+    own = {name: value for name, value in FAST.items() if name != "learning_rate"}
+    asked: dict[str, Any] = {"ledger": ledger, "target": "ill", "model": model, "search": search}
+    asked |= {"epsilon": 4, "repeats": 3, **(own if model == "logistic" else {})}
+    planned = mh.train(table(), **asked, plan=True)
+    assert planned.fits
+    assert "choice among 2" in planned.guarantee
+    assert planned.as_dict()["plan"]["settings"] == 2
+    assert ledger.history() == []
+    found = mh.train(table(), **asked, output=tmp_path / "m", holdout=0.2, evaluate_epsilon=0.5)
+    assert found.epsilon == planned.epsilon == 4
+    assert len(ledger.history()) == 2  # the search, and what was measured
+    assert found.chosen is not None
+    assert set(found.chosen) == set(search)
+    kept = json.loads((tmp_path / "m" / "report.json").read_text())
+    assert kept["chosen"] == found.chosen
+    assert mh.load_model(tmp_path / "m").predict(table()).tolist() == found.predict(table()).tolist()
+    assert not mh.train(table(), **{**asked, "epsilon": 9}, plan=True).fits
+
+
+def test_a_network_starts_from_a_public_table_but_never_from_the_private_one(tmp_path: Path) -> None:
+    table().write_csv(tmp_path / "private.csv")
+    table().reverse().head(ROWS - 100).write_csv(tmp_path / "public.csv")  # as if somebody had published it
+    ledger = mh.Ledger.create(
+        tmp_path / "L", tmp_path / "private.csv", epsilon=5, delta=1e-5, rows=ROWS, columns=FACTS
+    )
+    asked: dict[str, Any] = {"ledger": ledger, "target": "ill", "features": ["age", "sex"], "epsilon": 0.5}
+    asked |= {**FAST, "epochs": 0.5, "learning_rate": 1e-3}  # next to nothing is learnt privately
+    started = mh.train(tmp_path / "private.csv", **asked, warm_start=tmp_path / "public.csv", average=0.9)
+    right = np.mean(started.predict(table()) == table()["ill"].to_numpy())
+    assert right > 0.7
+    spent = ledger.spent().epsilon
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes((tmp_path / "private.csv").read_bytes())
+    for same in (tmp_path / "private.csv", copy):
+        with pytest.raises(InvalidParameter, match="very table"):
+            mh.train(tmp_path / "private.csv", **asked, warm_start=same)
+    assert ledger.spent().epsilon == spent
+    with pytest.raises(InvalidParameter, match="very table"):
+        whole = table()
+        mh.train(whole, **{**asked, "ledger": book()}, warm_start=whole)
 
 
 def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,6 +293,14 @@ def test_the_whole_verb_passes_a_neighbour_test(monkeypatch: pytest.MonkeyPatch)
     )
     assert_dp(pipeline, whole, whole.head(ROWS - 1))
     assert_dp(pipeline, odd, whole.head(ROWS - 1))
+
+    def boosted(rows: pl.DataFrame) -> dict[str, Any]:
+        found = mh.train(rows, ledger=book(), target="ill", model="boosting", epsilon=3, rounds=9)
+        return {**found.estimator.trees_.arrays(), "plan": found.as_dict()["plan"]}
+
+    seen = assert_dp(boosted, whole, whole.head(ROWS - 1))
+    assert max(seen.moved) > 0
+    assert_dp(boosted, odd, whole.head(ROWS - 1))
 
 
 def test_target_and_person_belong_to_the_features_row_whatever_order_a_database_answers_in(

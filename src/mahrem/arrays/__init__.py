@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._anonymeans import groups_from_centres, groups_from_labels, squared_error
     from mahrem.arrays._balls import Balls, grow_balls
     from mahrem.arrays._bits import Bits, ItemMatrix, count_sets, pack_bits
+    from mahrem.arrays._boost import add_within_budgets
     from mahrem.arrays._branches import Branches, branch_out
     from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
@@ -67,6 +68,7 @@ __all__ = [
     "Tally",
     "Trees",
     "Vantage",
+    "add_within_budgets",
     "apriori_sets",
     "assign",
     "available_threads",

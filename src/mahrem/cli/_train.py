@@ -67,8 +67,17 @@ def _show(report: dict[str, Any], *, quiet: bool) -> None:
     ]
     if report["plan"] is not None:
         plan = report["plan"]
-        rows.insert(2, ("steps", f"{plan['steps']:,} of about {plan['batch']:g} rows"))
-        rows.insert(3, ("noise", f"{plan['noise']}, {plan['noise_multiplier']:.4g} clips"))
+        if "rounds" in plan:
+            rows.insert(2, ("trees", f"{plan['rounds']:,}"))
+            rows.insert(3, ("noise", f"{plan['noise']}, {plan['noise_multiplier']:.4g} budgets of a row"))
+        else:
+            rows.insert(2, ("steps", f"{plan['steps']:,} of about {plan['batch']:g} rows"))
+            rows.insert(3, ("noise", f"{plan['noise']}, {plan['noise_multiplier']:.4g} clips"))
+    if report["plan"] is not None and "repeats" in report["plan"]:
+        plan = report["plan"]
+        rows.append(("search", f"{plan['settings']} settings, about {plan['repeats']:g} trainings"))
+    if report["chosen"] is not None:
+        rows.append(("chosen", ", ".join(f"{name}={value}" for name, value in report["chosen"].items())))
     if report["metrics"] is not None:
         measured = report["metrics"]
         value = "-" if measured["value"] is None else f"{measured['value']:.4f}"

@@ -10,8 +10,8 @@ from typing import Unpack
 from mahrem import check
 from mahrem.attacks.on_models import OneRunAudit
 from mahrem.dp import Ledger, open_privately
-from mahrem.errors import BudgetExceeded, InvalidParameter, in_our_words, spelled
-from mahrem.learning.private import PrivateNetwork
+from mahrem.errors import BudgetExceeded, InvalidInput, InvalidParameter, in_our_words, spelled
+from mahrem.learning.private import PrivateNetwork, WarmStart
 from mahrem.learning.training import (
     TrainingKeywords,
     TrainingRows,
@@ -117,15 +117,40 @@ def _fit(trained: TrainedModel, task: TrainingTask, source: object, reading: Rea
     opened = open_privately(source, task.ledger.facts, reading)
     check.columns_exist([*trained.inputs.features, *([] if target is None else [target])], opened.columns)
     task.ledger.refuse_other(source, reading, opened.columns)
+    _warm_up(trained, task, source)
     rows = TrainingRows.read(opened, trained.inputs, task)
     result = fit_model(task, trained.estimator, trained.inputs, rows)
-    trained.metrics = result.metrics
+    trained.estimator, trained.metrics = result.model, result.metrics
+    if task.settings.search is not None:
+        trained.chosen = task.combinations()[result.model.candidate_]
     if result.canaries is not None and result.scores is not None:
         trained.audit = OneRunAudit()(result.scores, result.canaries.inside, delta=task.delta)
         shown = trained.audit.as_dict()
         at_least = shown.pop("epsilon")
         what = f"training: {trained.model}, {trained.how}"
         task.ledger.note_audit(what, claimed=trained.epsilon, at_least=at_least, **shown)
+
+
+def _warm_up(trained: TrainedModel, task: TrainingTask, source: object) -> None:
+    """Give a network its public examples; the table that the ledger protects is none."""
+    public = hold(task.settings.warm_start)
+    if public is None:
+        return
+    opened = open_privately(public, task.ledger.facts)
+    same = public is source
+    if task.ledger.path is not None:
+        try:
+            task.ledger.refuse_other(public, Reading(), opened.columns)
+            same = True
+        except InvalidInput:
+            same = False
+    if same:
+        raise InvalidParameter("warm_start: it is the very table that the ledger protects")
+    rows = TrainingRows.read(opened, trained.inputs, task)
+    start = WarmStart(inputs=rows.numbers, targets=rows.labels)
+    models = getattr(trained.estimator, "candidates", [trained.estimator])
+    for model in models:
+        model.start = start
 
 
 def _refuse_occupied(folder: Path, *, force: bool) -> None:

@@ -13,7 +13,7 @@ from mahrem.attacks.on_models import AuditedBound
 from mahrem.dp import Ledger
 from mahrem.dp.accounting import Event
 from mahrem.errors import InvalidInput, InvalidParameter, in_our_words
-from mahrem.learning.private import PrivateNetwork, PublicInputs
+from mahrem.learning.private import BoostedTrees, PrivateNetwork, PrivateSearch, PublicInputs
 from mahrem.learning.training import can_rebuild, model_settings, model_weights, rebuild_model
 from mahrem.release import check_hashes, staged_release
 from mahrem.table import Reading
@@ -34,6 +34,7 @@ class TrainedModel:
         ledger: What paid.
         event: What it reveals.
         fits: Whether the ledger covers it.
+        chosen: The settings that a search has chosen; None where there was none.
         metrics: What was measured on rows kept away from training; ``private`` says whether noise was added.
         audit: What an audit shows epsilon to be at least, if one was asked for.
         folder: Where it was kept.
@@ -48,6 +49,7 @@ class TrainedModel:
     ledger: Ledger = field(repr=False)
     event: Event | None = None
     fits: bool = True
+    chosen: dict[str, Any] | None = None
     metrics: dict[str, Any] | None = None
     audit: AuditedBound | None = None
     folder: Path | None = None
@@ -100,6 +102,7 @@ class TrainedModel:
             "plan": None if plan is None else plan.as_dict(),
             "spent": self.fitted,
             "fits": self.fits,
+            "chosen": self.chosen,
             "metrics": self.metrics,
             "audit": self._audited(),
             "remaining": {"epsilon": self.ledger.remaining().epsilon},
@@ -136,7 +139,7 @@ class TrainedModel:
         return promise.epsilon, promise.delta
 
     def _plan(self) -> Any:
-        if not isinstance(self.estimator, PrivateNetwork):
+        if not isinstance(self.estimator, PrivateNetwork | BoostedTrees | PrivateSearch):
             return None
         return self.estimator.plan_ if self.fitted else self.estimator.plan(self.ledger)
 

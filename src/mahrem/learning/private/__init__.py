@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from mahrem.lazily import offered
 
 if TYPE_CHECKING:
+    from mahrem.learning.private._boosting_plan import BoostingPlan
     from mahrem.learning.private._choices import NOISES, OPTIMISERS
+    from mahrem.learning.private._descent import Augmentation, Compute, Descent, choose_device
     from mahrem.learning.private._embedding import nearest_others
     from mahrem.learning.private._example_gradients import ClippedSums, torch_of
     from mahrem.learning.private._functional_mechanism import FunctionalLinear, FunctionalLogistic
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from mahrem.learning.private._output_perturbation import OutputPerturbation
     from mahrem.learning.private._plain_network import PlainNetwork
     from mahrem.learning.private._plain_siamese import PlainSiamese
+    from mahrem.learning.private._private_boosting import (
+        BoostedTrees,
+        PrivateBoosting,
+        PrivateBoostingRegressor,
+    )
     from mahrem.learning.private._private_network import PrivateNetwork
     from mahrem.learning.private._private_networks import (
         PrivateAutoencoder,
@@ -32,14 +39,7 @@ if TYPE_CHECKING:
     )
     from mahrem.learning.private._private_search import PrivateSearch, search_epsilon
     from mahrem.learning.private._private_siamese import PrivateSiamese
-    from mahrem.learning.private._private_steps import (
-        Compute,
-        Descent,
-        PrivateSteps,
-        StepExamples,
-        choose_device,
-        limited_units,
-    )
+    from mahrem.learning.private._private_steps import PrivateSteps, StepExamples, limited_units
     from mahrem.learning.private._public_inputs import (
         PublicInputs,
         declared_features,
@@ -47,10 +47,12 @@ if TYPE_CHECKING:
         read_rows,
     )
     from mahrem.learning.private._public_rows import PublicRows, clip_rows
+    from mahrem.learning.private._random_trees import RandomTrees
     from mahrem.learning.private._secret_stream import SecretStream, new_stream
     from mahrem.learning.private._training_checkpoint import checkpoint_stream
     from mahrem.learning.private._training_cost import least_gaussian
     from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
+    from mahrem.learning.private._warm_start import WarmStart
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -58,6 +60,9 @@ __all__ = [
     "NETWORKS",
     "NOISES",
     "OPTIMISERS",
+    "Augmentation",
+    "BoostedTrees",
+    "BoostingPlan",
     "ClippedSums",
     "Compute",
     "Descent",
@@ -70,6 +75,8 @@ __all__ = [
     "PlainSiamese",
     "PolynomialLastLayer",
     "PrivateAutoencoder",
+    "PrivateBoosting",
+    "PrivateBoostingRegressor",
     "PrivateClassifier",
     "PrivateNetwork",
     "PrivateRegressor",
@@ -78,9 +85,11 @@ __all__ = [
     "PrivateSteps",
     "PublicInputs",
     "PublicRows",
+    "RandomTrees",
     "SecretStream",
     "StepExamples",
     "TrainingPlan",
+    "WarmStart",
     "checkpoint_stream",
     "choose_device",
     "clip_rows",

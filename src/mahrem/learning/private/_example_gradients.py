@@ -53,7 +53,8 @@ class ClippedSums:
         engine: ``auto`` (ours where every layer has a rule, else Opacus), ``ours`` or ``opacus``.
 
     Guarantees:
-        - The sum over any batch changes by at most ``clip`` in that norm when an example joins it.
+        - The sum over any batch changes by at most ``clip`` in that norm when an example joins it, in
+          however many copies it is shown.
         - An example whose gradient is not finite adds exactly nothing.
         - The result equals the loop over examples, up to rounding.
 
@@ -82,13 +83,22 @@ class ClippedSums:
         self.model: Any = model if self.engine == "ours" else _opacus_module(model)
         self._uses: list[_Use] = []
 
-    def __call__(self, inputs: Any, targets: Any, clip: float) -> list[Tensor]:
-        """Give the sum of clipped gradients of a batch, one tensor per parameter."""
+    def __call__(self, inputs: Any, targets: Any, clip: float, copies: int = 1) -> list[Tensor]:
+        """Give the sum of clipped gradients of a batch, one tensor per parameter.
+
+        Args:
+            inputs: ``(n * copies, ...)``, the copies of an example side by side.
+            targets: The same.
+            clip: Largest norm of the mean gradient of an example's copies.
+            copies: In how many forms every example is shown.
+        """
         torch = torch_of()
         if len(inputs) == 0:
             return [torch.zeros_like(one) for one in self.parameters]
         pieces = self._ours(inputs, targets) if self.engine == "ours" else self._opacus(inputs, targets)
         with torch.no_grad():
+            if copies > 1:  # a mean is clipped like a sum under a clip as many times as large
+                pieces, clip = [piece.grouped(copies) for piece in pieces], clip * copies
             sizes = torch.stack([piece.sizes(self.norm) for piece in pieces]).sum(0)
             norms = sizes.sqrt() if self.norm == "l2" else sizes
             finite = torch.isfinite(norms)
@@ -96,7 +106,7 @@ class ClippedSums:
                 for piece in pieces:
                     piece.drop(~finite)
                 norms = torch.where(finite, norms, 0.0)
-            weights = clip * SHAVED / norms.clamp(min=clip)
+            weights = clip * SHAVED / norms.clamp(min=clip) / copies
             return [piece.total(weights) for piece in pieces]
 
     def try_out(self, inputs: Any, targets: Any) -> None:

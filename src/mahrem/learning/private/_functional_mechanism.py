@@ -10,7 +10,7 @@ import numpy as np
 from mahrem import check
 from mahrem.dp import Relation
 from mahrem.errors import InvalidParameter
-from mahrem.learning.private._given_values import given_numbers
+from mahrem.learning.private._given_values import target_numbers
 from mahrem.learning.private._private_linear import PrivateLinear, promise_words
 from mahrem.learning.private._public_rows import PublicRows, clip_rows
 from mahrem.learning.private._quadratic import QuadraticPlan, release_moments, solve_quadratic
@@ -146,7 +146,7 @@ class FunctionalLinear(PrivateLinear):
             rows, share = encode(X)
         else:
             low, high = self.bounds_
-            rows, given = clip_rows(self._with_constant(X), self.norm), given_numbers(y, "y")
+            rows, given = clip_rows(self._with_constant(X), self.norm), target_numbers(y, "y")
             share = (np.clip(given, low, high) - low) / (high - low)
             rows[np.isnan(share)] = 0.0
         return rows, np.where(np.isnan(share), 0.0, 2 * share - 1)

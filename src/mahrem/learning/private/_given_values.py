@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -41,13 +41,40 @@ def given_numbers(values: object, name: str) -> Floats:
         >>> given_numbers([[1, "x"], [2.5, None]], "X").tolist()
         [[1.0, nan], [2.5, nan]]
     """
-    held = np.asarray(values, dtype=None if hasattr(values, "__array__") else object)
+    return _numbers(np.asarray(values, dtype=None if hasattr(values, "__array__") else object), name)
+
+
+def target_numbers(values: object, name: str) -> Floats:
+    """Read one number for each row; what is none becomes NaN, a list among them too.
+
+    Example:
+        >>> target_numbers([[1], 2], "y").tolist()
+        [nan, 2.0]
+    """
+    if hasattr(values, "__array__"):
+        return _numbers(np.asarray(values), name)
+    return _numbers(np.fromiter(cast("Iterable[object]", values), dtype=object), name)
+
+
+def _numbers(held: Any, name: str) -> Floats:
     if held.dtype.kind in _NUMBERS:
-        return held.astype(np.float64)
+        return np.asarray(held, dtype=np.float64)
     shape = held.shape
     series = _cells(held.reshape(-1), name)
     numbers = series.to_frame().select(number_alone(name, series.dtype)).to_series()
     return numbers.fill_null(float("nan")).to_numpy().astype(np.float64).reshape(shape)
+
+
+def length_of(targets: object) -> tuple[int, ...]:
+    """Give the shape of targets; in a list each entry is one, also where it is a list itself.
+
+    Example:
+        >>> length_of([[1]]), length_of(np.zeros((4, 2)))
+        ((1,), (4, 2))
+    """
+    if hasattr(targets, "__array__"):
+        return np.shape(targets)
+    return np.fromiter(cast("Iterable[object]", targets), dtype=object).shape
 
 
 def shape_of(values: object) -> tuple[int, ...]:

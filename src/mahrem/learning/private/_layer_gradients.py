@@ -34,6 +34,10 @@ class Piece(Protocol):
         """Write the gradients out: ``(B, *shape)``."""
         ...
 
+    def grouped(self, copies: int) -> Piece:
+        """Add up every ``copies`` neighbouring examples: they are one."""
+        ...
+
 
 class Full:
     """Gradients written out."""
@@ -53,6 +57,9 @@ class Full:
 
     def full(self) -> Tensor:
         return self.gradients
+
+    def grouped(self, copies: int) -> Full:
+        return Full(self.gradients.reshape(-1, copies, *self.gradients.shape[1:]).sum(1))
 
 
 class Product:
@@ -98,6 +105,12 @@ class Product:
 
             self.written = torch.bmm(self.outer, self.inner).view(-1, *self.shape)
         return self.written
+
+    def grouped(self, copies: int) -> Product:
+        # A sum of products is a product again: copies stand side by side, like places of an image.
+        outer = self.outer.reshape(-1, copies, *self.outer.shape[1:]).transpose(1, 2).flatten(2)
+        inner = self.inner.reshape(-1, copies * self.inner.shape[1], self.inner.shape[2])
+        return Product(outer, inner, self.shape)
 
 
 def merged(pieces: Sequence[Piece], parameter: Tensor, examples: int) -> Piece:

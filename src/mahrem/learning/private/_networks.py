@@ -13,6 +13,7 @@ from mahrem import check
 from mahrem.check import extra
 from mahrem.errors import InvalidParameter
 from mahrem.learning.private._example_gradients import torch_of
+from mahrem.learning.private._scattering import scattering
 from mahrem.types import Floats
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def autoencoder(
 
 
 NETWORKS: dict[str, Callable[..., Any]] = {
+    "scattering": scattering,
     "logistic": logistic,
     "dnn": dnn,
     "cnn": cnn,

@@ -15,7 +15,7 @@ from mahrem.dp import Ledger, Relation, open_privately
 from mahrem.dp.accounting import promise_event
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning._estimator import Estimator
-from mahrem.learning.private._given_values import given_numbers, shape_of
+from mahrem.learning.private._given_values import given_numbers, length_of, shape_of
 from mahrem.learning.private._public_inputs import declared_features
 from mahrem.learning.private._public_rows import PublicRows, clip_rows, given_rows
 from mahrem.table import Reading
@@ -149,8 +149,8 @@ class PrivateLinear(Estimator, ABC):
         shape = shape_of(X)
         if len(shape) != 2 or shape[1] < 1:
             raise InvalidInput(f"X must be a table or (n, d) numbers; it has shape {shape}")
-        if shape_of(y) != shape[:1]:
-            raise InvalidInput(f"y must be ({shape[0]},), one for each row; it has {shape_of(y)}")
+        if length_of(y) != shape[:1]:
+            raise InvalidInput(f"y must be ({shape[0]},), one for each row; it has {length_of(y)}")
         return shape[1] + self.intercept
 
     def _read(

@@ -13,10 +13,11 @@ import numpy as np
 from mahrem.dp import Facts, Ledger, open_privately
 from mahrem.errors import InvalidParameter
 from mahrem.learning._estimator import Estimator
+from mahrem.learning.private._descent import Augmentation, Compute, Descent
 from mahrem.learning.private._example_gradients import torch_of
 from mahrem.learning.private._network_digest import network_digest
 from mahrem.learning.private._networks import network_maker, network_outputs
-from mahrem.learning.private._private_steps import Compute, Descent, PrivateSteps, StepExamples
+from mahrem.learning.private._private_steps import PrivateSteps, StepExamples
 from mahrem.learning.private._public_inputs import (
     PublicInputs,
     declared_features,
@@ -32,6 +33,7 @@ from mahrem.learning.private._training_checkpoint import (
     pay_or_resume,
 )
 from mahrem.learning.private._training_plan import TrainingPlan, declared_rows
+from mahrem.learning.private._warm_start import WarmStart
 from mahrem.table import Reading
 from mahrem.types import Floats, Integers
 
@@ -56,6 +58,8 @@ class PrivateNetwork(Estimator, ABC):
         poisson: See :class:`~mahrem.learning.private.TrainingPlan`.
         accept_no_amplification: The same.
         descent: What is done with noisy gradients.
+        augmentation: In which forms every image is shown at a step; one, as it is, by default.
+        start: Public examples to learn from first; by default the weights begin at random.
         rows: The public number of units; by default the ledger's.
         features: Columns to learn from, if a table is fitted; all declared ones by default.
         target: The column to learn, if a table is fitted.
@@ -85,6 +89,8 @@ class PrivateNetwork(Estimator, ABC):
     poisson: bool = True
     accept_no_amplification: bool = False
     descent: Descent = field(default_factory=Descent)
+    augmentation: Augmentation = field(default_factory=Augmentation)
+    start: WarmStart | None = None
     rows: int | None = None
     features: Sequence[str] | None = None
     target: str | None = None
@@ -162,6 +168,10 @@ class PrivateNetwork(Estimator, ABC):
         model.plan_, model.shape_ = plan, tuple(arrays[0].shape[1:])
         return model
 
+    def with_noise(self, noise_multiplier: float) -> Self:
+        """Give a copy, untrained, with this noise."""
+        return replace(self, epsilon=None, noise_multiplier=noise_multiplier)
+
     def tried(self, X: object, y: object, ledger: Ledger) -> None:
         """Refuse what a training of these numbers would refuse; nothing is trained or spent."""
         model = replace(self)
@@ -236,7 +246,19 @@ class PrivateNetwork(Estimator, ABC):
         make = network_maker(self.network)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(stream.torch_seed("start"))
-            return make(tuple(shape), self._width(shape), **self.options)
+            module = make(tuple(shape), self._width(shape), **self.options)
+            if self.start is not None:
+                self._warm_up(self.start, module, tuple(shape))
+            return module
+
+    def _warm_up(self, start: WarmStart, module: Any, shape: tuple[int, ...]) -> None:
+        torch = torch_of()
+        inputs = shaped_rows(quiet_floats(start.inputs), self.shape)
+        if inputs.shape[1:] != shape:
+            raise InvalidParameter(f"start: its rows have shape {inputs.shape[1:]}, not {shape}")
+        targets = self._targets(inputs, start.targets)
+        keep = self._whole(targets)
+        start(module, self._losses, torch.from_numpy(inputs[keep]), torch.from_numpy(targets[keep]))
 
     def _steps(
         self, plan: TrainingPlan, stream: SecretStream, inputs: Floats, targets: Any, units: Any
@@ -250,6 +272,7 @@ class PrivateNetwork(Estimator, ABC):
             stream=stream,
             descent=self.descent,
             compute=Compute(device=self.device, microbatch=self.microbatch),
+            augmentation=self.augmentation,
         )
 
     def _step_maker(self, plan: TrainingPlan) -> Callable[..., PrivateSteps]:  # noqa: ARG002 - for other kinds
@@ -267,6 +290,8 @@ class PrivateNetwork(Estimator, ABC):
             "network": network_digest(self.network, module),
             "options": repr(sorted(self.options.items())),
             "descent": repr(self.descent),
+            "augmentation": repr(self.augmentation),
+            "start": None if self.start is None else self.start.digest,
             "shape": list(shape),
             "kind": type(self).__name__,
         }

@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.dp import Facts
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.learning.private._example_gradients import torch_of
-from mahrem.learning.private._given_values import given_numbers, label_codes, shape_of
+from mahrem.learning.private._given_values import label_codes, length_of, target_numbers
 from mahrem.learning.private._private_network import PrivateNetwork
 from mahrem.types import Floats
 
@@ -42,8 +42,8 @@ class LabelledNetwork(PrivateNetwork):
         self.classes_ = found
 
     def _targets(self, inputs: Floats, y: object) -> Any:
-        if shape_of(y) != (len(inputs),):
-            raise InvalidInput(f"X={len(inputs)} rows, y of shape {shape_of(y)}: every row needs one label")
+        if length_of(y) != (len(inputs),):
+            raise InvalidInput(f"X={len(inputs)} rows, y of shape {length_of(y)}: every row needs one label")
         return label_codes(y, self.classes_)
 
     def _declared_targets(self, inputs: Floats, cells: Floats | None) -> Any:
@@ -155,7 +155,7 @@ class PrivateRegressor(PrivateNetwork):
 
     def _targets(self, inputs: Floats, y: object) -> Any:
         low, high = self.bounds_
-        truth = given_numbers(y, "y")
+        truth = target_numbers(y, "y")
         if truth.shape != (len(inputs),):
             raise InvalidInput(f"X={len(inputs)} rows, y of shape {truth.shape}: every row needs one number")
         return (2 * (np.clip(truth, low, high) - low) / (high - low) - 1).astype(np.float32)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mahrem import check
 from mahrem.dp import Relation, listened, noised
 from mahrem.dp.noise import GlobalSensitivity
 from mahrem.errors import InvalidInput, InvalidParameter, MahremError
-from mahrem.learning.private._choices import OPTIMISERS, SCHEDULES
+from mahrem.learning.private._descent import Augmentation, Compute, Descent, choose_device
 from mahrem.learning.private._example_gradients import ClippedSums, torch_of
 from mahrem.learning.private._mixing import made_up, refuse_mixing
 from mahrem.learning.private._secret_stream import SecretStream
@@ -25,79 +24,6 @@ if TYPE_CHECKING:
 
 TRIED = 8  # made-up examples
 LATTICE = 1 << 20  # what a neighbour test sees: sums in units of clip / LATTICE
-
-
-@dataclass(frozen=True, kw_only=True)
-class Descent:
-    """How noisy gradients become a model; all of it is free post-processing.
-
-    Args:
-        learning_rate: Size of a step.
-        momentum: Of ``sgd``.
-        optimiser: ``sgd`` or ``adam``.
-        decay: Shrinks weights at every step (weight decay).
-        schedule: ``constant``, or ``cosine`` to fall to 0 over the planned steps.
-        average: Give back a running average of the weights; near 1 it is long, 0 is off.
-    """
-
-    learning_rate: float = 0.5
-    momentum: float = 0.0
-    optimiser: str = "sgd"
-    decay: float = 0.0
-    schedule: str = "constant"
-    average: float = 0.0
-
-    def __post_init__(self) -> None:
-        check.above_zero(learning_rate=self.learning_rate)
-        check.between(0, 1, momentum=self.momentum)
-        check.at_least(0, decay=self.decay)
-        check.between(0, 1, average=self.average)
-        check.one_of(OPTIMISERS, optimiser=self.optimiser)
-        check.one_of(SCHEDULES, schedule=self.schedule)
-
-    def optimiser_of(self, parameters: list[Any]) -> Any:
-        """Make the optimiser."""
-        torch = torch_of()
-        if self.optimiser == "adam":
-            return torch.optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.decay)
-        return torch.optim.SGD(
-            parameters, lr=self.learning_rate, momentum=self.momentum, weight_decay=self.decay
-        )
-
-    def rate_at(self, step: int, steps: int) -> float:
-        """Give the size of one step."""
-        if self.schedule == "constant":
-            return self.learning_rate
-        return self.learning_rate * 0.5 * (1 + math.cos(math.pi * step / steps))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compute:
-    """Where gradients are computed; it changes memory and time, nothing else.
-
-    Args:
-        device: ``auto``, ``cpu``, ``cuda`` …
-        microbatch: So many examples at a time; bounds memory.
-    """
-
-    device: str = "auto"
-    microbatch: int = 256
-
-    def __post_init__(self) -> None:
-        check.at_least(1, microbatch=check.whole(microbatch=self.microbatch))
-
-
-def choose_device(device: str = "auto") -> Any:
-    """Give the device to train on; ``auto`` takes a GPU if there is one."""
-    torch = torch_of()
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        found = torch.device(device)
-        torch.zeros(1, device=found)
-    except (RuntimeError, AssertionError) as error:
-        raise InvalidParameter(f"device={device!r} is not there; use auto or cpu") from error
-    return found
 
 
 @dataclass(frozen=True)
@@ -133,6 +59,7 @@ class PrivateSteps:
         stream: Where batches and noise come from.
         descent: What is done with noisy gradients.
         compute: Where, and how many examples at a time.
+        augmentation: In which forms every example is shown; one, as it is, by default.
 
     Guarantees:
         - Between neighbours the sum of a step moves by at most the plan's clip (twice that under
@@ -153,8 +80,11 @@ class PrivateSteps:
         stream: SecretStream,
         descent: Descent | None = None,
         compute: Compute | None = None,
+        augmentation: Augmentation | None = None,
     ) -> None:
         inputs, targets = examples.inputs, examples.targets
+        self.augmentation = augmentation or Augmentation()
+        self.augmentation.refuse(tuple(inputs.shape[1:]))
         self.plan, self.stream, self.descent = plan, stream, descent or Descent()
         where = compute or Compute()
         self.microbatch, self.device = where.microbatch, choose_device(where.device)
@@ -229,9 +159,13 @@ class PrivateSteps:
         torch = torch_of()
         rows = self._batch()
         total = [torch.zeros_like(one, dtype=torch.float64) for one in self.parameters]
-        for start in range(0, len(rows), self.microbatch):
-            some = rows[start : start + self.microbatch]
-            parts = self.sums(self.inputs[some], self.targets[some], self.plan.row_clip)
+        copies = self.augmentation.copies
+        size = max(1, self.microbatch // copies)
+        for start in range(0, len(rows), size):
+            some = rows[start : start + size]
+            shown = self.augmentation(self.inputs[some])
+            targets = self.targets[some].repeat_interleave(copies, 0)
+            parts = self.sums(shown, targets, self.plan.row_clip, copies)
             for whole, part in zip(total, parts, strict=True):
                 whole.add_(part)
         flat = torch.cat([one.flatten() for one in total])

@@ -56,6 +56,12 @@ class PublicInputs:
             found += [name] if values is None else [f"{name}={value}" for value in values]
         return tuple(found)
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many numbers each feature becomes."""
+        known = [self.facts.columns[name].categories for name in self.features]
+        return tuple(1 if values is None else len(values) for values in known)
+
     def __call__(self, table: object, reading: Reading | None = None) -> Floats:
         """Read the features of a table: ``(n, width)``."""
         return self.of_cells(public_cells(table, self.facts, self.features, reading=reading)).astype(

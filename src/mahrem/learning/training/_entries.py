@@ -24,12 +24,14 @@ class PrivateModel(Entry):
         pure: It can promise a pure epsilon (delta 0).
         torch: It runs in PyTorch, so it needs the extra ``train``; others need ``dp``.
         hidden: How many sizes of hidden layers it takes.
+        rounds: It is boosted, round by round.
     """
 
     learns: tuple[Literal["classes", "number", "rows"], ...]
     pure: bool = True
     torch: bool = False
     hidden: Literal["none", "one", "any"] = "none"
+    rounds: bool = False
 
     @property
     def model(self) -> str:
@@ -74,7 +76,15 @@ MODELS: Entries[PrivateModel] = Entries(
         _network("logistic", "none"),
         _network("cnn", "one"),
         _network("lstm", "one"),
+        _network("scattering", "none", ("classes",)),
         _network("autoencoder", "any", ("rows",)),
+        PrivateModel(
+            name="boosting",
+            home="mahrem.learning.training._estimators:boosting",
+            learns=("classes", "number"),
+            pure=False,
+            rounds=True,
+        ),
         _linear("logistic/objective", "objective_logistic"),
         _linear("svm/objective", "objective_svm"),
         _linear("logistic/output", "output_logistic", pure=False),

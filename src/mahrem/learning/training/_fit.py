@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from mahrem.dp.accounting import Event, promise_event
-from mahrem.learning.private import PrivateNetwork, PublicInputs, checkpoint_stream, new_stream, read_rows
+from mahrem.learning.private import (
+    BoostedTrees,
+    PrivateNetwork,
+    PrivateSearch,
+    PublicInputs,
+    checkpoint_stream,
+    new_stream,
+    read_rows,
+)
 from mahrem.learning.training._canaries import Canaries
 from mahrem.learning.training._task import TrainingTask
 from mahrem.table import Source
@@ -37,8 +45,9 @@ class TrainingRows:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What came of a training besides the model: figures on rows kept away, canaries and their scores."""
+    """What came of a training: the model, figures on rows kept away, canaries and their scores."""
 
+    model: Any = field(repr=False)
     metrics: dict[str, Any] | None
     canaries: Canaries | None
     scores: Floats | None = field(repr=False)
@@ -46,13 +55,13 @@ class FitResult:
 
 def planned_event(task: TrainingTask, estimator: Any) -> Event:
     """Give what training will reveal, before anything is read."""
-    if isinstance(estimator, PrivateNetwork):
+    if isinstance(estimator, PrivateNetwork | BoostedTrees | PrivateSearch):
         return estimator.plan(task.ledger).event
     return promise_event(task.settings.epsilon, task.delta)
 
 
 def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: TrainingRows) -> FitResult:
-    """Train an estimator in place; the ledger pays for training and measuring."""
+    """Train an estimator in place, or search; the ledger pays for training and measuring."""
     path = task.settings.checkpoint
     stream = new_stream() if path is None else checkpoint_stream(path) or new_stream()
     count = len(rows.numbers)
@@ -64,13 +73,16 @@ def fit_model(task: TrainingTask, estimator: Any, inputs: PublicInputs, rows: Tr
     if task.canaries:
         canaries = Canaries.draw(stream, task.canaries, inputs, task.classes, task.bounds, model=estimator)
         numbers, labels, units = canaries.added(numbers, labels, units)
-    more = {"stream": stream, "units": units} if isinstance(estimator, PrivateNetwork) else {}
+    more: dict[str, Any] = {"stream": stream} if isinstance(estimator, PrivateNetwork | BoostedTrees) else {}
+    if isinstance(estimator, PrivateNetwork):
+        more["units"] = units
+    model = estimator
     if canaries is None:
-        estimator.fit(numbers, labels, ledger=task.ledger, **more)
+        model = estimator.fit(numbers, labels, ledger=task.ledger, **more)
     else:
         scores = canaries.fit(estimator, numbers, labels, ledger=task.ledger, **more)
     metrics = None
     if task.measure.share:
         asked = rows.where(tested & known)
-        metrics = task.measure(estimator, asked.numbers, asked.labels, asked.units, task.ledger, task.bounds)
-    return FitResult(metrics, canaries, scores)
+        metrics = task.measure(model, asked.numbers, asked.labels, asked.units, task.ledger, task.bounds)
+    return FitResult(model, metrics, canaries, scores)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 
 class TrainingKeywords(TypedDict, total=False):
@@ -13,7 +13,7 @@ class TrainingKeywords(TypedDict, total=False):
     Attributes:
         delta: Delta of the promise; default: the ledger's, a tenth of it where noise is not on gradients.
         target: The column to learn: declared values make classes, bounds make a number.
-        model: dnn, logistic, cnn, lstm, autoencoder, svm, linear; default dnn.
+        model: dnn, logistic, cnn, lstm, scattering, autoencoder, boosting, svm, linear; default dnn.
         how: Where the noise goes: gradients, objective, output, functional; default gradients.
         features: Columns to learn from; default: all declared ones.
         batch: Expected size of a batch.
@@ -23,6 +23,13 @@ class TrainingKeywords(TypedDict, total=False):
         learning_rate: Size of a step.
         optimiser: sgd, adam; sgd by default.
         hidden: Sizes of hidden layers.
+        rounds: Trees that boosting grows; default: 20 for each column, between 100 and 500.
+        average: Give back a running average of the weights; near 1 it is long, none by default.
+        copies: In how many forms each image is shown at a step; one person still moves one clip.
+        shift: Copies of an image are moved by up to so many pixels.
+        warm_start: A public or synthetic table to learn from first, without noise; never the private one.
+        search: Settings to choose among, the choice paid for: learning_rate=0.1,0.3; hidden as 64x32.
+        repeats: Mean number of trainings of a search; default 5.
         shape: Shape of a row, for cnn and lstm.
         device: auto (default), cpu, cuda …
         checkpoint: Private file to go on from after an interruption.
@@ -47,6 +54,13 @@ class TrainingKeywords(TypedDict, total=False):
     learning_rate: float | None
     optimiser: str | None
     hidden: Sequence[int] | None
+    rounds: int | None
+    average: float | None
+    copies: int | None
+    shift: int | None
+    warm_start: object
+    search: Mapping[str, Sequence[Any]] | None
+    repeats: float | None
     shape: Sequence[int] | None
     device: str | None
     checkpoint: str | Path | None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mahrem import check
+from mahrem.errors import InvalidParameter
 from mahrem.learning.private import NOISES, OPTIMISERS
 from mahrem.learning.training._entries import GRADIENTS, model_names, noise_places
-from mahrem.settings import number, setting, switch, text, whole
-from mahrem.typed import names, sizes
+from mahrem.settings import number, read_settings, setting, settings_of, switch, text, whole
+from mahrem.typed import listed, names, pairs, sizes, value
 
 
 def _column(name: str, value: object) -> str:
@@ -24,6 +25,31 @@ def _columns(name: str, value: Any) -> tuple[str, ...]:
 
 def _sizes(name: str, value: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(check.at_least(1, **{name: check.whole(**{name: size})})) for size in value)
+
+
+SEARCHED = ("learning_rate", "clip", "optimiser", "hidden", "average", "copies", "shift", "rounds")
+
+
+def _search(name: str, value: Mapping[str, Sequence[Any]]) -> dict[str, tuple[Any, ...]]:
+    """Read which settings are tried, each value as the setting itself reads it."""
+    check.unknown_keys(value, SEARCHED, where=name)
+    if not value or not all(value.values()):
+        raise InvalidParameter(f"{name} must name settings and values to try, such as learning_rate=0.1,0.3")
+    known = settings_of(TrainingSettings)
+    return {
+        own: tuple(read_settings(known, {own: one})[own] for one in tried) for own, tried in value.items()
+    }
+
+
+def _typed_search(name: str, texts: Iterable[str]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for own, tried in pairs(name, texts, "NAME=A,B").items():
+        found[own] = [sizes(own, part) if own == "hidden" else value(part) for part in listed([tried])]
+    return found
+
+
+def _table(_: str, value: object) -> object:
+    return value
 
 
 def _path(_: str, value: str | Path) -> Path:
@@ -69,6 +95,23 @@ class TrainingSettings:
     learning_rate: float | None = setting(**_AMOUNT)
     optimiser: str | None = setting(**_WORD, choices=lambda: OPTIMISERS)
     hidden: tuple[int, ...] | None = setting(**_SIZES, metavar="64,32")
+    rounds: int | None = setting(read=whole, group="model", metavar="N")
+    average: float | None = setting(**_AMOUNT | {"metavar": "0..1"})
+    copies: int | None = setting(read=whole, group="model", metavar="N")
+    shift: int | None = setting(read=whole, group="model", metavar="PIXELS")
+    warm_start: object = setting(
+        read=_table, takes="object", group="model", metavar="FILE", private=True, on_page=False
+    )
+    search: Mapping[str, tuple[Any, ...]] | None = setting(
+        read=_search,
+        takes="Mapping[str, Sequence[Any]] | None",
+        typed=_typed_search,
+        repeats=True,
+        group="model",
+        metavar="NAME=A,B",
+        on_page=False,
+    )
+    repeats: float | None = setting(**_COUNT)
     shape: tuple[int, ...] | None = setting(**_SIZES, metavar="1,28,28")
     device: str | None = setting(**_WORD, on_page=False)
     checkpoint: Path | None = setting(

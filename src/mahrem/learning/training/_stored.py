@@ -10,14 +10,18 @@ import numpy as np
 
 from mahrem.learning.private import (
     NETWORKS,
+    BoostedTrees,
     FunctionalLinear,
     FunctionalLogistic,
     ObjectivePerturbation,
     OutputPerturbation,
     PrivateAutoencoder,
+    PrivateBoosting,
+    PrivateBoostingRegressor,
     PrivateClassifier,
     PrivateNetwork,
     PrivateRegressor,
+    RandomTrees,
 )
 
 Stored = Mapping[str, Any]  # what a model folder's plan.json says
@@ -29,6 +33,7 @@ _LINEAR: Mapping[str, Any] = {
 _NETWORKS: Mapping[str, Any] = {
     kind.__name__: kind for kind in (PrivateAutoencoder, PrivateClassifier, PrivateRegressor)
 }
+_BOOSTED: Mapping[str, Any] = {kind.__name__: kind for kind in (PrivateBoosting, PrivateBoostingRegressor)}
 
 
 def model_settings(model: Any) -> dict[str, Any]:
@@ -41,6 +46,8 @@ def model_settings(model: Any) -> dict[str, Any]:
         bounds = list(model.bounds_) if isinstance(model, PrivateRegressor) else None
         own = {"options": dict(model.options), "shape": list(model.shape_), "bounds": bounds}
         return shared | own | {"plan": model.plan_.as_dict()}
+    if isinstance(model, BoostedTrees):
+        return shared | {"bounds": getattr(model, "bounds", None), "plan": model.plan_.as_dict()}
     own = {"norm": model.norm, "intercept": model.intercept, "bounds": getattr(model, "bounds", None)}
     return shared | own
 
@@ -49,18 +56,21 @@ def model_weights(model: Any) -> dict[str, Any]:
     """Give the released numbers of a fitted model by name."""
     if isinstance(model, PrivateNetwork):
         return {name: value.cpu().numpy() for name, value in model.model_.state_dict().items()}
+    if isinstance(model, BoostedTrees):
+        return model.trees_.arrays()
     return {"coef_": np.asarray(model.coef_)}
 
 
 def can_rebuild(stored: Stored) -> bool:
     """Say whether a model is of a kind that this version knows."""
     kind = stored.get("kind")
-    return kind in _LINEAR or (kind in _NETWORKS and stored.get("model") in NETWORKS)
+    return kind in _LINEAR or kind in _BOOSTED or (kind in _NETWORKS and stored.get("model") in NETWORKS)
 
 
 def rebuild_model(stored: Stored, weights: Mapping[str, Any]) -> Any:
     """Make a model again from what was written down."""
-    model = (_linear if stored["kind"] in _LINEAR else _network)(stored, weights)
+    makers = (_LINEAR, _linear), (_BOOSTED, _boosted), (_NETWORKS, _network)
+    model = next(make for kinds, make in makers if stored["kind"] in kinds)(stored, weights)
     model._encoder = None  # noqa: SLF001 - built by hand, as fit would
     model.classes_, model.cost_ = tuple(stored["classes"]), tuple(stored["cost"])
     model.guarantee_ = stored["guarantee"]
@@ -78,6 +88,14 @@ def _network(stored: Stored, weights: Mapping[str, Any]) -> Any:
     module = NETWORKS[network](shape, outputs, **stored["options"])
     module.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     model.model_ = module.eval()
+    return model
+
+
+def _boosted(stored: Stored, weights: Mapping[str, Any]) -> Any:
+    epsilon, delta = stored["cost"]
+    trees = RandomTrees.from_arrays(weights)
+    model = _BOOSTED[stored["kind"]](epsilon=epsilon, delta=delta, widths=trees.widths)
+    model.trees_ = trees
     return model
 
 
