@@ -1,4 +1,4 @@
-"""Rows that stand for a distribution: cells drawn anew from a log-linear model, weights made whole numbers."""
+"""Rows that stand for a distribution: cells drawn anew from a model, weights made whole numbers."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ many rows each, values that are a bin by themselves apart; of words the rare one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -55,6 +55,10 @@ class TableSet:
             name: ColumnDeclaration(categories=tuple(str(place) for place in range(size)))
             for name, size in self.sizes.items()
         }
+
+    def head(self, rows: int) -> TableSet:
+        """Give the first rows of both parts."""
+        return replace(self, train=self.train.head(rows), test=self.test.head(rows))
 
     def codes(self, table: pl.DataFrame) -> Integers:
         """Give bins as ``(n, d)`` whole numbers."""

@@ -32,7 +32,7 @@ def count_farthest(
         target: A column whose tables count more.
 
     Guarantees:
-        - The data is touched by selections and noisy counts alone, as often as ``rounds`` says, whatever it holds.
+        - The data is touched by selections and noisy counts alone, no more often than ``rounds`` says.
     """
     counted: dict[tuple[int, ...], float] = {}
     for one in rounds:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from mahrem.dp import Ledger, Relation
 from mahrem.dp.accounting import Approximate, Event, rho_for
 from mahrem.dp.noise import GlobalSensitivity, IntegerNoise, global_sensitivity
 from mahrem.learning.synthesis._clique_growth import CountedTables
-from mahrem.learning.synthesis._clique_tree import CliqueTree, Measured
+from mahrem.learning.synthesis._clique_tree import Measured
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
 from mahrem.learning.synthesis._junction_trees import junction_tree, megabytes, projected
 from mahrem.learning.synthesis._marginal_plan import WholeExponential, count_noise, refuse_too_little
@@ -118,10 +118,10 @@ class Graphical(TableSynthesiser[GraphicalPlan, MarginalsFit]):
 
     def promise(self, plan: GraphicalPlan, ledger: Ledger) -> str:
         return (
-            f"{neighbours_in_words(plan, ledger)}: {plan.columns} columns counted with discrete Gaussian noise "
-            f"of deviation {plan.one_way.scale:.4g}, then tables selected by the exponential mechanism and "
-            f"counted with such noise, {plan.rho:.4g}-zCDP in all. Noise is drawn exactly (OpenDP) on whole "
-            f"numbers. Sampling is post-processing. Not hidden: running time."
+            f"{neighbours_in_words(plan, ledger)}: {plan.columns} columns counted with discrete Gaussian "
+            f"noise of deviation {plan.one_way.scale:.4g}, then tables selected by the exponential mechanism "
+            f"and counted with such noise, {plan.rho:.4g}-zCDP in all. Noise is drawn exactly (OpenDP) on "
+            f"whole numbers. Sampling is post-processing. Not hidden: running time."
         )
 
     @abstractmethod
@@ -317,7 +317,7 @@ def engine() -> Any:
     try:
         import jax
     except ImportError:
-        raise check.extra("mbi", needed_for="AIM and MST") from None
+        raise check.extra("mbi", needed_for="AIM and MST") from None  # noqa: S610 - no query
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_enable_compilation_cache", False)
     import mbi

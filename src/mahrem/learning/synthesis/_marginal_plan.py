@@ -27,8 +27,14 @@ from mahrem.dp.noise import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
 
-ONE_WAY, SELECTION = 0.1, 0.1  # shares: of the whole for columns, of the rest for choosing what is counted
-TREE = 0.3  # share of that rest for the tree where rounds follow
+ONE_WAY, SCARCE_ONE_WAY = (
+    0.1,
+    0.25,
+)  # share of the whole for columns; where counts hardly stand out it is more
+TREE, SCARCE_TREE = 0.3, 0.6  # share of the rest for the tree where rounds follow; the same
+SCARCE = 1_500  # rows over deviation of a single count at which shares are half way between
+SELECTION = 0.1  # share of a part for choosing what is counted
+FEWEST_ROUNDS = 3
 FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
 PER_COLUMN = 4_000  # rows over deviation of a single count that are worth another table a column
 MOST_TABLES = 30  # a column
@@ -92,6 +98,7 @@ def plan_marginals(
     rows: int | None = None,
     rounds: int = 6,
     weight: int = 1,
+    alone: bool = False,
 ) -> MarginalPlan:
     """Split a budget: counts of every column, a tree of cliques, then rounds that count what is farthest off.
 
@@ -107,6 +114,7 @@ def plan_marginals(
         rows: How many rows there are, if that is public.
         rounds: How many rounds follow the tree.
         weight: How many times a score of a round may count.
+        alone: Columns alone are counted, and what goes together is not.
 
     Guarantees:
         - All mechanisms together are ``(epsilon, delta)``-DP under ``relation`` and ``unit``.
@@ -114,7 +122,8 @@ def plan_marginals(
     refuse_budget(epsilon, delta)
     exact = unit.rows == 1
     whole = 1 / gaussian_multiplier(epsilon, delta) if exact else math.sqrt(2 * rho_for(epsilon, delta))
-    tables = _tables(whole, columns, rows or ASSUMED_ROWS, rounds if columns > 2 else 0)
+    clear = (rows or ASSUMED_ROWS) * whole
+    tables = _tables(clear, columns, rounds if columns > 2 and not alone else 0)
     split = _Split(
         epsilon=epsilon,
         delta=delta,
@@ -123,6 +132,8 @@ def plan_marginals(
         unit=unit,
         tables=tables,
         weight=weight,
+        alone=alone,
+        clear=clear,
     )
     for _ in range(_TRIES):
         plan = split.at(whole)
@@ -133,13 +144,18 @@ def plan_marginals(
     raise InvalidParameter(f"epsilon={epsilon:g}, delta={delta:g} cannot be split; take a larger delta")
 
 
-def _tables(whole: float, columns: int, rows: int, rounds: int) -> tuple[int, ...]:
+def _share(usual: float, scarce: float, clear: float) -> float:
+    """Give a share of the budget by how clearly counts stand out: rows over the deviation of a single count."""
+    return usual + (scarce - usual) / (1 + clear / SCARCE)
+
+
+def _tables(clear: float, columns: int, rounds: int) -> tuple[int, ...]:
     """Say from public numbers how many tables each round counts: the more, the better counts stand out."""
     if not rounds:
         return ()
-    each = min(rows * whole / PER_COLUMN, MOST_TABLES) * columns
-    shares = [FEWER**number for number in range(rounds)]
-    return tuple(max(1, math.ceil(each * one / sum(shares))) for one in shares)
+    wanted = min(clear / PER_COLUMN, MOST_TABLES) * columns
+    shares = [FEWER**number for number in range(min(rounds, max(FEWEST_ROUNDS, math.ceil(wanted))))]
+    return tuple(max(1, math.ceil(wanted * one / sum(shares))) for one in shares)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +169,8 @@ class _Split:
     unit: Unit
     tables: tuple[int, ...]
     weight: int
+    alone: bool
+    clear: float
 
     @property
     def exact(self) -> bool:
@@ -168,14 +186,15 @@ class _Split:
 
     def at(self, whole: float) -> MarginalPlan:
         """Make the plan in which everything together is Gaussian noise of multiplier ``1 / whole``."""
-        cliques, budget = self.columns - 1, whole**2
-        one_way = self._noise(budget * ONE_WAY if cliques else budget, self.columns)
+        cliques, budget = 0 if self.alone else self.columns - 1, whole**2
+        first = _share(ONE_WAY, SCARCE_ONE_WAY, self.clear) if cliques else 1.0
+        one_way = self._noise(budget * first, self.columns)
         events = [self._paid(one_way, self.columns)]
         selection = clique = None
         rounds = []
         if cliques:
-            rest = budget * (1 - ONE_WAY)
-            part = rest * TREE if self.tables else rest
+            rest = budget * (1 - first)
+            part = rest * _share(TREE, SCARCE_TREE, self.clear) if self.tables else rest
             selection = self._selection(part * SELECTION, cliques, 2 * SCALE)
             clique = self._noise(part * (1 - SELECTION), cliques)
             events += [Repeated(selection.event, cliques), self._paid(clique, cliques)]
@@ -276,8 +295,9 @@ def refuse_too_little(
 
     def enough(budget: float, count: int) -> bool:
         spread = math.sqrt(global_sensitivity(0, 1, relation, unit, grouped=True, optional=True).l2_squared)
-        part = 1.0 if count == 1 else ONE_WAY
-        deviation = spread * gaussian_multiplier(budget, delta) * math.sqrt(count / part)
+        single = gaussian_multiplier(budget, delta)
+        part = 1.0 if count == 1 else _share(ONE_WAY, SCARCE_ONE_WAY, about / single)
+        deviation = spread * single * math.sqrt(count / part)
         return about / cells >= VISIBLE * deviation
 
     if enough(epsilon, columns):

@@ -9,6 +9,7 @@ import numpy as np
 
 from mahrem import check
 from mahrem.dp import Ledger
+from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._clique_growth import CountedTables, Growth, grow_cliques, whole_shares
 from mahrem.learning.synthesis._clique_tree import Clique, CliqueTree, Measured, fit_tree
 from mahrem.learning.synthesis._drawn_tables import ModelledTable
@@ -37,9 +38,10 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
     Args:
         epsilon: What the fit may cost.
         delta: The same.
-        target: A column to predict: every clique then holds it.
+        target: A column to predict: every clique then holds it, and its tables are counted first.
         schema: Columns, kinds, gaps and rules, beside what the ledger knows.
-        width: Columns that a column hangs on at most, the target among them: 2 counts up to three together.
+        width: Columns that a column of the tree hangs on at most, the target among them: 2 counts up to three
+            together; 0 counts columns alone, and nothing that goes together is kept.
         groups: Groups of a column at most.
         rounds: Rounds that look for tables the model describes worst; 0 leaves the tree as it is.
 
@@ -49,8 +51,8 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         - Sampling looks at the noisy model only, and costs nothing.
 
     References:
-        See ``grow_cliques``, ``fit_tree`` and ``Population`` of this room; McKenna, Mullins, Sheldon, Miklau: AIM,
-        2022 (what the model describes worst is counted next).
+        See ``grow_cliques``, ``fit_tree`` and ``Population`` of this room; McKenna, Mullins, Sheldon, Miklau:
+        AIM, 2022 (what the model describes worst is counted next).
 
     Example:
         >>> import numpy as np
@@ -71,8 +73,12 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check.between(1, 4, width=check.whole(width=self.width))
+        check.between(0, 4, width=check.whole(width=self.width))
         check.between(0, 50, rounds=check.whole(rounds=self.rounds))
+        if self.target is not None and not self.width:
+            raise InvalidParameter(
+                f"width=0 keeps nothing that goes with target={self.target!r}; leave one of them out"
+            )
 
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> MarginalPlan:
         refuse_too_little(
@@ -93,6 +99,7 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
             rows=rows,
             rounds=self.rounds,
             weight=1 if self.target is None else WITH_TARGET,
+            alone=not self.width,
         )
 
     def modelled(self, table: CodedTable, plan: MarginalPlan, about: ModelledTable) -> MarginalsFit:
@@ -149,7 +156,8 @@ class Marginals(TableSynthesiser[MarginalPlan, MarginalsFit]):
         self, table: CodedTable, tables: CountedTables, plan: MarginalPlan, target: int | None
     ) -> tuple[CliqueTree, list[Measured]]:
         if plan.selection is None or plan.clique is None:
-            return CliqueTree(tables.sizes, (Clique((0,), -1),)), []
+            alone = tuple(Clique((column,), 0 if column else -1) for column in range(plan.columns))
+            return CliqueTree(tables.sizes, alone), []
         growth = Growth(
             sizes=tables.sizes,
             target=target,

@@ -1,8 +1,8 @@
 """Weighted rows that stand for a log-linear model of noisy tables, loops and all.
 
 The logarithm of a row's chance is a sum over tables: those of the tree the rows were drawn from, and those
-that were counted later. Weights follow when a table is learnt; when few rows carry most of the weight, rows are
-taken by weight and each cell is drawn anew from the model. Everything here is post-processing.
+that were counted later. Weights follow when a table is learnt; when few rows carry most of the weight, rows
+are taken by weight and each cell is drawn anew from the model. Everything here is post-processing.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class Population:
         - A cell that noise hides hardly moves; one that stands out from it comes to its count.
 
     References:
-        Deming, Stephan, 1940 (fitting tables to margins); Geman, Geman, 1984 (Gibbs sampling); Efron, Morris, 1973
-        (how far a table may move is read off the table itself); McKenna, Mullins, Sheldon, Miklau: AIM, 2022.
+        Deming, Stephan, 1940 (fitting tables to margins); Geman, Geman, 1984 (Gibbs sampling); Efron, Morris,
+        1973 (how far a table may move is read off the table itself); McKenna et al.: AIM, 2022.
 
     Example:
         >>> rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 500)
