@@ -145,7 +145,7 @@ def plan_marginals(
 
 
 def _share(usual: float, scarce: float, clear: float) -> float:
-    """Give a share of the budget by how clearly counts stand out: rows over the deviation of a single count."""
+    """Give a share of the budget by how clearly counts stand out: rows over the deviation of one count."""
     return usual + (scarce - usual) / (1 + clear / SCARCE)
 
 
