@@ -229,7 +229,7 @@ class Mst(Graphical):
         pairs = list(combinations(range(plan.columns), 2))
         apart = {pair: model.apart(tables, pair) for pair in pairs}
         island = list(range(plan.columns))
-        chosen = []
+        chosen: list[Measured] = []
         for _ in range(edges):
             open_ = [one for one in pairs if island[one[0]] != island[one[1]]]
             if target is not None and not chosen:
@@ -318,8 +318,9 @@ def engine() -> Any:
         import jax
     except ImportError:
         raise check.extra("mbi", needed_for="AIM and MST") from None  # noqa: S610 - no query
-    jax.config.update("jax_enable_x64", True)
-    jax.config.update("jax_enable_compilation_cache", False)
+    settings: Any = jax.config
+    settings.update("jax_enable_x64", True)
+    settings.update("jax_enable_compilation_cache", False)
     import mbi
 
     return mbi

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -67,10 +68,10 @@ def projected(tree: CliqueTree, conditionals: Sequence[Floats], columns: Sequenc
         >>> projected(tree, [np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.1, 0.9]])], (1,)).tolist()
         [0.5, 0.5]
     """
-    needed, parts = set(columns), []
+    needed = set(columns)
+    parts: list[Any] = []
     for clique, table in zip(reversed(tree.cliques), reversed(conditionals), strict=True):
         if clique.columns[-1] in needed:  # what hangs below and is not asked for adds up to one
             needed.update(clique.columns)
             parts += [table, list(clique.columns)]
-    found: Floats = np.einsum(*parts, list(columns), optimize="greedy")
-    return found
+    return np.asarray(np.einsum(*parts, list(columns), optimize="greedy"), dtype=np.float64)

@@ -196,7 +196,7 @@ class Population:
         return flat
 
     def _weighed(self, cells: Integers, count: int) -> Floats:
-        return np.bincount(cells, self.weights, count)
+        return np.bincount(cells, self.weights, count).astype(np.float64, copy=False)
 
 
 def rows_to_weigh(total: float) -> int:
@@ -247,7 +247,8 @@ def draw_rows(
     taken = rng.permutation(np.repeat(np.arange(len(rows)), times))[:count]
     if len(taken) < count:
         taken = np.append(taken, resampled(np.log(np.maximum(share, 1e-300)), count - len(taken), rng))
-    return rows[rng.permutation(taken)]
+    drawn: Integers = rows[rng.permutation(taken)]
+    return drawn
 
 
 def _tables_to_keep(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:

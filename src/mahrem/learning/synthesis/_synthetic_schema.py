@@ -10,16 +10,16 @@ from mahrem import check
 from mahrem.dp import Facts
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._declare_domain import declare_domain
+from mahrem.learning.synthesis._forbidden_rows import Never
 from mahrem.learning.synthesis._settings import SchemaSettings
 from mahrem.learning.synthesis._synthetic_constraints import (
     Constraint,
-    Never,
     SumOf,
-    Unique,
     parse_constraint,
     refuse_constraints,
 )
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_keys import Unique
 
 
 @dataclass(frozen=True, kw_only=True)
