@@ -50,7 +50,9 @@ from mahrem.arrays import (
     pack_bits,
     plant,
     polish,
+    redraw_cells,
     regroup,
+    round_weights,
     rows_by_label,
     shuffled,
     spread_centres,
@@ -90,12 +92,23 @@ def rehearse() -> None:
     _trees_of_cuts(np.array(points))
     _microaggregation(np.array(points))
     _mosaic(np.array(points))
+    _population()
 
 
 def _trees() -> None:
     two, shares = np.array([2]), np.array([0.0, 0.0, 1.0, 1.0])
     branches = branch_out(Forest(np.array([0]), two, two.copy(), np.array([0, 1, 0, 0]), shares))
     grow(np.array([[0.0], [0.0], [1.0], [1.0]]), 2, branches=branches)
+
+
+def _population() -> None:
+    rows, sizes, one = np.zeros((4, 2), np.int64), np.array([2, 2]), np.array([[0, 1]])
+    strides, start = np.array([[2, 1]]), np.zeros(1, np.int64)
+    holders, offsets = np.zeros(2, np.int64), np.array([0, 1, 2])
+    order, drawn = np.arange(2), np.full((4, 2), 0.6)
+    redraw_cells(rows, sizes, one, strides, start, np.zeros(4), holders, offsets, order, drawn)
+    times = np.zeros(4, np.int64)
+    round_weights(rows, np.full(4, 0.5), one, strides, start, np.arange(4), np.zeros(4), times)
 
 
 def _rules() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._clique_growth import (
     SCALE,
+    CountedTables,
     Growth,
     grow_cliques,
     marginal_counts,
@@ -128,7 +129,10 @@ def plain_growth(codes: np.ndarray, target: int | None, width: int = 2) -> list[
     )
     growth = Growth(sizes=sizes, target=target, width=width, most=10_000, deviation=0.5, shares=shares)
     cliques, measured = grow_cliques(
-        codes, growth, lambda scores: int(np.argmax(scores)), lambda counts: counts
+        CountedTables(codes, growth.sizes),
+        growth,
+        lambda scores: int(np.argmax(scores)),
+        lambda counts: counts,
     )
     CliqueTree(sizes, cliques)  # holds: each adds one column to an earlier clique
     assert [one.columns for one in measured] == [clique.columns for clique in cliques[1:]]
@@ -164,7 +168,7 @@ def test_one_row_moves_no_score_by_more_than_claimed(seed: int) -> None:
             kept.append(list(scores))
             return 0
 
-        grow_cliques(rows, growth, first, lambda counts: counts)
+        grow_cliques(CountedTables(rows, growth.sizes), growth, first, lambda counts: counts)
     for one, two in zip(*seen, strict=True):
         assert max(abs(a - b) for a, b in zip(one, two, strict=True)) <= 2 * SCALE
 

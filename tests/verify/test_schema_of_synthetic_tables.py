@@ -73,3 +73,18 @@ def test_rows_columns_and_rules_are_checked() -> None:
     assert verify_schema(table, parts, rows=4, rules=["a = b + c"]).broken == {"a = b + c": 3}
     with pytest.raises(InvalidParameter, match="declared columns"):
         verify_schema(GOOD.lazy(), DECLARED, rows=2, rules=["age <= height"])
+
+
+def test_order_values_that_never_go_together_and_keys_are_looked_at() -> None:
+    declared = {
+        "id": {"kind": "whole", "missing": False, "bounds": [0, 9]},
+        "sex": {"kind": "category", "missing": False, "categories": ["f", "m"]},
+        "age": {"kind": "whole", "missing": True, "bounds": [0, 99]},
+    }
+    table = pl.DataFrame({"id": [1, 2, 2, 3], "sex": ["f", "m", "m", "m"], "age": [5, 5, 11, None]})
+    rules = {"never sex=m and age=0:9": 1, "never sex=f,m and age=5": 2, "unique id": 2, "unique id, age": 0}
+    rules |= {"age >= id": 0, "id >= age": 3, "unique sex": 3}
+    for cells in (table, table.with_columns(pl.all().cast(pl.String))):
+        assert verify_schema(cells.lazy(), declared, rows=4, rules=list(rules)).broken == rules
+    with pytest.raises(InvalidParameter, match="does not speak"):
+        verify_schema(table.lazy(), declared, rows=4, rules=["never sex=m and height=3"])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._normals import normals_first, rows_by_label
     from mahrem.arrays._outliers import local_outlier_factors
     from mahrem.arrays._polish import polish
+    from mahrem.arrays._population import redraw_cells, round_weights
     from mahrem.arrays._prefix_tree import fp_growth_sets
     from mahrem.arrays._reassign import improve
     from mahrem.arrays._rounds import Rounds
@@ -110,7 +111,9 @@ __all__ = [
     "pack_bits",
     "plant",
     "polish",
+    "redraw_cells",
     "regroup",
+    "round_weights",
     "rows_by_label",
     "seated",
     "shuffled",

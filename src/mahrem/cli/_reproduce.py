@@ -22,7 +22,7 @@ def reproduce(
             metavar="PAPER",
             help=(
                 "buyuktanir2022, canbay2019, dp-adult, dp-audit, dp-load, dp-mnist, dp-pairs, dp-pate, "
-                "dp-series, dp-synthesis, dp-synthetic-images, federated-attacks, "
+                "dp-series, dp-synthesis, dp-synthetic-images, dp-tables, federated-attacks, "
                 "federated-shapes, saleh or stoldt2019."
             ),
         ),
@@ -33,6 +33,19 @@ def reproduce(
     csv: Annotated[Path | None, typer.Option("--csv", help="Write the rows as CSV.", metavar="FILE")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for CSV, JSON and pictures.", metavar="DIR")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only", help="One method of a long experiment; repeatable. Default: all.", metavar="NAME"
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="One run there at most; default 3600.", metavar="N")
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", help="Folder of finished runs; they are not run again.", metavar="DIR"),
     ] = None,
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Small budgets: to see that it runs.")] = False,
@@ -47,7 +60,15 @@ def reproduce(
     from mahrem.experiments import write_csv, write_rows
 
     with stages(quiet=quiet) as progress:
-        rows = verb(paper, table or None, quick=quick, progress=progress)
+        rows = verb(
+            paper,
+            table or None,
+            quick=quick,
+            progress=progress,
+            only=only or (),
+            seconds=seconds,
+            folder=resume,
+        )
     if csv is not None:
         write_csv(rows, csv)
     written = [] if output is None else write_rows(rows, output)

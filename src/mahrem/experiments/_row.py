@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from statistics import stdev
 from typing import Any, TypeAlias
 
@@ -108,6 +109,21 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """How much of a long experiment is run.
+
+    Attributes:
+        only: Methods; all where none is named.
+        seconds: That one run of a method may take.
+        folder: Where finished runs are kept; what is there is not run again.
+    """
+
+    only: tuple[str, ...] = ()
+    seconds: float = 3600.0
+    folder: Path | None = None
+
+
+@dataclass(frozen=True)
 class TableRun:
     """One table that is made again: which one, how much of it, who is told, and what lives until the end."""
 
@@ -116,6 +132,7 @@ class TableRun:
     quick: bool
     step: Callable[[str], None]
     stack: ExitStack  # closed after the last table
+    bounds: Bounds = Bounds()
 
     def place(self, dataset: str, **setting: str | float) -> Place:
         """Give the place of this table's rows on a data set."""

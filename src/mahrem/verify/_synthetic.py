@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,7 @@ def verify_schema(
         declared: For each column ``kind`` (``category``, ``whole``, ``number``, ``date``), ``missing``
             (whether it may be empty) and ``categories`` or ``bounds``.
         rows: How many rows there should be.
-        rules: ``"a <= b"`` and ``"total = a + b"``.
+        rules: ``"a <= b"``, ``"b >= a"``, ``"total = a + b"``, ``"never a=x and b=y"``, ``"unique a, b"``.
 
     Example:
         >>> declared = {"age": {"kind": "whole", "missing": False, "bounds": [0, 99]}}
@@ -114,10 +115,17 @@ def _end(bound: Any, column: Mapping[str, Any]) -> Any:
 
 def _broken(rule: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:
     """Say which rows break a rule; where a part is missing the total must be, and an order says nothing."""
+    head, _, rest = rule.strip().partition(" ")
+    if head == "never":
+        return _together(rule, rest, declared)
+    if head == "unique":
+        return pl.struct(_known(rule, rest.split(","), declared)).is_duplicated()
     left, mark, right = rule.partition("<=")
+    if not mark and ">=" in rule:
+        right, mark, left = rule.partition(">=")
     parts = [left, right] if mark else [rule.partition("=")[0], *rule.partition("=")[2].split("+")]
-    names = [part.strip() for part in parts]
-    if len(names) < 2 or any(name not in declared for name in names):
+    names = _known(rule, parts, declared)
+    if len(names) < 2:
         raise InvalidParameter(f"rule={rule!r} does not speak of declared columns")
     first, *others = (_value(name, declared[name]) for name in names)
     if mark:
@@ -127,3 +135,26 @@ def _broken(rule: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:
     return (
         pl.when(first.is_null() | summed.is_null()).then(first.is_null() != summed.is_null()).otherwise(apart)
     )
+
+
+def _known(rule: str, parts: Sequence[str], declared: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    names = [part.strip() for part in parts]
+    if any(name not in declared for name in names):
+        raise InvalidParameter(f"rule={rule!r} does not speak of declared columns")
+    return names
+
+
+def _together(rule: str, rest: str, declared: Mapping[str, Mapping[str, Any]]) -> pl.Expr:
+    """Say which rows meet all conditions that never go together."""
+    met = pl.lit(value=True)
+    for part in re.split(r"\s+and\s+", rest):
+        name, _, given = part.partition("=")
+        (known,) = _known(rule, [name], declared)
+        column, asked = declared[known], given.strip()
+        if column["kind"] == "category":
+            here = pl.col(known).cast(pl.String).is_in(asked.split(","))
+        else:
+            low, mark, high = asked.partition(":")
+            here = _value(known, column).is_between(_end(low, column), _end(high if mark else low, column))
+        met = met & here.fill_null(value=False)
+    return met

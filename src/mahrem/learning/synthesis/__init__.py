@@ -13,6 +13,7 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.learning.synthesis._adversarial import Adversarial
     from mahrem.learning.synthesis._closest_records import closest_distances
+    from mahrem.learning.synthesis._coarse_groups import coarse_groups
     from mahrem.learning.synthesis._declare_domain import declare_domain
     from mahrem.learning.synthesis._drawings import CellsAsked
     from mahrem.learning.synthesis._entries import SYNTHESISERS, SynthesisMethod
@@ -59,6 +60,7 @@ __all__ = [
     "SyntheticSchema",
     "Variational",
     "closest_distances",
+    "coarse_groups",
     "declare_domain",
     "make_synthesiser",
     "refuse_overlap",

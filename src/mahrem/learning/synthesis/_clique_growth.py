@@ -51,7 +51,7 @@ def marginal_counts(codes: Integers, columns: Sequence[int], sizes: Sequence[int
 
 
 def grow_cliques(
-    codes: Integers, growth: Growth, select: Select, count: Count
+    tables: CountedTables, growth: Growth, select: Select, count: Count
 ) -> tuple[tuple[Clique, ...], list[Measured]]:
     """Grow a tree of cliques over all columns.
 
@@ -60,7 +60,7 @@ def grow_cliques(
     candidate is selected and its table is counted with noise.
 
     Args:
-        codes: ``(n, d)`` groups of each row.
+        tables: Counts of the groups of rows; private.
         growth: The public rules.
         select: Selects the place of a large score privately; a row moves a score by at most ``2 * SCALE``.
         count: Adds noise to counts.
@@ -79,7 +79,7 @@ def grow_cliques(
         >>> even = (np.array([SCALE // 2, SCALE // 2]),) * 3
         >>> rules = Growth(sizes=(2, 2, 2), target=None, width=1, most=99, deviation=1.0, shares=even)
         >>> best, as_it_is = lambda scores: int(np.argmax(scores)), lambda counts: counts  # not private
-        >>> grow_cliques(codes, rules, best, as_it_is)[0][1].columns
+        >>> grow_cliques(CountedTables(codes, (2, 2, 2)), rules, best, as_it_is)[0][1].columns
         (0, 1)
     """
     columns = len(growth.sizes)
@@ -87,7 +87,6 @@ def grow_cliques(
         return (Clique((0,), -1),), []
     cliques: list[Clique] = [] if growth.target is None else [Clique((growth.target,), -1)]
     measured: list[Measured] = []
-    tables = _Tables(codes, growth.sizes)
     for _ in range(columns - 1):
         candidates = list(itertools.islice(_candidates(cliques, growth), _MOST_CANDIDATES))
         scores = [_score(tables, growth, above, new) for above, new in candidates]
@@ -96,14 +95,12 @@ def grow_cliques(
             cliques.append(Clique((above[0],), -1))
         parent = next(place for place, one in enumerate(cliques) if set(above) <= set(one.columns))
         cliques.append(Clique((*above, new), parent))
-        counts = tables.counts((*above, new))
-        noisy = np.asarray(count([int(one) for one in counts.ravel()]), dtype=np.float64)
-        measured.append(Measured((*above, new), noisy.reshape(counts.shape), growth.deviation))
+        measured.append(tables.noisy((*above, new), count, growth.deviation))
     return tuple(cliques), measured
 
 
 @dataclass
-class _Tables:
+class CountedTables:
     """Counts over columns, each made once as long as they fit in memory."""
 
     codes: Integers
@@ -112,6 +109,7 @@ class _Tables:
     held: int = 0  # cells
 
     def counts(self, columns: tuple[int, ...]) -> Integers:
+        """Count rows over columns; private."""
         key = tuple(sorted(columns))
         found = self.known.get(key)
         if found is None:
@@ -120,6 +118,12 @@ class _Tables:
                 self.known[key] = found
                 self.held += found.size
         return found.transpose(tuple(key.index(column) for column in columns))
+
+    def noisy(self, columns: tuple[int, ...], count: Count, deviation: float) -> Measured:
+        """Count rows over columns with noise."""
+        counts = self.counts(columns)
+        noisy = np.asarray(count([int(one) for one in counts.ravel()]), dtype=np.float64)
+        return Measured(columns, noisy.reshape(counts.shape), deviation)
 
 
 def _candidates(cliques: Sequence[Clique], growth: Growth) -> Iterator[tuple[tuple[int, ...], int]]:
@@ -151,7 +155,7 @@ def _hooks(cliques: Sequence[Clique], growth: Growth) -> list[tuple[int, ...]]:
     return list(found)
 
 
-def _score(tables: _Tables, growth: Growth, above: tuple[int, ...], new: int) -> int:
+def _score(tables: CountedTables, growth: Growth, above: tuple[int, ...], new: int) -> int:
     """Score a candidate exactly, in whole numbers."""
     counts = tables.counts((*above, new)).astype(np.int64)
     alone = counts.sum(axis=-1, keepdims=True)

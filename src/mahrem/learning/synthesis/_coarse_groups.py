@@ -56,7 +56,7 @@ def coarse_groups(
     counts = _denoised(np.asarray(noisy, dtype=np.float64), deviation)
     total = counts.sum()
     held = len(counts) - apart
-    floor = max(3 * deviation, least * total)
+    floor = max(deviation, least * total)
     main = counts[:held]
     if held <= 1:
         group = np.zeros(held, dtype=np.int64)

@@ -12,8 +12,9 @@ import polars as pl
 
 from mahrem import check
 from mahrem.learning.synthesis._coarse_groups import CoarseGroups
-from mahrem.learning.synthesis._synthetic_constraints import keep_constraints
+from mahrem.learning.synthesis._synthetic_constraints import keep_constraints, refuse_broken
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_keys import KeptKeys
 from mahrem.learning.synthesis._synthetic_schema import SyntheticSchema
 from mahrem.learning.synthesis._tree_sampling import spread_draw
 from mahrem.types import Floats, Integers
@@ -139,12 +140,18 @@ class DrawnTable(ABC):
         admitted = GroupConditions.of(self.about, given or {})
         draw = self.drawer(admitted)
         rules, domain = self.about.schema.rules, self.domain.narrowed(admitted.within)
+        keys = KeptKeys(self.about.schema.keys, self.domain, count, rng)
+
+        def drawn(size: int) -> pl.DataFrame:
+            return keep_constraints(
+                lambda some: self._written(draw(some, rng), rng, admitted), size, rules, domain
+            )[0]
+
         while count > 0:
             part = min(count, BATCH)
-            drawn, _ = keep_constraints(
-                lambda size: self._written(draw(size, rng), rng, admitted), part, rules, domain
-            )
-            yield drawn
+            found = keys.keep(drawn(part), drawn)
+            refuse_broken(found, rules, domain)
+            yield found
             count -= part
 
     @abstractmethod

@@ -47,6 +47,8 @@ SYNTHESISERS: Entries[SynthesisMethod] = Entries(
     SynthesisMethod,
     (
         SynthesisMethod(name="marginals", home=f"{_HERE}._marginals:Marginals"),
+        SynthesisMethod(name="aim", home=f"{_HERE}._graphical:Aim"),
+        SynthesisMethod(name="mst", home=f"{_HERE}._graphical:Mst"),
         SynthesisMethod(name="vae", home=f"{_HERE}._variational:Variational", torch=True),
         SynthesisMethod(name="gan", home=f"{_HERE}._adversarial:Adversarial", torch=True),
         SynthesisMethod(name="lstm", home=f"{_HERE}._recurrent:Recurrent", torch=True, series=True),

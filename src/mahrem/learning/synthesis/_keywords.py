@@ -16,8 +16,8 @@ class SynthesisKeywords(TypedDict, total=False):
         kinds: What a number is, whole or number.
         dates: First and last day of a column of dates.
         cells: Cells of a number, or the edges between them.
-        constraints: Rules every row keeps: 'a <= b' or 'total = a + b'.
-        method: marginals, vae, gan, lstm (for series); default marginals.
+        constraints: Rules every row keeps: 'a <= b', 'total = a + b', 'never a=x and b=y' or 'unique id'.
+        method: marginals, aim, mst, vae, gan, lstm (for series); default marginals.
         target: Column to predict: what goes with it is kept best.
         options: A setting of the method's own.
         rows: Rows to make; as many as there seem to be.

@@ -27,15 +27,38 @@ from mahrem.dp.noise import (
 from mahrem.errors import Infeasible, InvalidParameter
 from mahrem.learning.synthesis._clique_growth import SCALE
 
-ONE_WAY, SELECTION = 0.12, 0.08  # shares of the budget; the rest pays for cliques, and for pairs
-PAIRS = 0.5  # share of that rest for all pairs of columns, where they can be told from noise
-PAIR_CELLS = 64  # about so many has a pair of columns once cells are gathered
-STANDS_OUT = 5.0  # deviations of its noise that such a cell must hold on average
+ONE_WAY, SCARCE_ONE_WAY = (
+    0.1,
+    0.25,
+)  # share of the whole for columns; where counts hardly stand out it is more
+TREE, SCARCE_TREE = 0.3, 0.6  # share of the rest for the tree where rounds follow; the same
+SCARCE = 1_500  # rows over deviation of a single count at which shares are half way between
+SELECTION = 0.1  # share of a part for choosing what is counted
+FEWEST_ROUNDS = 3
+FEWER = 0.7  # times as many tables in each round as in the one before, so the last are counted best
+PER_COLUMN = 4_000  # rows over deviation of a single count that are worth another table a column
+MOST_TABLES = 30  # a column
 VISIBLE = 3.0  # a cell is seen if its count is so many deviations of the noise
 ASSUMED_ROWS = 10_000  # where nobody says how many there are
 LARGEST, LEAST = 100.0, 1e-30  # epsilon, delta
-_SHRINK = 0.998
+UNIT = 1 << 20  # scores of rounds are whole numbers of this part of a row
+_SHRINK = 0.9995
 _TRIES = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundPlan:
+    """A round: so many tables are selected and counted, then the model learns them.
+
+    Attributes:
+        tables: How many.
+        selection: Picks one; its scores are in units of ``1 / UNIT`` rows.
+        noise: On the counts of a table.
+    """
+
+    tables: int
+    selection: RangedExponential = field(repr=False)
+    noise: IntegerNoise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +69,7 @@ class MarginalPlan:
         one_way: Noise on the counts of each column.
         selection: Picks a clique; its scores are in units of ``1 / SCALE`` rows.
         clique: Noise on the counts of a clique.
-        pair: Noise on the counts of every pair of columns; None where noise would hide them.
+        rounds: Tables that are counted beside the tree.
         event: What the run costs.
     """
 
@@ -54,111 +77,163 @@ class MarginalPlan:
     delta: float
     columns: int
     one_way: IntegerNoise
-    selection: RangedExponential | None = field(repr=False)
-    clique: IntegerNoise | None
-    pair: IntegerNoise | None = None
+    selection: RangedExponential | None = field(default=None, repr=False)
+    clique: IntegerNoise | None = None
+    rounds: tuple[RoundPlan, ...] = ()
     event: Event = field(repr=False)
 
     @property
-    def pairs(self) -> int:
-        """How many pairs of columns there are."""
-        return self.columns * (self.columns - 1) // 2
+    def tables(self) -> int:
+        """How many tables are counted beside the tree."""
+        return sum(one.tables for one in self.rounds)
 
 
 def plan_marginals(
-    *, epsilon: float, delta: float, columns: int, relation: Relation, unit: Unit, rows: int | None = None
+    *,
+    epsilon: float,
+    delta: float,
+    columns: int,
+    relation: Relation,
+    unit: Unit,
+    rows: int | None = None,
+    rounds: int = 6,
+    weight: int = 1,
+    alone: bool = False,
 ) -> MarginalPlan:
-    """Split a budget: counts of every column, then for each clique one selection and its counts.
+    """Split a budget: counts of every column, a tree of cliques, then rounds that count what is farthest off.
 
     Where one row of a person is used, noise and selections are composed by their privacy loss distributions;
     else by zero-concentrated differential privacy, which holds for several rows too.
+
+    Args:
+        epsilon: The budget.
+        delta: The same.
+        columns: How many columns there are.
+        relation: Which tables are neighbours.
+        unit: Whose presence is hidden.
+        rows: How many rows there are, if that is public.
+        rounds: How many rounds follow the tree.
+        weight: How many times a score of a round may count.
+        alone: Columns alone are counted, and what goes together is not.
 
     Guarantees:
         - All mechanisms together are ``(epsilon, delta)``-DP under ``relation`` and ``unit``.
     """
     refuse_budget(epsilon, delta)
-    reach = global_sensitivity(0, 1, relation, unit, grouped=True, optional=True)
-    moved = 2 * SCALE * unit.rows * (1 if relation is Relation.ADD_REMOVE else 2)
-    scores = GlobalSensitivity(relation=relation, l1=moved, l2_squared=moved**2, linf=moved, single=False)
     exact = unit.rows == 1
     whole = 1 / gaussian_multiplier(epsilon, delta) if exact else math.sqrt(2 * rho_for(epsilon, delta))
-    paired = _pairs_stand_out(whole, columns, reach, rows or ASSUMED_ROWS)
-    for _ in range(_TRIES):
-        plan = _split(whole, epsilon, delta, columns, reach, scores, exact=exact, paired=paired)
-        if not exact or epsilon_of(plan.event, delta, relation) <= epsilon:
-            return plan
-        whole *= _SHRINK
-    raise InvalidParameter(f"epsilon={epsilon:g}, delta={delta:g} cannot be split; take a larger delta")
-
-
-def _split(
-    whole: float,
-    epsilon: float,
-    delta: float,
-    columns: int,
-    reach: GlobalSensitivity,
-    scores: GlobalSensitivity,
-    *,
-    exact: bool,
-    paired: bool,
-) -> MarginalPlan:
-    """Split Gaussian noise of multiplier ``1 / whole``: squares of multipliers' inverses add up."""
-    cliques = columns - 1
-    first = whole if not cliques else whole * math.sqrt(ONE_WAY)
-    length = math.sqrt(reach.l2_squared)
-    one_way = math.nextafter(length * math.sqrt(columns) / first, math.inf)
-    everything: Event = Approximate(epsilon, delta)
-    if not cliques:
-        event = count_event(one_way, reach, columns) if exact else everything
-        noise = count_noise(one_way, reach, everything, exact=exact)
-        return MarginalPlan(
-            epsilon=epsilon,
-            delta=delta,
-            columns=columns,
-            one_way=noise,
-            selection=None,
-            clique=None,
-            event=event,
-        )
-    each = whole * math.sqrt(SELECTION / cliques)
-    select = bounded_range_epsilon(1 / each) if exact else 2 * each
-    picks = RangedExponential(epsilon=select, sensitivity=scores)
-    if not exact:
-        picks = WholeExponential(epsilon=select, sensitivity=scores, whole=everything)
-    rest, pairs = 1 - ONE_WAY - SELECTION, columns * (columns - 1) // 2
-    part = rest * (1 - PAIRS) if paired else rest
-    clique = math.nextafter(length * math.sqrt(cliques) / (whole * math.sqrt(part)), math.inf)
-    pair = math.nextafter(length * math.sqrt(pairs) / (whole * math.sqrt(rest * PAIRS)), math.inf)
-    event = everything
-    if exact:
-        event = Composed(
-            (
-                count_event(one_way, reach, columns),
-                Repeated(picks.event, cliques),
-                count_event(clique, reach, cliques),
-                *([count_event(pair, reach, pairs)] if paired else []),
-            )
-        )
-    return MarginalPlan(
+    clear = (rows or ASSUMED_ROWS) * whole
+    tables = _tables(clear, columns, rounds if columns > 2 and not alone else 0)
+    split = _Split(
         epsilon=epsilon,
         delta=delta,
         columns=columns,
-        one_way=count_noise(one_way, reach, everything, exact=exact),
-        selection=picks,
-        clique=count_noise(clique, reach, everything, exact=exact),
-        pair=count_noise(pair, reach, everything, exact=exact) if paired else None,
-        event=event,
+        relation=relation,
+        unit=unit,
+        tables=tables,
+        weight=weight,
+        alone=alone,
+        clear=clear,
     )
+    for _ in range(_TRIES):
+        plan = split.at(whole)
+        spent = epsilon_of(plan.event, delta, relation) if exact else epsilon
+        if spent <= epsilon:
+            return plan
+        whole *= _SHRINK * epsilon / spent
+    raise InvalidParameter(f"epsilon={epsilon:g}, delta={delta:g} cannot be split; take a larger delta")
 
 
-def _pairs_stand_out(whole: float, columns: int, reach: GlobalSensitivity, rows: int) -> bool:
-    """Say from public numbers whether counts of all pairs would stand out from their noise."""
-    if columns < 3:  # a tree keeps every pair there is
-        return False
-    pairs = columns * (columns - 1) / 2
-    share = (1 - ONE_WAY - SELECTION) * PAIRS
-    deviation = math.sqrt(reach.l2_squared * pairs / share) / whole
-    return rows / PAIR_CELLS >= STANDS_OUT * deviation
+def _share(usual: float, scarce: float, clear: float) -> float:
+    """Give a share of the budget by how clearly counts stand out: rows over the deviation of one count."""
+    return usual + (scarce - usual) / (1 + clear / SCARCE)
+
+
+def _tables(clear: float, columns: int, rounds: int) -> tuple[int, ...]:
+    """Say from public numbers how many tables each round counts: the more, the better counts stand out."""
+    if not rounds:
+        return ()
+    wanted = min(clear / PER_COLUMN, MOST_TABLES) * columns
+    shares = [FEWER**number for number in range(min(rounds, max(FEWEST_ROUNDS, math.ceil(wanted))))]
+    return tuple(max(1, math.ceil(wanted * one / sum(shares))) for one in shares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Split:
+    """Splits Gaussian noise: squares of multipliers' inverses add up."""
+
+    epsilon: float
+    delta: float
+    columns: int
+    relation: Relation
+    unit: Unit
+    tables: tuple[int, ...]
+    weight: int
+    alone: bool
+    clear: float
+
+    @property
+    def exact(self) -> bool:
+        return self.unit.rows == 1
+
+    @property
+    def everything(self) -> Event:
+        return Approximate(self.epsilon, self.delta)
+
+    @property
+    def reach(self) -> GlobalSensitivity:
+        return global_sensitivity(0, 1, self.relation, self.unit, grouped=True, optional=True)
+
+    def at(self, whole: float) -> MarginalPlan:
+        """Make the plan in which everything together is Gaussian noise of multiplier ``1 / whole``."""
+        cliques, budget = 0 if self.alone else self.columns - 1, whole**2
+        first = _share(ONE_WAY, SCARCE_ONE_WAY, self.clear) if cliques else 1.0
+        one_way = self._noise(budget * first, self.columns)
+        events = [self._paid(one_way, self.columns)]
+        selection = clique = None
+        rounds = []
+        if cliques:
+            rest = budget * (1 - first)
+            part = rest * _share(TREE, SCARCE_TREE, self.clear) if self.tables else rest
+            selection = self._selection(part * SELECTION, cliques, 2 * SCALE)
+            clique = self._noise(part * (1 - SELECTION), cliques)
+            events += [Repeated(selection.event, cliques), self._paid(clique, cliques)]
+            each = (rest - part) / max(1, len(self.tables))
+            for tables in self.tables:
+                made = RoundPlan(
+                    tables=tables,
+                    selection=self._selection(each * SELECTION, tables, self.weight * UNIT),
+                    noise=self._noise(each * (1 - SELECTION), tables),
+                )
+                rounds.append(made)
+                events += [Repeated(made.selection.event, tables), self._paid(made.noise, tables)]
+        return MarginalPlan(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            columns=self.columns,
+            one_way=one_way,
+            selection=selection,
+            clique=clique,
+            rounds=tuple(rounds),
+            event=Composed(tuple(events)) if self.exact else self.everything,
+        )
+
+    def _noise(self, budget: float, times: int) -> IntegerNoise:
+        sigma = math.nextafter(math.sqrt(self.reach.l2_squared * times / budget), math.inf)
+        return count_noise(sigma, self.reach, self.everything, exact=self.exact)
+
+    def _paid(self, noise: IntegerNoise, times: int) -> Event:
+        return count_event(noise.scale, self.reach, times)
+
+    def _selection(self, budget: float, times: int, moved: int) -> RangedExponential:
+        each = math.sqrt(budget / times)
+        moved *= self.unit.rows * (1 if self.relation is Relation.ADD_REMOVE else 2)
+        scores = GlobalSensitivity(
+            relation=self.relation, l1=moved, l2_squared=moved**2, linf=moved, single=False
+        )
+        if self.exact:
+            return RangedExponential(epsilon=bounded_range_epsilon(1 / each), sensitivity=scores)
+        return WholeExponential(epsilon=2 * each, sensitivity=scores, whole=self.everything)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,8 +295,9 @@ def refuse_too_little(
 
     def enough(budget: float, count: int) -> bool:
         spread = math.sqrt(global_sensitivity(0, 1, relation, unit, grouped=True, optional=True).l2_squared)
-        part = 1.0 if count == 1 else ONE_WAY
-        deviation = spread * gaussian_multiplier(budget, delta) * math.sqrt(count / part)
+        single = gaussian_multiplier(budget, delta)
+        part = 1.0 if count == 1 else _share(ONE_WAY, SCARCE_ONE_WAY, about / single)
+        deviation = spread * single * math.sqrt(count / part)
         return about / cells >= VISIBLE * deviation
 
     if enough(epsilon, columns):

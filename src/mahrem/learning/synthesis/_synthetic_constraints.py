@@ -1,4 +1,4 @@
-"""Rules a synthetic row must keep: one number not above another, a total that is the sum of its parts."""
+"""Rules a synthetic row must keep: order, totals, values that never go together, keys."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import GuaranteeBroken, InvalidParameter
+from mahrem.learning.synthesis._forbidden_rows import Never, parse_never
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain, DomainColumn
+from mahrem.learning.synthesis._synthetic_keys import Unique, parse_unique
 from mahrem.types import Mask
 
 REDRAWS = 20
@@ -38,7 +40,7 @@ class AtMost:
         """Columns it speaks of."""
         return self.low, self.high
 
-    def broken(self) -> pl.Expr:
+    def broken(self, domain: DeclaredDomain) -> pl.Expr:  # noqa: ARG002 - as the others
         """Say which rows break it."""
         return (pl.col(self.low) > pl.col(self.high)).fill_null(value=False)
 
@@ -78,8 +80,9 @@ class SumOf:
         summed = pl.sum_horizontal(list(self.parts), ignore_nulls=False).cast(total.dtype)
         return rows.with_columns(summed.alias(self.total))
 
-    def broken(self, total: DomainColumn) -> pl.Expr:
+    def broken(self, domain: DeclaredDomain) -> pl.Expr:
         """Say in which rows the total would leave its bounds."""
+        total = domain[self.total]
         inside = pl.col(self.total).is_between(total.bound(0), total.bound(-1))
         return ~(inside.fill_null(value=total.gaps))
 
@@ -109,24 +112,30 @@ class SumOf:
         return self.filled(rows, total)
 
 
-Constraint: TypeAlias = AtMost | SumOf
+Constraint: TypeAlias = AtMost | SumOf | Never | Unique
 _NAME = r"\s*([^<>=+]+?)\s*"
 
 
 def parse_constraint(text: str) -> Constraint:
-    """Read ``"a <= b"`` or ``"total = a + b"``.
+    """Read ``"a <= b"``, ``"b >= a"``, ``"total = a + b"``, ``"never a=x and b=y"`` or ``"unique a, b"``.
 
     Example:
         >>> parse_constraint("paid = share + rest").parts
         ('share', 'rest')
     """
-    if found := re.fullmatch(f"{_NAME}<={_NAME}", text):
-        return AtMost(found[1], found[2])
+    if found := parse_never(text) or parse_unique(text):
+        return found
+    if order := re.fullmatch(f"{_NAME}<={_NAME}", text):
+        return AtMost(order[1], order[2])
+    if order := re.fullmatch(f"{_NAME}>={_NAME}", text):
+        return AtMost(order[2], order[1])
     total, mark, rest = text.partition("=")
     parts = tuple(part.strip() for part in rest.split("+"))
     if mark and total.strip() and len(parts) > 1 and all(parts) and not set("<>=") & set(rest):
         return SumOf(total.strip(), parts)
-    raise InvalidParameter(f"constraint={text!r} must read like 'a <= b' or 'total = a + b'")
+    raise InvalidParameter(
+        f"constraint={text!r} must read like 'a <= b', 'total = a + b', 'never a=x and b=y' or 'unique a'"
+    )
 
 
 def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain) -> None:
@@ -136,6 +145,9 @@ def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain
         columns = [domain[name] for name in one.columns]
         if len(set(one.columns)) != len(one.columns):
             raise InvalidParameter(f"constraint={str(one)!r} names a column twice")
+        if isinstance(one, Never | Unique):
+            _refuse_shared(one, constraints)
+            continue
         if any(column.kind == "category" for column in columns):
             raise InvalidParameter(f"constraint={str(one)!r} needs numbers; declare bounds, not values")
         if isinstance(one, AtMost):
@@ -146,13 +158,33 @@ def refuse_constraints(constraints: Sequence[Constraint], domain: DeclaredDomain
         _refuse_hopeless(constraints, domain)
 
 
+def _refuse_shared(one: Never | Unique, constraints: Sequence[Constraint]) -> None:
+    """Refuse a key that is made up and yet stands in another rule."""
+    if isinstance(one, Unique) and one.alone:
+        others = [
+            other for other in constraints if other is not one and set(one.columns) & set(other.columns)
+        ]
+        if others:
+            raise InvalidParameter(f"constraint={str(one)!r}: a key of its own can stand in no other rule")
+
+
+def refuse_broken(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: DeclaredDomain) -> None:
+    """Look at rows that are about to be given out: every rule is kept in every row."""
+    if constraints and _broken(rows, constraints, domain).any():
+        raise GuaranteeBroken("a synthetic row breaks a rule that was to be kept")
+    for one in constraints:
+        if isinstance(one, Unique) and rows.select(pl.struct(one.columns).is_duplicated().any()).item():
+            raise GuaranteeBroken("two synthetic rows share a key that was to be unique")
+
+
 def bounds_left(constraints: Sequence[Constraint], domain: DeclaredDomain) -> DeclaredDomain:
     """Narrow bounds to what all rules together leave of them; refuses rules that leave nothing."""
     for _ in range(PASSES):
         before = domain
         for one in constraints:
-            domain = domain.narrowed(one.ranges(domain))
-            if any(domain[name].edges[0] > domain[name].edges[-1] for name in one.columns):
+            ranges = one.ranges(domain)
+            domain = domain.narrowed(ranges)
+            if any(domain[name].edges[0] > domain[name].edges[-1] for name in ranges):
                 raise InvalidParameter(
                     f"constraint={str(one)!r} cannot be kept inside the bounds and beside the other rules"
                 )
@@ -166,13 +198,15 @@ def _refuse_hopeless(constraints: Sequence[Constraint], domain: DeclaredDomain) 
     spoken_of = {name for one in constraints for name in one.columns}
     few = replace(domain, columns=tuple(column for column in domain.columns if column.name in spoken_of))
     left, rng = bounds_left(constraints, few), np.random.default_rng(0)
-    rows = pl.DataFrame([_anywhere(column, rng) for column in left.columns])
+    rows = _filled(pl.DataFrame([_anywhere(column, rng) for column in left.columns]), constraints, few)
     if _broken(_repaired(rows, constraints, few), constraints, few).all():
         raise InvalidParameter(f"constraints={[str(one) for one in constraints]} cannot be kept together")
 
 
 def _anywhere(column: DomainColumn, rng: np.random.Generator) -> pl.Series:
     """Give values anywhere between the bounds of a column."""
+    if column.kind == "category":
+        return column.draw(rng.integers(0, column.values, TRIED), rng)
     low, high = column.edges[0], column.edges[-1]
     if column.kind == "number":
         return pl.Series(column.name, rng.uniform(low, high, TRIED)).cast(column.dtype)
@@ -243,7 +277,8 @@ def _repaired(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: Dec
     Raising is enough for rules of order; a sum may ask for the other way.
     """
     left = bounds_left(constraints, domain)
-    columns = [left[name] for name in dict.fromkeys(name for one in constraints for name in one.columns)]
+    numbers = [one for one in constraints if isinstance(one, AtMost | SumOf)]
+    columns = [left[name] for name in dict.fromkeys(name for one in numbers for name in one.columns)]
     rows = rows.with_columns(
         pl.col(column.name).clip(column.bound(0), column.bound(-1)).cast(column.dtype) for column in columns
     )
@@ -252,7 +287,7 @@ def _repaired(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: Dec
             for one in constraints:
                 if isinstance(one, SumOf):
                     rows = one.repaired(rows, left)
-                else:
+                elif isinstance(one, AtMost):
                     rows = one.repaired(rows, left, raising=raising)
         rows = _filled(rows, constraints, domain)
         if not _broken(rows, constraints, domain).any():
@@ -268,5 +303,4 @@ def _filled(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: Decla
 
 
 def _broken(rows: pl.DataFrame, constraints: Sequence[Constraint], domain: DeclaredDomain) -> Mask:
-    marks = [one.broken(domain[one.total]) if isinstance(one, SumOf) else one.broken() for one in constraints]
-    return rows.select(pl.any_horizontal(marks)).to_series().to_numpy()
+    return rows.select(pl.any_horizontal([one.broken(domain) for one in constraints])).to_series().to_numpy()

@@ -10,6 +10,7 @@ from mahrem import check
 from mahrem.dp import Facts
 from mahrem.errors import InvalidParameter
 from mahrem.learning.synthesis._declare_domain import declare_domain
+from mahrem.learning.synthesis._forbidden_rows import Never
 from mahrem.learning.synthesis._settings import SchemaSettings
 from mahrem.learning.synthesis._synthetic_constraints import (
     Constraint,
@@ -18,6 +19,7 @@ from mahrem.learning.synthesis._synthetic_constraints import (
     refuse_constraints,
 )
 from mahrem.learning.synthesis._synthetic_domain import DeclaredDomain
+from mahrem.learning.synthesis._synthetic_keys import Unique
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,7 @@ class SyntheticSchema(SchemaSettings):
         kinds: ``whole`` or ``number``; by default whole where both bounds are whole numbers.
         dates: First and last day of columns of dates: ``{"born": ("1920-01-01", "2020-12-31")}``.
         cells: Into how many cells a number's range is cut, or the edges between them.
-        constraints: ``"a <= b"`` or ``"total = a + b"``.
+        constraints: ``"a <= b"``, ``"total = a + b"``, ``"never sex=m and pregnant=yes"``, ``"unique id"``.
 
     Example:
         >>> SyntheticSchema(constraints=("first <= last",)).rules[0].high
@@ -50,8 +52,18 @@ class SyntheticSchema(SchemaSettings):
 
     @property
     def totals(self) -> tuple[str, ...]:
-        """Columns that are added up from others and so need no model."""
+        """Columns that are added up from others."""
         return tuple(one.total for one in self.rules if isinstance(one, SumOf))
+
+    @property
+    def keys(self) -> tuple[Unique, ...]:
+        """Columns that no two rows agree on."""
+        return tuple(one for one in self.rules if isinstance(one, Unique))
+
+    @property
+    def without_model(self) -> tuple[str, ...]:
+        """Columns that need no model: totals, and keys that are made up."""
+        return (*self.totals, *(one.columns[0] for one in self.keys if one.alone))
 
     def domain(self, facts: Facts, columns: Sequence[str]) -> DeclaredDomain:
         """Put the domain together for a table with these columns; refuses what does not fit.
@@ -70,9 +82,12 @@ class SyntheticSchema(SchemaSettings):
         domain = declare_domain(
             facts, wanted, missing=self.missing, kinds=self.kinds, dates=self.dates, cells=self.cells
         )
+        for one in self.rules:
+            if isinstance(one, Never | Unique):
+                one.refuse(domain)
         refuse_constraints(self.rules, domain)
-        if set(self.totals) >= set(wanted):
-            raise InvalidParameter("constraints leave no column that is not a total")
+        if set(self.without_model) >= set(wanted):
+            raise InvalidParameter("constraints leave no column that is neither a total nor a key")
         return domain
 
     def refuse_given(self, domain: DeclaredDomain, given: Mapping[str, Any]) -> None:
@@ -86,6 +101,8 @@ class SyntheticSchema(SchemaSettings):
         for name, condition in given.items():
             if name in self.totals:
                 raise InvalidParameter(f"given={name!r} is a total; put the condition on its parts")
+            if name in self.without_model:
+                raise InvalidParameter(f"given={name!r} is a key that is made up; it meets no condition")
             met, narrowed = domain[name].admitted(condition)
             if not met.any():
                 raise InvalidParameter(f"given={name!r}: nothing that is declared for this column meets it")

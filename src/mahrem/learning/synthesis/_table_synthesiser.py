@@ -108,10 +108,12 @@ class TableSynthesiser(ABC, Generic[PlanKind, FitKind]):
         how = public.read_as(reading)
         columns = open_privately(table, public, how).columns
         domain = self.schema.domain(public, [name for name in columns if name != unit.subject])
-        modelled = tuple(column for column in domain.columns if column.name not in self.schema.totals)
+        modelled = tuple(column for column in domain.columns if column.name not in self.schema.without_model)
         inner = DeclaredDomain(columns=modelled, facts=public)
         if self.target is not None and self.target not in inner.names:
-            raise InvalidParameter(f"target={self.target!r} must be a column to be synthesised, and no total")
+            raise InvalidParameter(
+                f"target={self.target!r} must be a column to be synthesised, no total and no key"
+            )
         plan = self.plan(inner, public.rows, ledger)
         ledger.refuse_other(table, how, columns)
         ledger.spend(

@@ -1,0 +1,258 @@
+"""Weighted rows that stand for a log-linear model of noisy tables, loops and all.
+
+The logarithm of a row's chance is a sum over tables: those of the tree the rows were drawn from, and those
+that were counted later. Weights follow when a table is learnt; when few rows carry most of the weight, rows
+are taken by weight and each cell is drawn anew from the model. Everything here is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from mahrem.arrays import redraw_cells, round_weights
+from mahrem.learning.synthesis._clique_tree import Measured
+from mahrem.learning.synthesis._drawings import resampled
+from mahrem.types import Floats, Integers
+
+SWEEPS, LAST_SWEEPS = 6, 10
+STEP = 0.5  # how far a sweep goes towards a table: tables disagree, and the next one comes
+FARTHEST = math.log(4.0)  # a step makes a row no more often or less often than this
+EVEN = 0.6  # share of the rows that the weights must be worth
+FAINT = 0.02  # signal that a table is given credit for at least, in units of its noise
+UNLIKELY = 1e-9  # chance of what a tree takes for impossible
+WEIGHED, FEWEST, MOST = 3.0, 20_000, 60_000  # rows, for each that is described, and in all
+SPREAD_ROWS = 1_000  # fewer rows are drawn one by one
+SPARE = 4  # rows to choose from, for each that is drawn
+ROUNDED = 20_000_000  # cells of rows in tables that are looked at when weights are rounded
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the cells of many tables lie, one table after the other.
+
+    Attributes:
+        columns: ``(t, w)`` columns of each table; -1 where it has fewer.
+        strides: ``(t, w)`` how far apart neighbouring values lie.
+        starts: ``(t,)`` where each table begins.
+        cells: Of all tables.
+    """
+
+    columns: Integers
+    strides: Integers
+    starts: Integers
+    cells: int
+
+    @classmethod
+    def of(cls, sets: Sequence[Sequence[int]], sizes: Sequence[int]) -> Layout:
+        """Lay out tables over these columns."""
+        wide = max(len(one) for one in sets)
+        columns = np.full((len(sets), wide), -1, dtype=np.int64)
+        strides = np.zeros((len(sets), wide), dtype=np.int64)
+        lengths = [math.prod(sizes[column] for column in one) for one in sets]
+        for table, one in enumerate(sets):
+            columns[table, : len(one)] = one
+            for axis in range(len(one)):
+                strides[table, axis] = math.prod(sizes[column] for column in one[axis + 1 :])
+        starts = np.cumsum([0, *lengths[:-1]])
+        return cls(columns, strides, starts.astype(np.int64), sum(lengths))
+
+
+@dataclass
+class _Learnt:
+    """A noisy table, and what the model adds for it."""
+
+    counts: Floats
+    variance: float
+    heights: Floats
+    cells: Integers
+    pull: float = 1.0  # towards adding nothing: the inverse of how far the table lies off, as variance
+    fresh: bool = True
+
+
+class Population:
+    """Rows with weights, and the model they stand for.
+
+    Args:
+        sizes: Groups of each column.
+        rows: ``(n, d)`` groups, drawn from ``base``.
+        total: What the weights add up to.
+        base: Logarithms of tables that add up to the chance of a row, by their columns.
+
+    Guarantees:
+        - Equal input gives equal output.
+        - A cell that noise hides hardly moves; one that stands out from it comes to its count.
+
+    References:
+        Deming, Stephan, 1940 (fitting tables to margins); Geman, Geman, 1984 (Gibbs sampling); Efron, Morris,
+        1973 (how far a table may move is read off the table itself); McKenna et al.: AIM, 2022.
+
+    Example:
+        >>> rows = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 500)
+        >>> made = Population((2, 2), rows, 100.0, {(0,): np.zeros(2), (1,): np.zeros(2)})
+        >>> made.learn([Measured((0, 1), np.array([[40.0, 10.0], [10.0, 40.0]]), 0.1)])
+        >>> made.counts((0, 1)).round().tolist()
+        [40.0, 10.0, 10.0, 40.0]
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], rows: Integers, total: float, base: Mapping[tuple[int, ...], Floats]
+    ) -> None:
+        self.sizes, self.total, self.base = tuple(sizes), total, dict(base)
+        self.rows: Integers = np.ascontiguousarray(rows, dtype=np.int64)
+        self.weights: Floats = np.full(len(rows), total / len(rows))
+        self._learnt: dict[tuple[int, ...], _Learnt] = {}
+        self._rng = np.random.default_rng(0)  # which table comes last must not always be the same
+
+    def counts(self, columns: Sequence[int]) -> Floats:
+        """Say what the model expects of a table."""
+        shape = tuple(self.sizes[column] for column in columns)
+        return self._weighed(self._cells(columns), math.prod(shape)).reshape(shape)
+
+    def believe(self, measured: Iterable[Measured]) -> None:
+        """Take in tables that the rows were drawn from: weights stay near them, and are not moved yet."""
+        for one in measured:
+            self._take(one).fresh = False
+
+    def learn(self, measured: Iterable[Measured]) -> None:
+        """Take in noisy tables and move weights towards them; rows are renewed where that leaves few."""
+        for table in [table for one in measured if (table := self._take(one)).fresh]:
+            now = self._weighed(table.cells, len(table.counts))
+            noise = len(now) * table.variance
+            signal = max(float(((table.counts - now) ** 2).sum()) - noise, FAINT * noise)
+            table.pull, table.fresh = max(float((now**2).sum()) / signal, 1e-3), False
+        self._sweep(SWEEPS)
+        if self.weights.sum() ** 2 < EVEN * len(self.weights) * (self.weights**2).sum():
+            self._renew()
+
+    def settle(self) -> None:
+        """Renew all rows and let weights come to rest."""
+        self._sweep(LAST_SWEEPS)
+        self._renew()
+        self._sweep(LAST_SWEEPS)
+
+    def _take(self, one: Measured) -> _Learnt:
+        """Take in a table; what was counted before is averaged by its noise."""
+        order = sorted(range(len(one.columns)), key=one.columns.__getitem__)
+        columns = tuple(one.columns[axis] for axis in order)
+        counts = np.asarray(one.counts, dtype=np.float64).transpose(order).ravel()
+        variance, table = float(one.deviation) ** 2, self._learnt.get(columns)
+        if table is None:
+            table = _Learnt(counts, variance, np.zeros(len(counts)), self._cells(columns))
+            self._learnt[columns] = table
+        else:
+            both = table.variance + variance
+            table.counts = (table.counts * variance + counts * table.variance) / both
+            table.variance *= variance / both
+        return table
+
+    def _sweep(self, times: int) -> None:
+        """Move weights to the likeliest ones: noise is normal, and so is what a table adds."""
+        tables = list(self._learnt.values())
+        for _ in range(times):
+            for place in self._rng.permutation(len(tables)):
+                table = tables[place]
+                now = self._weighed(table.cells, len(table.counts))
+                slope = now * (table.counts - now) / table.variance - table.pull * table.heights
+                step = np.clip(STEP * slope / (now**2 / table.variance + table.pull), -FARTHEST, FARTHEST)
+                table.heights += step
+                self.weights *= np.exp(step)[table.cells]
+            self.weights *= self.total / self.weights.sum()
+
+    def _renew(self) -> None:
+        """Take rows by weight and draw each cell anew, given the rest of its row."""
+        taken = resampled(np.log(np.maximum(self.weights, 1e-300)), len(self.rows), self._rng)
+        self.rows = np.ascontiguousarray(self.rows[taken])
+        heights = [*self.base.items(), *((one, table.heights) for one, table in self._learnt.items())]
+        sets = [columns for columns, _ in heights]
+        layout = Layout.of(sets, self.sizes)
+        holders = [
+            [place for place, one in enumerate(sets) if column in one] for column in range(len(self.sizes))
+        ]
+        redraw_cells(
+            self.rows,
+            np.asarray(self.sizes, dtype=np.int64),
+            layout.columns,
+            layout.strides,
+            layout.starts,
+            np.concatenate([np.ravel(one) for _, one in heights]),
+            np.concatenate(holders).astype(np.int64),
+            np.cumsum([0, *(len(one) for one in holders)]).astype(np.int64),
+            self._rng.permutation(len(self.sizes)).astype(np.int64),
+            self._rng.random(self.rows.shape),
+        )
+        self.weights = np.full(len(self.rows), self.total / len(self.rows))
+        for columns, table in self._learnt.items():
+            table.cells = self._cells(columns)
+
+    def _cells(self, columns: Sequence[int]) -> Integers:
+        flat = np.zeros(len(self.rows), dtype=np.int64)
+        for column in columns:
+            flat = flat * self.sizes[column] + self.rows[:, column]
+        return flat
+
+    def _weighed(self, cells: Integers, count: int) -> Floats:
+        return np.bincount(cells, self.weights, count).astype(np.float64, copy=False)
+
+
+def rows_to_weigh(total: float) -> int:
+    """Say how many rows stand well for a table of ``total``."""
+    return int(min(max(WEIGHED * total, FEWEST), MOST))
+
+
+def draw_rows(
+    rows: Integers, weights: Floats, sizes: Sequence[int], count: int, rng: np.random.Generator
+) -> Integers:
+    """Draw rows by weight; many are drawn so that tables of two and three columns come out as weighted.
+
+    Args:
+        rows: ``(n, d)`` groups.
+        weights: ``(n,)`` not negative.
+        sizes: Groups of each column.
+        count: How many rows.
+        rng: Draws.
+
+    Guarantees:
+        - Exactly ``count`` rows, in random order; none has weight zero.
+
+    Example:
+        >>> rows = np.array([[0, 0], [1, 1]])
+        >>> draw_rows(rows, np.array([1.0, 3.0]), (2, 2), 2000, np.random.default_rng(0)).sum(0).tolist()
+        [1500, 1500]
+    """
+    with np.errstate(divide="ignore"):
+        likely = np.log(weights)
+    if count < SPREAD_ROWS or rows.shape[1] < 2:
+        return rows[resampled(likely, count, rng)]
+    if len(rows) > SPARE * count:
+        rows = rows[resampled(likely, SPARE * count, rng)]
+        weights = np.ones(len(rows))
+    share = weights * (count / weights.sum())
+    layout = Layout.of(_tables_to_keep(sizes, len(rows)), sizes)
+    times = np.zeros(len(rows), dtype=np.int64)
+    round_weights(
+        np.ascontiguousarray(rows),
+        share,
+        layout.columns,
+        layout.strides,
+        layout.starts,
+        rng.permutation(len(rows)).astype(np.int64),
+        np.zeros(layout.cells),
+        times,
+    )
+    taken = rng.permutation(np.repeat(np.arange(len(rows)), times))[:count]
+    if len(taken) < count:
+        taken = np.append(taken, resampled(np.log(np.maximum(share, 1e-300)), count - len(taken), rng))
+    drawn: Integers = rows[rng.permutation(taken)]
+    return drawn
+
+
+def _tables_to_keep(sizes: Sequence[int], rows: int) -> list[tuple[int, ...]]:
+    """List all pairs and as many triples, those with fewest cells first, as can be looked at."""
+    pairs, triples = (list(combinations(range(len(sizes)), width)) for width in (2, 3))
+    triples.sort(key=lambda one: math.prod(sizes[column] for column in one))
+    return [*pairs, *triples[: max(0, ROUNDED // max(rows, 1) - len(pairs))]]
