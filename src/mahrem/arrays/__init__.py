@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from mahrem.arrays._balls import Balls, grow_balls
     from mahrem.arrays._bits import Bits, ItemMatrix, count_sets, pack_bits
     from mahrem.arrays._branches import Branches, branch_out
+    from mahrem.arrays._class_costs import RANGE, SET, TREE, CellCosts
+    from mahrem.arrays._class_promises import (
+        BOUNDS,
+        DISTINCT,
+        DIVERGENCE,
+        ENTROPY,
+        NODES,
+        ORDERED,
+        SURPLUS,
+        TAIL,
+        Promises,
+    )
+    from mahrem.arrays._class_tiles import Thoroughness, class_costs, grow_under_promises, repair_round
     from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
@@ -117,4 +130,21 @@ __all__ = [
     "swap_rows",
     "tally",
     "triplets",
+    "RANGE",
+    "SET",
+    "TREE",
+    "CellCosts",
+    "BOUNDS",
+    "DISTINCT",
+    "DIVERGENCE",
+    "ENTROPY",
+    "NODES",
+    "ORDERED",
+    "SURPLUS",
+    "TAIL",
+    "Promises",
+    "Thoroughness",
+    "class_costs",
+    "grow_under_promises",
+    "repair_round",
 ]
