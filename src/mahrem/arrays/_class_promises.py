@@ -114,7 +114,7 @@ def _divergence_missing(counts: Floats, share: Floats, many: int, bound: float) 
             under, rows = middle, taken
         else:
             over = middle
-    return max(1, int(math.ceil(rows - _TOLERANCE)))
+    return max(1, math.ceil(rows - _TOLERANCE))
 
 
 @inner
@@ -139,7 +139,7 @@ def _bounds_missing(
         return NEVER  # a value that must be shown is not to be had here
     if lacking > 0:
         missing = max(missing, lacking / max(1.0 - owed, 1e-12), 1.0)
-    return int(math.ceil(missing - _TOLERANCE))
+    return math.ceil(missing - _TOLERANCE)
 
 
 @inner
@@ -225,7 +225,28 @@ def _ordered_missing(
 
 
 @inner
-def rows_missing(
+def _mixture_missing(promises: Promises, one: int, counts: Floats, share: Floats, many: int) -> int:
+    """Rows until the counts are mixed enough, as few values or as the table are."""
+    amount, divergence = promises.amount[one], _mixed(counts, share, many, 0.0)[1]
+    if promises.kind[one] == DIVERGENCE:
+        return 0 if divergence <= amount + _TOLERANCE else _divergence_missing(counts, share, many, amount)
+    # entropy is how far the counts are from equal shares of all values, from above
+    whole = math.log(promises.values[promises.column[one]])
+    if math.exp(whole - divergence) >= amount - _TOLERANCE:
+        return 0
+    return _divergence_missing(counts, share, many, whole - math.log(amount))
+
+
+@inner
+def _distinct_missing(hist: Integers, many: int, wanted: int) -> int:
+    distinct = 0
+    for i in range(many):
+        distinct += hist[i] > 0
+    return max(0, wanted - distinct)
+
+
+@inner
+def rows_missing(  # noqa: PLR0911 - one line for each kind
     promises: Promises, one: int, hist: Integers, value: Integers, many: int, total: int, scratch: Floats
 ) -> int:
     """Say how many rows, at least, a class lacks until one of the promises holds.
@@ -240,37 +261,22 @@ def rows_missing(
         scratch: ``(2, v)`` overwritten.
     """
     kind, amount = promises.kind[one], promises.amount[one]
+    low, high, share = promises.low[one], promises.high[one], promises.share[one]
     if total == 0:
         return 1
     if kind == DISTINCT:
-        distinct = 0
-        for i in range(many):
-            distinct += hist[i] > 0
-        return max(0, int(amount) - distinct)
+        return _distinct_missing(hist, many, int(amount))
     if kind == SURPLUS:
-        return _surplus_missing(hist, value, many, total, promises.share[one], amount)
+        return _surplus_missing(hist, value, many, total, share, amount)
     if kind == BOUNDS:
-        known = promises.rank[one]
-        return _bounds_missing(hist, value, many, total, known, promises.low[one], promises.high[one])
+        return _bounds_missing(hist, value, many, total, promises.rank[one], low, high)
     if kind == ORDERED:
         values = promises.values[promises.column[one]]
-        return _ordered_missing(
-            hist, value, many, total, values, promises.low[one], promises.high[one], amount
-        )
-    counts, share = scratch[0], scratch[1]
+        return _ordered_missing(hist, value, many, total, values, low, high, amount)
     if kind == NODES:
-        return _nodes_missing(hist, value, many, total, promises, one, counts)
+        return _nodes_missing(hist, value, many, total, promises, one, scratch[0])
     for i in range(many):
-        counts[i], share[i] = hist[i], promises.share[one, value[i]]
+        scratch[0, i], scratch[1, i] = hist[i], share[value[i]]
     if kind == TAIL:
-        return _tail_missing(counts, many, amount, promises.rank[one])
-    divergence = _mixed(counts, share, many, 0.0)[1]
-    if kind == ENTROPY:
-        # entropy is how far the counts are from equal shares of all values, from above
-        values = promises.values[promises.column[one]]
-        if math.exp(math.log(values) - divergence) >= amount - _TOLERANCE:
-            return 0
-        return _divergence_missing(counts, share, many, math.log(values) - math.log(amount))
-    if divergence <= amount + _TOLERANCE:
-        return 0
-    return _divergence_missing(counts, share, many, amount)
+        return _tail_missing(scratch[0], many, amount, promises.rank[one])
+    return _mixture_missing(promises, one, scratch[0], scratch[1], many)

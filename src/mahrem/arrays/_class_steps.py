@@ -1,35 +1,25 @@
 """Steps that lower what the cells of a tile cost while every class keeps its promises.
 
 A record moves; two change places; a class is formed of records that others can spare; a class is dissolved,
-and another one formed in its place. Each is taken only if the total falls. With ``blind``, where a record
-should go is decided by cells alone, and the promises only say whether that may be.
+and another one formed in its place. Each is taken only if the total falls. Candidates are asked whether they
+keep their promises in the order of what they cost, a few at most. Where only the first is asked, cells alone
+decide where a record should go, and the promises only say whether that may be.
 """
 
-# ruff: noqa: FBT001 - kernels take arguments by position
 from __future__ import annotations
 
 import numpy as np
 
-from mahrem.arrays._class_costs import (
-    CellCosts,
-    Workbench,
-    add_rest,
-    enter,
-    joined_costs,
-    keeps_after,
-    missing_after,
-    missing_now,
-    remove,
-    widths_with,
-    work_out,
-)
-from mahrem.arrays._class_promises import NEVER, Promises
+from mahrem.arrays._class_cells import exchanges, widths_with, work_out
+from mahrem.arrays._class_choices import LARGEST, best_class, forget, missing_with
+from mahrem.arrays._class_costs import CellCosts, Workbench
+from mahrem.arrays._class_members import enter, keeps_after, missing_now, remove
+from mahrem.arrays._class_promises import Promises
 from mahrem.arrays._kernel import inner
 
-__all__ = ["grow_in_tile", "repair_tile"]
+__all__ = ["repair_tile"]
 
 _LEAST = 1e-10  # a fall that rounding could pretend is none
-_LARGEST = 4  # times the least size: a class that grows beyond it without keeping its promises is given up
 _WIDE = 1.5  # times what is usual for a record: with less to save, dissolving a class is not tried
 
 
@@ -44,32 +34,8 @@ def _shift(bench: Workbench, costs: CellCosts, promises: Promises, record: int, 
 
 
 @inner
-def _best_class(
-    bench: Workbench,
-    costs: CellCosts,
-    promises: Promises,
-    record: int,
-    classes: int,
-    limit: float,
-    barred: int,
-    blind: bool,
-) -> tuple[int, float]:
-    """Find the class that a record costs least, below a limit, and that keeps its promises with it."""
-    joined_costs(bench, costs, record, classes)
-    best, chosen = limit, -1
-    if barred >= 0:
-        bench.into[barred] = np.inf
-    for group in range(classes):
-        if bench.into[group] < best and (blind or keeps_after(bench, promises, group, -1, record)):
-            best, chosen = bench.into[group], group
-    if blind and chosen >= 0 and not keeps_after(bench, promises, chosen, -1, record):
-        return -1, limit
-    return chosen, best
-
-
-@inner
 def _move(
-    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
+    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, tries: int, now: int
 ) -> int:
     changed = 0
     for record in range(records):
@@ -80,7 +46,7 @@ def _move(
         saved = size * bench.width[source] - (size - 1) * bench.width_without[record]
         if saved <= _LEAST or not keeps_after(bench, promises, source, record, -1):
             continue
-        group, _ = _best_class(bench, costs, promises, record, classes, saved - _LEAST, -1, blind)
+        group, _ = best_class(bench, costs, promises, record, classes, saved - _LEAST, -1, tries)
         if group >= 0:
             _shift(bench, costs, promises, record, group)
             bench.touched[source] = bench.touched[group] = now
@@ -89,38 +55,30 @@ def _move(
 
 
 @inner
-def _partner(bench: Workbench, promises: Promises, record: int, first: int, records: int, blind: bool) -> int:
+def _partner(bench: Workbench, promises: Promises, record: int, records: int, tries: int) -> int:
     """Find with whom a record should change places, from what that does to the total; -1 = nobody."""
-    group = bench.label[record]
-    best, chosen = -_LEAST, -1
-    for other in range(first, records):
-        if bench.mine[other] < best and (
-            blind
-            or (
-                keeps_after(bench, promises, group, record, other)
-                and keeps_after(bench, promises, bench.label[other], other, record)
-            )
+    group, mine = bench.label[record], bench.mine[:records]
+    for _ in range(tries):
+        other = int(mine.argmin())
+        if not mine[other] < -_LEAST:
+            break
+        if keeps_after(bench, promises, group, record, other) and keeps_after(
+            bench, promises, bench.label[other], other, record
         ):
-            best, chosen = bench.mine[other], other
-    if blind and chosen >= 0:
-        target = bench.label[chosen]
-        if not (
-            keeps_after(bench, promises, group, record, chosen)
-            and keeps_after(bench, promises, target, chosen, record)
-        ):
-            return -1
-    return chosen
+            return other
+        mine[other] = np.inf
+    return -1
 
 
 @inner
-def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, blind: bool, now: int) -> int:
+def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, tries: int, now: int) -> int:
     changed = 0
     for record in range(records):
         group = bench.label[record]
         if bench.touched[group] < now - 1 or bench.width_without[record] >= bench.width[group] - _LEAST:
             continue  # a pair needs to be looked at from one side only: from one that changed
-        add_rest(bench, costs, record, records)
-        other = _partner(bench, promises, record, 0, records, blind)
+        exchanges(bench, costs, record, records)
+        other = _partner(bench, promises, record, records, tries)
         if other < 0:
             continue
         target = bench.label[other]
@@ -152,11 +110,12 @@ def _settle(bench: Workbench, first: int, last: int, now: int) -> None:
 
 @inner
 def _spare(
-    bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, blind: bool
+    bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, tries: int
 ) -> int:
     """Find the record that a new class should take next, cheap there and dear here; -1 = none to spare.
 
-    Never one that takes the class farther from keeping its promises than it is.
+    Never one that takes the class farther from keeping its promises than it is, unless only one may be asked
+    about.
     """
     size = bench.size[group]
     goal = max(promises.least, size + (missing_now(bench, promises, group) if size > 0 else 0))
@@ -164,24 +123,25 @@ def _spare(
         widths_with(bench, costs, group, records)
     else:
         bench.mine[:records] = 0.0
-    best, chosen, width = np.inf, -1, bench.width[group]
+    known, width, mine = forget(bench, promises), bench.width[group], bench.mine[:records]
     for record in range(records):
         source = bench.label[record]
         if source == group or bench.size[source] <= promises.least:
+            mine[record] = np.inf
             continue
-        change = goal * (bench.mine[record] - width) - bench.of_size[record] * bench.of_width[record]
-        change += (bench.of_size[record] - 1) * bench.width_without[record]
-        if change >= best:
-            continue
-        if not blind:
-            if size + 1 + missing_after(bench, promises, group, -1, record) > goal:
-                continue
-            if not keeps_after(bench, promises, source, record, -1):
-                continue
-        best, chosen = change, record
-    if blind and chosen >= 0 and not keeps_after(bench, promises, bench.label[chosen], chosen, -1):
-        return -1
-    return chosen
+        change = goal * (mine[record] - width) - bench.of_size[record] * bench.of_width[record]
+        mine[record] = change + (bench.of_size[record] - 1) * bench.width_without[record]
+        if known and tries > 1 and size + 1 + missing_with(bench, promises, group, record, True) > goal:
+            mine[record] = np.inf
+    for _ in range(tries):
+        record = int(mine.argmin())
+        if mine[record] == np.inf:
+            break
+        fits = tries == 1 or size + 1 + missing_with(bench, promises, group, record, known) <= goal
+        if fits and keeps_after(bench, promises, bench.label[record], record, -1):
+            return record
+        mine[record] = np.inf
+    return -1
 
 
 @inner
@@ -192,7 +152,7 @@ def _form(
     group: int,
     seed: int,
     records: int,
-    blind: bool,
+    tries: int,
     steps: int,
     limit: float,
 ) -> tuple[float, int]:
@@ -202,10 +162,10 @@ def _form(
         size = bench.size[group]
         if size >= promises.least and missing_now(bench, promises, group) == 0:
             return change, steps
-        if size >= _LARGEST * promises.least + 40 or (blind and size >= promises.least):
+        if size >= LARGEST * promises.least + 40 or (tries == 1 and size >= promises.least):
             return np.inf, steps
         if chosen < 0:
-            chosen = _spare(bench, costs, promises, group, records, blind)
+            chosen = _spare(bench, costs, promises, group, records, tries)
         if chosen < 0:
             return np.inf, steps
         source = bench.label[chosen]
@@ -229,7 +189,7 @@ def _empty(bench: Workbench, classes: int) -> int:
 
 @inner
 def _spawn(
-    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
+    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, tries: int, now: int
 ) -> int:
     """Form new classes around the records that cost their class most, where it can spare them."""
     changed = 0
@@ -250,7 +210,7 @@ def _spawn(
         if seed < 0:
             continue
         limit = bench.size[source] * bench.width[source]
-        change, steps = _form(bench, costs, promises, group, seed, records, blind, 0, limit)
+        change, steps = _form(bench, costs, promises, group, seed, records, tries, 0, limit)
         if change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1
@@ -267,7 +227,7 @@ def _hand_out(
     group: int,
     classes: int,
     limit: float,
-    blind: bool,
+    tries: int,
 ) -> tuple[float, int]:
     """Bring every member of a class into the other one that grows least; gives by how much they grow.
 
@@ -276,7 +236,7 @@ def _hand_out(
     added, steps = 0.0, 0
     while bench.head[group] >= 0:
         record = bench.head[group]
-        target, cost = _best_class(bench, costs, promises, record, classes, limit - added, group, blind)
+        target, cost = best_class(bench, costs, promises, record, classes, limit - added, group, tries)
         if target < 0:
             return np.inf, steps
         added += cost
@@ -309,7 +269,7 @@ def _reform(
     records: int,
     classes: int,
     reach: float,
-    blind: bool,
+    tries: int,
     now: int,
 ) -> int:
     """Dissolve classes, and form others from what can be spared then, where the total falls."""
@@ -323,14 +283,14 @@ def _reform(
         # members will cost others what is usual there: a class that costs less is not worth a try
         if size == 0 or bench.touched[group] < now - 1 or reach * saved <= _WIDE * usual * size:
             continue
-        if size > 2 * (_LARGEST * promises.least + 40):
+        if size > 2 * (LARGEST * promises.least + 40):
             continue
-        added, handed = _hand_out(bench, costs, promises, group, classes, reach * saved, blind)
+        added, handed = _hand_out(bench, costs, promises, group, classes, reach * saved, tries)
         if added == np.inf:
             _take_back(bench, costs, promises, group, handed)
             continue
         limit = saved - added + saved
-        change, steps = _form(bench, costs, promises, group, -1, records, blind, handed, limit)
+        change, steps = _form(bench, costs, promises, group, -1, records, tries, handed, limit)
         if change < -_LEAST and added - saved + change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1
@@ -353,7 +313,7 @@ def repair_tile(
     classes: int,
     passes: int,
     reach: float,
-    blind: bool,
+    tries: int,
 ) -> None:
     """Change the classes of a tile as long as its cells cost less for it; some may end up empty.
 
@@ -366,113 +326,14 @@ def repair_tile(
         passes: How often to go over all records at most.
         reach: Try to dissolve a class when that adds at most so many times its cost to others; 0 = only
             moves and swaps.
-        blind: Let cells alone say where a record should go.
+        tries: How many candidates are asked about at most for a step; with 1 cells alone decide.
     """
     for turn in range(passes):
         now = turn + 1
-        changed = _move(bench, costs, promises, records, classes, blind, now)
-        changed += _swap(bench, costs, promises, records, blind, now)
+        changed = _move(bench, costs, promises, records, classes, tries, now)
+        changed += _swap(bench, costs, promises, records, tries, now)
         if reach > 0.0:
-            changed += _spawn(bench, costs, promises, records, classes, blind, now)
-            changed += _reform(bench, costs, promises, records, classes, reach, blind, now)
+            changed += _spawn(bench, costs, promises, records, classes, tries, now)
+            changed += _reform(bench, costs, promises, records, classes, reach, tries, now)
         if changed == 0:
             break
-
-
-@inner
-def _next_member(
-    bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, goal: int
-) -> int:
-    """Find the waiting record that widens a class least and takes it no farther from its promises."""
-    widths_with(bench, costs, group, records)
-    size = bench.size[group]
-    memory = bench.code.shape[0] == 1 and len(promises.person) == 0
-    answers = bench.into  # by value of the only column: rows missing with one more of it
-    if memory:
-        for value in range(min(bench.many[0], len(answers))):
-            answers[value] = -1.0
-    best, chosen = np.inf, -1
-    for record in range(records):
-        if bench.label[record] != -1 or bench.mine[record] >= best:
-            continue
-        value = bench.code[0, record] if memory else -1
-        if 0 <= value < len(answers):
-            if answers[value] < 0:
-                answers[value] = missing_after(bench, promises, group, -1, record)
-            missing = int(answers[value])
-        else:
-            missing = missing_after(bench, promises, group, -1, record)
-        if size + 1 + missing <= goal:
-            best, chosen = bench.mine[record], record
-    return chosen
-
-
-@inner
-def _give_up(bench: Workbench, costs: CellCosts, promises: Promises, group: int) -> None:
-    while bench.head[group] >= 0:
-        remove(bench, promises, bench.head[group])
-    work_out(bench, costs, group)
-
-
-@inner
-def grow_in_tile(bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int) -> int:
-    """Grow classes that keep their promises; records that fit nowhere stay without one. Gives how many are left.
-
-    A class begins with the record farthest from the one before and takes what widens it least, as long as
-    that brings it no farther from its promises.
-    """
-    group, last = 0, -1
-    while group < classes:
-        seed, farthest = -1, -1.0
-        if last >= 0:
-            widths_with(bench, costs, last, records)
-        else:
-            bench.mine[:records] = 0.0
-        for record in range(records):
-            if bench.label[record] == -1 and bench.mine[record] > farthest:
-                seed, farthest = record, bench.mine[record]
-        if seed < 0:
-            break
-        enter(bench, promises, seed, group)
-        work_out(bench, costs, group)
-        good = True
-        while True:
-            missing = missing_now(bench, promises, group)
-            size = bench.size[group]
-            if size >= promises.least and missing == 0:
-                break
-            chosen = -1
-            if missing < NEVER and size < _LARGEST * promises.least + 40:
-                goal = max(promises.least, size + missing)
-                chosen = _next_member(bench, costs, promises, group, records, goal)
-            if chosen < 0:
-                good = False
-                break
-            enter(bench, promises, chosen, group)
-            work_out(bench, costs, group)
-        if good:
-            last = group
-            group += 1
-        else:
-            _give_up(bench, costs, promises, group)
-            bench.label[seed] = -2  # nothing grows from here
-    for record in range(records):
-        bench.label[record] = max(bench.label[record], -1)
-    return _place_rest(bench, costs, promises, records, group)
-
-
-@inner
-def _place_rest(bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int) -> int:
-    """Let records without a class join the one that costs least and still keeps its promises."""
-    left, before = records, records + 1
-    while 0 < left < before:
-        before, left = left, 0
-        for record in range(records):
-            if bench.label[record] < 0:
-                group, _ = _best_class(bench, costs, promises, record, classes, np.inf, -1, False)
-                if group >= 0:
-                    enter(bench, promises, record, group)
-                    work_out(bench, costs, group)
-                else:
-                    left += 1
-    return left

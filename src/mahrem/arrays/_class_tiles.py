@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mahrem.arrays._class_costs import CellCosts, enter, open_workbench, place_records, work_out
+from mahrem.arrays._class_cells import work_out
+from mahrem.arrays._class_costs import CellCosts, open_workbench, place_records
+from mahrem.arrays._class_growth import grow_in_tile
+from mahrem.arrays._class_members import enter
 from mahrem.arrays._class_promises import Promises
-from mahrem.arrays._class_steps import grow_in_tile, repair_tile
+from mahrem.arrays._class_steps import repair_tile
 from mahrem.arrays._kernel import kernel
 from mahrem.arrays._mosaic_tiles import class_tiles
 from mahrem.arrays._normals import rows_by_label
@@ -26,7 +29,7 @@ class Thoroughness(NamedTuple):
 
     passes: int  # times over all records
     reach: float  # dissolve a class when that adds at most so many times its cost to others; 0 = never
-    blind: bool  # let cells alone say where a record should go
+    tries: int  # candidates that are asked about for each step; with 1 cells alone say where a record goes
 
 
 @kernel
@@ -64,7 +67,7 @@ def repair_in_tiles(
             classes,
             thoroughness.passes,
             thoroughness.reach,
-            thoroughness.blind,
+            thoroughness.tries,
         )
         for record in range(len(here)):
             labels[here[record]] = slot + bench.label[record]
@@ -89,6 +92,8 @@ def grow_in_tiles(
     for i in range(first, last):
         here, slot, classes = rows[starts[i] : starts[i + 1]], slots[i], slots[i + 1] - slots[i]
         place_records(bench, costs, promises, here, classes)
+        for group in range(classes):
+            work_out(bench, costs, group)
         grow_in_tile(bench, costs, promises, len(here), classes - 1)
         for record in range(len(here)):
             group = bench.label[record]

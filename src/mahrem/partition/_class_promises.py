@@ -93,7 +93,7 @@ def _fill(need: Need, table: Floats, low: Floats, high: Floats, share: Floats) -
 def _stacked(
     pairs: Sequence[tuple[int, Need]], columns: Sequence[ColumnNeeds], widest: int
 ) -> tuple[Integers, Integers, Integers, Floats]:
-    """Put the levels of all trees below each other; gives ranks, numbers of levels, nodes and their shares."""
+    """Put the levels of all trees below each other; gives ranks, how many levels, nodes and their shares."""
     rank, levels = np.zeros((2, len(pairs)), np.int64)
     nodes: list[Integers] = []
     shares: list[Floats] = []

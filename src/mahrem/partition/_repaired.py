@@ -13,12 +13,14 @@ from mahrem.partition._cell_costs import ColumnCosts, class_means, features, pac
 from mahrem.partition._class_promises import pack_promises
 from mahrem.partition._leftovers import judge_classes
 from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
-from mahrem.types import Labels, Mask, Points
+from mahrem.partition._strata import Within
+from mahrem.types import Labels, Mask, Points, Rows
 
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
 _WORTH = 2e-3  # share of the loss that a round must take away for another to follow
-_ASKED = 4  # classes of a tile where promises must be asked: one that is refused spoils no more
+_TRIES = 12  # candidates that are asked about for each step
+_ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,42 +74,50 @@ class Bench:
 
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
-        rows, began = len(labels), time.perf_counter()
-        rounds = how.rounds if how.rounds is not None else (8 if rows <= _SMALL else 2)
-        thoroughness = arrays.Thoroughness(2, how.reach, how.blind)
-        before = start = self.total(labels, classes)
-        first = labels, classes
+        began = time.perf_counter()
+        rounds = how.rounds if how.rounds is not None else (8 if len(labels) <= _SMALL else 2)
+        thoroughness = arrays.Thoroughness(2, how.reach, 1 if how.blind else _TRIES)
+        first, before = (labels, classes), self.total(labels, classes)
+        start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
         for turn in range(1, rounds + 1):
-            found = arrays.repair_round(
+            labels, classes = arrays.repair_round(
                 self.costs,
                 self.promises,
                 labels,
                 classes,
                 class_means(self._where, labels, classes),
-                tile=self._tile(how, rows / classes),
+                tile=tile,
                 turn=turn,
                 thoroughness=thoroughness,
                 keeps=None if self.certain else self._keeps,
                 threads=self._threads,
             )
-            labels, classes = found
             now = self.total(labels, classes)
-            if before - now < _WORTH * before:
+            slow = before - now < _WORTH * before
+            if not self.certain and slow and tile > _ASKED:  # refused as a whole: smaller ones are not
+                tile = max(_ASKED, tile // 8)
+            elif slow or (how.seconds is not None and time.perf_counter() - began >= how.seconds):
                 break
             before = now
-            if how.seconds is not None and time.perf_counter() - began >= how.seconds:
-                break
         if self.total(labels, classes) >= start or not self._keeps(labels, classes).all():
             return first
         return labels, classes
 
-    def _tile(self, how: Repair, usual: float) -> int:
-        if not self.certain:
-            return max(2, int(_ASKED * usual))
-        return how.tile or max(_TILE, 16 * self.promises.least)
-
     def _keeps(self, labels: Labels, classes: int) -> Mask:
         return judge_classes(labels, np.arange(classes), classes, self._admits)
+
+
+def steady_order(points: Points, admits: Admits) -> Rows:
+    """Put rows in an order that does not depend on the one they came in: by places, then by values.
+
+    Rows that are still equal are alike in everything that classes are made by.
+    """
+    keys = [points[:, column] for column in range(points.shape[1])][::-1]
+    given = getattr(admits, "needs", None)
+    if given is not None:
+        promises = given().promises
+        keys = [*([promises.person] if len(promises.person) else []), *promises.codes, *keys]
+    return np.lexsort(keys).astype(np.int32) if keys else np.arange(len(points), dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,9 @@ class Repaired:
         if isinstance(start.how, Levels) or (start.labels < 0).any() or start.classes < 2:
             return start
         columns = self.cells or plain_costs(points, getattr(self.method, "hierarchies", ()))
-        labels, classes = Bench(points, admits, columns, threads).repaired(
-            start.labels, start.classes, self.repair
-        )
+        order = steady_order(points, admits)
+        bench = Bench(points[order], Within(admits, order), columns, threads)
+        found, classes = bench.repaired(start.labels[order], start.classes, self.repair)
+        labels = np.empty_like(start.labels)
+        labels[order] = found
         return Partition(labels=labels, classes=classes)

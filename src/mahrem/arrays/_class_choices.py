@@ -1,0 +1,70 @@
+"""Which class a record should join, and what a class lacks with one more: asked by growth and by repair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahrem.arrays._class_cells import joined_costs
+from mahrem.arrays._class_costs import CellCosts, Workbench
+from mahrem.arrays._class_members import keeps_after, missing_after
+from mahrem.arrays._class_promises import Promises
+from mahrem.arrays._kernel import inner
+
+__all__ = ["LARGEST", "best_class", "forget", "missing_with"]
+
+LARGEST = 4  # times the least size: a class that grows beyond it without keeping its promises is given up
+
+
+@inner
+def best_class(
+    bench: Workbench,
+    costs: CellCosts,
+    promises: Promises,
+    record: int,
+    classes: int,
+    limit: float,
+    barred: int,
+    tries: int,
+) -> tuple[int, float]:
+    """Find the class that a record costs least, below a limit, and that keeps its promises with it.
+
+    So many classes are asked at most, the cheapest first.
+    """
+    joined_costs(bench, costs, record, classes)
+    into = bench.into[:classes]
+    if barred >= 0:
+        into[barred] = np.inf
+    for _ in range(min(tries, classes)):
+        group = int(into.argmin())
+        if not into[group] < limit:
+            break
+        if keeps_after(bench, promises, group, -1, record):
+            return group, into[group]
+        into[group] = np.inf
+    return -1, limit
+
+
+@inner
+def missing_with(
+    bench: Workbench,
+    promises: Promises,
+    group: int,
+    record: int,
+    known: bool,  # noqa: FBT001 - kernels take arguments by position
+) -> int:
+    """Say what a class lacks with one record more; where only its value counts, that is remembered."""
+    value = bench.code[0, record] if known else -1
+    if value < 0:
+        return missing_after(bench, promises, group, -1, record)
+    if bench.answers[value] < 0:
+        bench.answers[value] = missing_after(bench, promises, group, -1, record)
+    return bench.answers[value]
+
+
+@inner
+def forget(bench: Workbench, promises: Promises) -> bool:
+    """Say whether only the value of a record counts, in one column; then nothing is remembered of it yet."""
+    known = bench.code.shape[0] == 1 and len(promises.person) == 0
+    if known:
+        bench.answers[: bench.many[0]] = -1
+    return known
