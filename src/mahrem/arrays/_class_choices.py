@@ -45,26 +45,18 @@ def best_class(
 
 
 @inner
-def missing_with(
-    bench: Workbench,
-    promises: Promises,
-    group: int,
-    record: int,
-    known: bool,  # noqa: FBT001 - kernels take arguments by position
-) -> int:
-    """Say what a class lacks with one record more; where only its value counts, that is remembered."""
-    value = bench.code[0, record] if known else -1
-    if value < 0:
+def missing_with(bench: Workbench, promises: Promises, group: int, record: int) -> int:
+    """Say what a class lacks with one record more; where combinations of values are few, it is remembered."""
+    if bench.kinds[0] == 0:
         return missing_after(bench, promises, group, -1, record)
-    if bench.answers[value] < 0:
-        bench.answers[value] = missing_after(bench, promises, group, -1, record)
-    return bench.answers[value]
+    kind = bench.joint[record]
+    if bench.answers[kind] < 0:
+        bench.answers[kind] = missing_after(bench, promises, group, -1, record)
+    return bench.answers[kind]
 
 
 @inner
-def forget(bench: Workbench, promises: Promises) -> bool:
-    """Say whether only the value of a record counts, in one column; then nothing is remembered of it yet."""
-    known = bench.code.shape[0] == 1 and len(promises.person) == 0
-    if known:
-        bench.answers[: bench.many[0]] = -1
-    return known
+def forget(bench: Workbench) -> bool:
+    """Remember nothing of what a class lacks with one more; say whether answers will be remembered."""
+    bench.answers[: bench.kinds[0]] = -1
+    return bench.kinds[0] > 0

@@ -22,6 +22,7 @@ __all__ = ["RANGE", "SET", "TREE", "CellCosts", "Workbench", "open_workbench", "
 RANGE = 0
 SET = 1
 TREE = 2
+_KINDS = 15  # combinations of values up to which answers about them are remembered
 
 
 class CellCosts(NamedTuple):
@@ -74,7 +75,10 @@ class Workbench(NamedTuple):
     told: Matrix[Integers]  # (columns, c) its sum
     people: Integers  # (c,) rows, or people
     numbers: Integers  # scratch: of values
-    answers: Integers  # scratch: of the values of a tile
+    joint: Integers  # (m,) which combination of values a record has, where they are few
+    kinds: Integers  # (1,) how many there are in the tile; 0 = too many, or people are counted
+    known: Cube[NDArray[np.int8]]  # (c, gone, come) whether a class keeps its promises after that; 0 = nobody
+    answers: Integers  # scratch: of combinations
     scratch: Matrix[Floats]
 
 
@@ -131,7 +135,10 @@ def open_workbench(costs: CellCosts, promises: Promises, records: int, classes: 
         np.zeros((about, classes), np.int64),
         np.zeros(classes, np.int64),
         np.full(most + 1, -1, np.int64),
-        np.empty(shown, np.int64),
+        np.zeros(records, np.int64),
+        np.zeros(1, np.int64),
+        np.empty((classes, _KINDS + 1, _KINDS + 1), np.int8),
+        np.empty(_KINDS, np.int64),
         np.zeros((2, most + 1)),
     )
 
@@ -181,6 +188,7 @@ def place_records(
         bench.code[column, :records] = raw
     for i in range(min(records, len(promises.person))):
         bench.person[i] = promises.person[rows[i]]
+    _combine(bench, records, len(promises.person) > 0)
     bench.label[:records] = -1
     bench.head[:classes], bench.size[:classes] = -1, 0
     bench.people[:classes], bench.touched[:classes] = 0, 0
@@ -213,3 +221,29 @@ def _fill_table(table: Floats, price: Floats, alone: Floats, found: Integers, ma
                 value += 1
                 dearest = max(dearest, price[value])
             table[first, second] = table[second, first] = dearest
+
+
+@inner
+def _combine(bench: Workbench, records: int, by_person: bool) -> None:  # noqa: FBT001 - by position
+    """Number the combinations of values that records have, if they are few."""
+    firsts, kinds = bench.answers, 0
+    bench.kinds[0] = 0
+    if by_person:
+        return
+    for record in range(records):
+        found = -1
+        for kind in range(kinds):
+            same = True
+            for column in range(bench.code.shape[0]):
+                same = same and bench.code[column, record] == bench.code[column, firsts[kind]]
+            if same:
+                found = kind
+                break
+        if found < 0:
+            if kinds == _KINDS:
+                return
+            firsts[kinds] = record
+            found = kinds
+            kinds += 1
+        bench.joint[record] = found
+    bench.kinds[0] = kinds

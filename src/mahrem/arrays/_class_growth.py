@@ -20,12 +20,13 @@ def _next_member(
 ) -> int:
     """Find the waiting record that widens a class least and takes it no farther from its promises."""
     widths_with(bench, costs, group, records)
-    size, known = bench.size[group], forget(bench, promises)
+    size = bench.size[group]
+    forget(bench)
     best, chosen = np.inf, -1
     for record in range(records):
         if bench.label[record] != -1 or bench.mine[record] >= best:
             continue
-        if size + 1 + missing_with(bench, promises, group, record, known) <= goal:
+        if size + 1 + missing_with(bench, promises, group, record) <= goal:
             best, chosen = bench.mine[record], record
     return chosen
 

@@ -42,6 +42,12 @@ def _count(bench: Workbench, group: int, record: int, absent: int, step: int, by
 
 
 @inner
+def _forget_answers(bench: Workbench, group: int) -> None:
+    many = bench.kinds[0] + 1
+    bench.known[group, :many, :many] = -1
+
+
+@inner
 def enter(bench: Workbench, promises: Promises, record: int, group: int) -> None:
     """Put a record into a class; what its cells cost is not worked out."""
     _count(bench, group, record, -1, 1, len(promises.person) > 0)
@@ -49,6 +55,7 @@ def enter(bench: Workbench, promises: Promises, record: int, group: int) -> None
     bench.after[record] = bench.head[group]
     bench.head[group] = record
     bench.size[group] += 1
+    _forget_answers(bench, group)
 
 
 @inner
@@ -65,6 +72,7 @@ def remove(bench: Workbench, promises: Promises, record: int) -> None:
     bench.size[group] -= 1
     bench.label[record] = -1
     _count(bench, group, record, -1, -1, len(promises.person) > 0)
+    _forget_answers(bench, group)
 
 
 @inner
@@ -106,11 +114,16 @@ def missing_after(bench: Workbench, promises: Promises, group: int, gone: int, c
 
 @inner
 def keeps_after(bench: Workbench, promises: Promises, group: int, gone: int, come: int) -> bool:
-    """Say whether a class that keeps every promise would still do so."""
-    if gone >= 0 and come >= 0 and len(promises.person) == 0:
-        same = True
-        for column in range(bench.code.shape[0]):
-            same = same and bench.code[column, gone] == bench.code[column, come]
-        if same:
-            return True
-    return missing_after(bench, promises, group, gone, come) == 0
+    """Say whether a class that keeps every promise still does so without one record and with another.
+
+    Where combinations of values are few, an answer is remembered until the class changes.
+    """
+    if bench.kinds[0] == 0:
+        return missing_after(bench, promises, group, gone, come) == 0
+    left = bench.joint[gone] + 1 if gone >= 0 else 0
+    right = bench.joint[come] + 1 if come >= 0 else 0
+    if left == right and left > 0:
+        return True
+    if bench.known[group, left, right] < 0:
+        bench.known[group, left, right] = missing_after(bench, promises, group, gone, come) == 0
+    return bench.known[group, left, right] == 1

@@ -41,7 +41,7 @@ def _move(
     for record in range(records):
         source = bench.label[record]
         size = bench.size[source]
-        if size <= promises.least:
+        if size <= promises.least or bench.touched[source] < now - 1:
             continue
         saved = size * bench.width[source] - (size - 1) * bench.width_without[record]
         if saved <= _LEAST or not keeps_after(bench, promises, source, record, -1):
@@ -55,18 +55,19 @@ def _move(
 
 
 @inner
-def _partner(bench: Workbench, promises: Promises, record: int, records: int, tries: int) -> int:
+def _partner(bench: Workbench, promises: Promises, record: int, first: int, records: int, tries: int) -> int:
     """Find with whom a record should change places, from what that does to the total; -1 = nobody."""
-    group, mine = bench.label[record], bench.mine[:records]
+    group, mine = bench.label[record], bench.mine[first:records]
     for _ in range(tries):
-        other = int(mine.argmin())
-        if not mine[other] < -_LEAST:
+        place = int(mine.argmin())
+        if not mine[place] < -_LEAST:
             break
+        other = first + place
         if keeps_after(bench, promises, group, record, other) and keeps_after(
             bench, promises, bench.label[other], other, record
         ):
             return other
-        mine[other] = np.inf
+        mine[place] = np.inf
     return -1
 
 
@@ -77,8 +78,11 @@ def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, 
         group = bench.label[record]
         if bench.touched[group] < now - 1 or bench.width_without[record] >= bench.width[group] - _LEAST:
             continue  # a pair needs to be looked at from one side only: from one that changed
-        exchanges(bench, costs, record, records)
-        other = _partner(bench, promises, record, records, tries)
+        first = record + 1 if now == 1 else 0  # at first all changed: from the earlier record's side only
+        if first == records:
+            continue
+        exchanges(bench, costs, record, first, records)
+        other = _partner(bench, promises, record, first, records, tries)
         if other < 0:
             continue
         target = bench.label[other]
@@ -123,7 +127,7 @@ def _spare(
         widths_with(bench, costs, group, records)
     else:
         bench.mine[:records] = 0.0
-    known, width, mine = forget(bench, promises), bench.width[group], bench.mine[:records]
+    known, width, mine = forget(bench), bench.width[group], bench.mine[:records]
     for record in range(records):
         source = bench.label[record]
         if source == group or bench.size[source] <= promises.least:
@@ -131,13 +135,13 @@ def _spare(
             continue
         change = goal * (mine[record] - width) - bench.of_size[record] * bench.of_width[record]
         mine[record] = change + (bench.of_size[record] - 1) * bench.width_without[record]
-        if known and tries > 1 and size + 1 + missing_with(bench, promises, group, record, True) > goal:
+        if known and tries > 1 and size + 1 + missing_with(bench, promises, group, record) > goal:
             mine[record] = np.inf
     for _ in range(tries):
         record = int(mine.argmin())
         if mine[record] == np.inf:
             break
-        fits = tries == 1 or size + 1 + missing_with(bench, promises, group, record, known) <= goal
+        fits = tries == 1 or size + 1 + missing_with(bench, promises, group, record) <= goal
         if fits and keeps_after(bench, promises, bench.label[record], record, -1):
             return record
         mine[record] = np.inf

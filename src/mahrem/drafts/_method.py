@@ -45,9 +45,14 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
         demanding=_demanding(prepared, policy, LIGHT),
-        seconds=options.pop("seconds", None),
+        seconds=options.get("seconds"),
     )
-    return *choose_method(evidence), options
+    name, reason = choose_method(evidence)
+    if name != "mosaic":
+        options.pop("seconds", None)
+    elif any(promise.column is not None for promise in prepared.promises):
+        options.setdefault("blind", True)  # members chosen by their values would tell of them
+    return name, reason, options
 
 
 def refuse_for_levels(policy: Policy, method: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from mahrem import arrays, check
 from mahrem.errors import InvalidInput
 from mahrem.partition._cell_costs import ColumnCosts, plain_costs
+from mahrem.partition._entries import LARGE
 from mahrem.partition._forest import forest_of
 from mahrem.partition._leftovers import class_boxes, judge_classes
 from mahrem.partition._mondrian import Mondrian
@@ -22,7 +23,6 @@ from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 OBJECTIVES = ("ncp", "sse")
 
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
-_LARGE = 200_000  # rows up to which classes are repaired under their promises, cell by cell
 _TILE = 256
 _MOST = 2_048  # rows of a tile that classes are grown in
 _COARSE = (
@@ -129,7 +129,7 @@ class Mosaic:
         if self.objective != "ncp" or minimum > _COARSE or points.shape[1] == 0 or len(points) < 2 * minimum:
             return True
         alone = admits.plain and not self.cells
-        return (minimum == 1 and admits.plain) or len(points) > (_SMALL if alone else _LARGE)
+        return (minimum == 1 and admits.plain) or len(points) > (_SMALL if alone else LARGE)
 
     def _starts(
         self,
@@ -144,12 +144,11 @@ class Mosaic:
         mondrian = Mondrian(hierarchies=self.hierarchies)
         cut = mondrian(points, admits, threads=threads)
         yield cut.labels, cut.classes
-        if admits.plain or self.blind:  # sensitive values have no say in where a record goes
-            yield self._merged(points, minimum, admits, trees, threads)
-        if self.blind:
+        yield self._merged(points, minimum, admits, trees, threads)
+        if self.blind:  # growth chooses members by what a class lacks
             return
         tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))
-        tiles = mondrian(points, Coarser(admits, max(tile, minimum)), threads=threads)
+        tiles = mondrian(points, Coarser(admits, max(minimum, min(tile, len(points)))), threads=threads)
         of_row = _halved(points, tiles.labels, tiles.classes, threads)
         labels, classes = arrays.grow_under_promises(
             bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads

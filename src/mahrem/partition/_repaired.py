@@ -18,7 +18,7 @@ from mahrem.types import Labels, Mask, Points, Rows
 
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
-_WORTH = 2e-3  # share of the loss that a round must take away for another to follow
+_WORTH = 5e-3  # share of the loss that a round must take away for another to follow
 _TRIES = 12  # candidates that are asked about for each step
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
@@ -29,7 +29,7 @@ class Repair:
 
     Args:
         rounds: Times over the table; None for 8 up to 50,000 rows, else 2. It ends when a round gains less
-            than 0.2 % of the loss.
+            than 0.5 % of the loss.
         seconds: End after the round in which so much time has passed; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
             and swaps only.
