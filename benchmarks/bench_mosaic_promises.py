@@ -1,8 +1,8 @@
 """Does mosaic lose least under every promise, on the tables people have, and what do its members give away?
 
 Eight tables times promises times k: gcp as reported, and the gain of guessing within classes over chance
-(:func:`mahrem.metrics.guess_within_classes`, the rarest value), of Mondrian, u-Mondrian, the best of the other
-methods that cut or cluster, mosaic, and mosaic with blind steps. Rows are drawn with a printed seed. Promises
+(:func:`mahrem.metrics.guess_within_classes`, the rarest value), of Mondrian, u-Mondrian, the best of other
+methods that cut, mosaic, and mosaic with blind steps. Rows are drawn with a printed seed. Promises
 that the whole table does not keep are left out. Bars: mosaic above the best other in 0 cells; median ratio
 at most .75; blind median at most .90, with a gain within .01 of Mondrian's.
 """

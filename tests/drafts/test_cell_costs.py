@@ -81,7 +81,7 @@ def test_the_loss_that_is_lowered_is_the_loss_that_is_reported(said: dict[str, A
     assert optimised(TABLE, settings) == pytest.approx(report["utility"]["gcp"], abs=1e-9)
 
 
-def test_repair_after_any_method_loses_less_and_is_refused_where_cells_must_not_overlap(tree: str) -> None:
+def test_repair_after_any_method_loses_less_and_is_refused_where_cells_must_not_overlap() -> None:
     settings = {"quasi": ["age", "zip", "job"], "rest": "drop", "k": 4, "html": False}
     for method in ("mondrian", "u-mondrian", "mdav"):
         plain, mended = (

@@ -128,7 +128,8 @@ def accepted(admits: Admission, labels: Labels) -> bool:
 @given(judged(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_repair_keeps_every_promise_and_never_loses_more_than_its_start(
-    table: tuple[Points, Admission], blind: bool
+    table: tuple[Points, Admission],
+    blind: bool,  # noqa: FBT001 - drawn
 ) -> None:
     points, admits = table
     whole = np.arange(len(points), dtype=np.int32)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mahrem.types import Codes, Floats, Integers, Labels, Points
+from mahrem.types import Codes, Floats, Integers, Labels, Mask, Points
 
 _BINS = 10
 
@@ -44,10 +44,10 @@ def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers
         Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0)
     """
     shown = labels >= 0
-    points, labels, has = points[shown], labels[shown], (codes == value)[shown]
+    points, labels, has = points[shown], labels[shown], (codes[shown] == value)
     classes = int(labels.max(initial=-1)) + 1
-    held, sizes = np.bincount(labels, weights=has, minlength=classes), np.bincount(labels, minlength=classes)
-    total = max(float(held.sum()), 1.0)
+    held, sizes = (np.bincount(one, minlength=classes) for one in (labels[has], labels))
+    total = max(int(held.sum()), 1)
     chance = float((held * held / np.maximum(sizes, 1)).sum()) / total
     ties = np.random.default_rng(0).random(len(labels))  # in no order that means anything
     return Guesses(
@@ -57,12 +57,12 @@ def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers
     )
 
 
-def _right(score: Floats, labels: Labels, has: Floats, held: Floats, ties: Floats) -> float:
+def _right(score: Floats, labels: Labels, has: Mask, held: Integers, ties: Floats) -> int:
     """Count who has the value among the highest scores of each class, as many as have it there."""
     order = np.lexsort((ties, -score, labels))
     inside = labels[order]
     place = np.arange(len(order)) - np.searchsorted(inside, inside)
-    return float(has[order][place < held[inside]].sum())
+    return int(has[order][place < held[inside]].sum())
 
 
 def _shrinking(points: Points, labels: Labels, classes: int) -> Floats:
@@ -79,7 +79,7 @@ def _shrinking(points: Points, labels: Labels, classes: int) -> Floats:
     return shrinks
 
 
-def _likeness(points: Points, has: Floats) -> Floats:
+def _likeness(points: Points, has: Mask) -> Floats:
     """Give the logarithm of how much likelier a row's places are among those who have the value."""
     score: Floats = np.zeros(len(points))
     for column in points.T:
