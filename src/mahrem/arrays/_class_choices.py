@@ -52,11 +52,11 @@ def missing_with(bench: Workbench, promises: Promises, group: int, record: int) 
     kind = bench.joint[record]
     if bench.answers[kind] < 0:
         bench.answers[kind] = missing_after(bench, promises, group, -1, record)
-    return bench.answers[kind]
+    return int(bench.answers[kind])
 
 
 @inner
 def forget(bench: Workbench) -> bool:
     """Remember nothing of what a class lacks with one more; say whether answers will be remembered."""
     bench.answers[: bench.kinds[0]] = -1
-    return bench.kinds[0] > 0
+    return bool(bench.kinds[0] > 0)

@@ -91,7 +91,7 @@ def missing_now(bench: Workbench, promises: Promises, group: int) -> int:
             bench.scratch,
         )
         missing = max(missing, lacking)
-    return missing
+    return int(missing)
 
 
 @inner
@@ -99,7 +99,7 @@ def missing_after(bench: Workbench, promises: Promises, group: int, gone: int, c
     """Say the same of a class without one record and with another; -1 = none."""
     by_person = len(promises.person) > 0
     if not by_person and len(promises.kind) == 0:
-        return max(0, promises.least - bench.people[group] + (gone >= 0) - (come >= 0))
+        return int(max(0, promises.least - bench.people[group] + (gone >= 0) - (come >= 0)))
     if gone >= 0:
         _count(bench, group, gone, -1, -1, by_person)
     if come >= 0:
@@ -109,7 +109,7 @@ def missing_after(bench: Workbench, promises: Promises, group: int, gone: int, c
         _count(bench, group, come, gone, -1, by_person)
     if gone >= 0:
         _count(bench, group, gone, -1, 1, by_person)
-    return missing
+    return int(missing)
 
 
 @inner
@@ -126,4 +126,4 @@ def keeps_after(bench: Workbench, promises: Promises, group: int, gone: int, com
         return True
     if bench.known[group, left, right] < 0:
         bench.known[group, left, right] = missing_after(bench, promises, group, gone, come) == 0
-    return bench.known[group, left, right] == 1
+    return bool(bench.known[group, left, right] == 1)

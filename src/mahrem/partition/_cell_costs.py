@@ -133,7 +133,8 @@ def _scattered(words: int) -> Floats:
     if words <= _WORDS:
         return np.eye(words) * 0.5
     spread: Floats = np.random.default_rng(words).standard_normal((words, _WORDS))
-    return spread / np.linalg.norm(spread, axis=1, keepdims=True) * 0.5
+    points: Floats = spread / np.linalg.norm(spread, axis=1, keepdims=True) * 0.5
+    return points
 
 
 def class_means(rows: Floats, labels: Integers, classes: int) -> Floats:
