@@ -49,14 +49,14 @@ Row = dict[str, Any]
 def tables(rows: int) -> dict[str, tuple[pl.DataFrame, Row]]:
     """Give eight tables: quasi-identifiers, two sensitive columns, and who is who where that is known."""
     adult = pl.read_csv(DATA / "adult_train.csv", null_values="?").drop_nulls()
-    diabetes = pl.read_csv(DATA / "diabetes_130us.csv.gz", null_values="?", infer_schema_length=None)
+    diabetes = pl.read_csv(DATA / "diabetes_130us.csv.gz", null_values="?", infer_schema=False)
     days = np.random.default_rng(SEED).integers(0, 3650, diabetes.height)  # admission dates are not in it
-    diabetes = diabetes.with_columns(
-        admission=pl.Series(np.datetime64("1999-01-01") + days), diag_1=pl.col("diag_1").cast(pl.String)
-    ).drop_nulls(["race", "diag_1"])
+    diabetes = diabetes.with_columns(admission=pl.Series(np.datetime64("1999-01-01") + days)).drop_nulls(
+        ["race", "diag_1"]
+    )
     bank = pl.read_csv(DATA / "bank_marketing.csv")
-    nursery = pl.read_csv(DATA / "nursery.csv")
-    housing = pl.read_csv(DATA / "california_housing.csv").drop_nulls()
+    nursery = pl.read_csv(DATA / "nursery.csv", infer_schema_length=None)
+    housing = pl.read_csv(DATA / "california_housing.csv", infer_schema_length=None).drop_nulls()
     numbers = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
     words = ["workclass", "education", "marital-status", "relationship", "race", "sex"]
     mixed = ["age", "education", "marital-status", "occupation", "sex", "hours-per-week"]

@@ -42,7 +42,7 @@ def _column_costs(axis: Axis, policy: Policy, tree: Hierarchy | None, weight: fl
             steps = float(known[-1] - known[0]) + 1
             at = (known - known[0]) / steps * weight
             return ColumnCosts("range", places, weight, jump=weight / steps, low=at, high=at)
-        case Words(prefixes=False):
+        case Words(prefixes=codes) if not codes or policy.cells == "centroid":  # the commonest, of a set
             return _of_set(axis, places, weight)
         case Words() | Leaves():
             pairs = replace(axis, positions=np.concatenate([known, known[:-1], known[1:]]))

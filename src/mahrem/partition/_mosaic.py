@@ -29,6 +29,7 @@ _COARSE = (
     2_048  # a minimum above which tiles would be too large to grow in: the cuts themselves are the classes
 )
 _HOPELESS = 0.5  # share of refused classes above which larger ones are laid instead of merging these
+_FEW = 0.1  # share of refused classes up to which merging them is a start worth a look
 _NEIGHBOURS = 32  # classes among which a class that may not stand looks for the nearest
 
 
@@ -48,7 +49,7 @@ class Mosaic:
 
     Args:
         tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
-        rounds: Repairs: 0 for none; None for at most 8, in large tables 2.
+        rounds: Repairs: 0 for none; None for at most 4, in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
             never; None for 2, in large tables 1.
         objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
@@ -144,7 +145,10 @@ class Mosaic:
         mondrian = Mondrian(hierarchies=self.hierarchies)
         cut = mondrian(points, admits, threads=threads)
         yield cut.labels, cut.classes
-        yield self._merged(points, minimum, admits, trees, threads)
+        labels, classes = self._lay(points, minimum, trees, threads)
+        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        if refused.mean() <= _FEW:
+            yield _merge_refused(points, labels, refused, admits, trees, threads)
         if self.blind:  # growth chooses members by what a class lacks
             return
         tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))
@@ -154,6 +158,7 @@ class Mosaic:
             bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads
         )
         refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        labels, refused = _apart(labels, refused)
         yield _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _merged(
@@ -223,6 +228,15 @@ def _halved(points: Points, labels: Labels, tiles: int, threads: int | None) -> 
         labels[rows] = np.where(cut.labels == 0, large, tiles + cut.labels - 1)
         tiles += cut.classes - 1
     return labels
+
+
+def _apart(labels: Labels, refused: Mask) -> tuple[Labels, Mask]:
+    """Make every row of a refused class a class of its own: each looks for the class it costs least."""
+    alone = refused[labels]
+    numbers = np.cumsum(~refused) - 1
+    kept = int((~refused).sum())
+    apart = np.where(alone, kept + np.cumsum(alone) - 1, numbers[labels])
+    return apart, np.arange(kept + int(alone.sum())) >= kept
 
 
 def _merge_refused(

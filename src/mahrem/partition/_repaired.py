@@ -19,7 +19,7 @@ from mahrem.types import Labels, Mask, Points, Rows
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
 _WORTH = 5e-3  # share of the loss that a round must take away for another to follow
-_TRIES = 12  # candidates that are asked about for each step
+_TRIES = 32  # candidates that are asked about for each step
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
@@ -28,7 +28,7 @@ class Repair:
     """How classes are repaired.
 
     Args:
-        rounds: Times over the table; None for 8 up to 50,000 rows, else 2. It ends when a round gains less
+        rounds: Times over the table; None for 4 up to 50,000 rows, else 2. It ends when a round gains less
             than 0.5 % of the loss.
         seconds: End after the round in which so much time has passed; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
@@ -75,7 +75,7 @@ class Bench:
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
-        rounds = how.rounds if how.rounds is not None else (8 if len(labels) <= _SMALL else 2)
+        rounds = how.rounds if how.rounds is not None else (4 if len(labels) <= _SMALL else 2)
         thoroughness = arrays.Thoroughness(2, how.reach, 1 if how.blind else _TRIES)
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
