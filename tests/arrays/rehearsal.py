@@ -6,20 +6,28 @@ import numpy as np
 
 from mahrem.arrays import (
     INNER,
+    RANGE,
+    SET,
     SIDES,
+    SURPLUS,
+    TREE,
     Asked,
     Balls,
+    CellCosts,
     CutTree,
     Effort,
     Forest,
     Lift,
+    Promises,
     Rounds,
     Tally,
+    Thoroughness,
     Vantage,
     add_within_budgets,
     apriori_sets,
     branch_out,
     cell_penalties,
+    class_costs,
     class_extremes,
     class_figures,
     count_sets,
@@ -34,6 +42,7 @@ from mahrem.arrays import (
     groups_from_labels,
     grow,
     grow_balls,
+    grow_under_promises,
     hash_texts,
     improve,
     join_least,
@@ -52,6 +61,7 @@ from mahrem.arrays import (
     polish,
     redraw_cells,
     regroup,
+    repair_round,
     round_weights,
     rows_by_label,
     shuffled,
@@ -93,6 +103,7 @@ def rehearse() -> None:
     _microaggregation(np.array(points))
     _mosaic(np.array(points))
     _population()
+    _repair(np.array(points))
 
 
 def _trees() -> None:
@@ -186,6 +197,25 @@ def _mosaic(points: Points) -> None:
     trees = plant(Forest(bare - 1, bare, bare.copy(), np.empty(0, np.int64), np.empty(0)))
     sizes, target = np.bincount(labels), np.arange(classes)
     merge_in_tiles(members, starts, none, low, high, sizes, target, none.copy(), trees)
+
+
+def _repair(points: Points) -> None:
+    places = np.column_stack([points[:, 0] / 22, np.arange(12) % 3, np.arange(12) % 4])
+    price = np.array([[0.0] * 6, [0, 0, 0.6, 1, 1, 1], [0, 0.5, 1, 0.5, 0.5, 0]])
+    one, none = np.ones(3), np.zeros((3, 6))
+    kinds, values = np.array([RANGE, SET, TREE]), np.array([0, 3, 5])
+    costs = CellCosts(kinds, values, one, one * 0, price, none, places, places)
+    share, whole = np.full((1, 3), 0.5), np.zeros(1, np.int64)
+    codes = (np.arange(12) % 2)[None, :]
+    promises = Promises(
+        2, np.array([SURPLUS]), whole, np.array([0.5]), whole, whole, share, share, share,
+        np.zeros((0, 1), np.int64), np.zeros((0, 1)), codes, np.array([2]), np.arange(12),
+    )  # fmt: skip
+    labels, classes = grow_under_promises(costs, promises, np.zeros(12, np.int64), 1)
+    class_costs(costs, promises, labels, classes)
+    centres = np.zeros((classes, 1))
+    how = Thoroughness(1, 2.0, 4)
+    repair_round(costs, promises, labels, classes, centres, tile=12, turn=1, thoroughness=how)
 
 
 def _microaggregation(points: Points) -> None:

@@ -181,7 +181,9 @@ def test_settings_that_do_not_fit_are_refused() -> None:
 
 
 def test_settings_can_be_printed_compared_and_called() -> None:
-    assert repr(Mosaic(tile=64)) == "Mosaic(tile=64, rounds=None, reach=None, objective='ncp')"
+    assert repr(Mosaic(tile=64)) == (
+        "Mosaic(tile=64, rounds=None, reach=None, objective='ncp', seconds=None, blind=False)"
+    )
     assert build_method("mosaic", options={"rounds": 1}) == Mosaic(rounds=1)
     points = np.random.default_rng(1).random((50, 2))
     assert (Mosaic()(points, AtLeast(3)).labels == Mosaic()(points, AtLeast(3)).labels).all()

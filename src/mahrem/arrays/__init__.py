@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from mahrem.arrays._bits import Bits, ItemMatrix, count_sets, pack_bits
     from mahrem.arrays._boost import add_within_budgets
     from mahrem.arrays._branches import Branches, branch_out
+    from mahrem.arrays._class_costs import RANGE, SET, TREE, CellCosts
+    from mahrem.arrays._class_promises import (
+        BOUNDS,
+        DISTINCT,
+        DIVERGENCE,
+        ENTROPY,
+        NODES,
+        ORDERED,
+        SURPLUS,
+        TAIL,
+        Promises,
+    )
+    from mahrem.arrays._class_tiles import Thoroughness, class_costs, grow_under_promises, repair_round
     from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
@@ -49,24 +62,38 @@ else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
+    "BOUNDS",
+    "DISTINCT",
+    "DIVERGENCE",
+    "ENTROPY",
     "INNER",
+    "NODES",
+    "ORDERED",
     "OUTER",
+    "RANGE",
+    "SET",
     "SIDES",
     "SINGLE",
+    "SURPLUS",
+    "TAIL",
+    "TREE",
     "Asked",
     "Balls",
     "Bits",
     "Branches",
+    "CellCosts",
     "CutTree",
     "Effort",
     "Forest",
     "ItemMatrix",
     "Keys",
     "Lift",
+    "Promises",
     "Rounds",
     "RowSketch",
     "Split",
     "Tally",
+    "Thoroughness",
     "Trees",
     "Vantage",
     "add_within_budgets",
@@ -76,6 +103,7 @@ __all__ = [
     "branch_out",
     "branches_of",
     "cell_penalties",
+    "class_costs",
     "class_extremes",
     "class_figures",
     "class_tiles",
@@ -93,6 +121,7 @@ __all__ = [
     "groups_from_labels",
     "grow",
     "grow_balls",
+    "grow_under_promises",
     "hash_texts",
     "improve",
     "in_threads",
@@ -113,6 +142,7 @@ __all__ = [
     "polish",
     "redraw_cells",
     "regroup",
+    "repair_round",
     "round_weights",
     "rows_by_label",
     "seated",

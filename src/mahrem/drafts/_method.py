@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mahrem import check
+from mahrem.drafts._cell_costs import cell_costs
 from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
@@ -44,15 +45,20 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
         k=policy.k or 1,
         apart=policy.delta_presence is not None,
         demanding=_demanding(prepared, policy, LIGHT),
-        seconds=options.pop("seconds", None),
+        seconds=options.get("seconds"),
     )
-    return *choose_method(evidence), options
+    name, reason = choose_method(evidence)
+    if name != "mosaic":
+        options.pop("seconds", None)
+    elif any(promise.column is not None for promise in prepared.promises):
+        options.setdefault("blind", True)  # members chosen by their values would tell of them
+    return name, reason, options
 
 
 def refuse_for_levels(policy: Policy, method: str) -> None:
     """Refuse what a method that lifts whole columns cannot do."""
     policy = past_the_door(policy)
-    for name in ("jitter", *COARSENING, *BOUNDING):
+    for name in ("jitter", "repair", *COARSENING, *BOUNDING):
         if getattr(policy, name):
             raise InvalidParameter(
                 f"{name} is for methods that cut; method={method!r} lifts whole columns to levels: "
@@ -75,7 +81,14 @@ def partition_rows(
     """Sort rows into classes by a method, under the promises of a judge."""
     domains = [axis.domain for axis in prepared.axes]
     limit = _limit(prepared, policy)
-    method = method_of(policy, name, domains, options=options, suppression_limit=limit)
+    # With jitter columns get random weights: what cells cost is no longer known by places.
+    known = policy.jitter is None and (name == "mosaic" or policy.repair)
+    cells = cell_costs(prepared, policy) if known else ()
+    method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
+    if policy.repair:
+        from mahrem.partition import Repaired
+
+        method = Repaired(method, cells=cells)
     if policy.jitter is not None:
         from mahrem.partition import Jittered
 

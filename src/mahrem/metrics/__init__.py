@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         marketer_risk,
         prosecutor_risk,
     )
-    from mahrem.metrics._cell_losses import CellLosses, cell_losses, text_losses
+    from mahrem.metrics._cell_losses import CellLosses, cell_losses, placed_ends, text_losses
     from mahrem.metrics._classes import c_avg, discernibility, mean_class_size
     from mahrem.metrics._correlation import correlation
     from mahrem.metrics._covers import Cover, cover_words, covered_values
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         entropy_loss_cells,
         measure_entropy,
     )
+    from mahrem.metrics._guessing import Guesses, guess_within_classes
     from mahrem.metrics._information_loss import information_loss, standardised
     from mahrem.metrics._k_map import k_map, k_map_rows
     from mahrem.metrics._loss import distortion, gcp, gcp_sum, iloss
@@ -51,6 +52,7 @@ __all__ = [
     "CellLosses",
     "Cover",
     "EntropyLoss",
+    "Guesses",
     "Metric",
     "MetricFacts",
     "average_risk",
@@ -71,6 +73,7 @@ __all__ = [
     "expected_risks",
     "gcp",
     "gcp_sum",
+    "guess_within_classes",
     "highest_risk",
     "iloss",
     "information_loss",
@@ -83,6 +86,7 @@ __all__ = [
     "measure_entropy",
     "pitman_parameters",
     "pitman_uniques",
+    "placed_ends",
     "population_uniques",
     "prosecutor_risk",
     "published_loss",

@@ -86,15 +86,30 @@ def _of_texts(cells: pl.Series) -> CellLosses:
 
 
 def _of_ranges(low: Floats, high: Floats, hidden: Mask) -> CellLosses:
-    """Measure ranges over what all of them span; halves are subtracted so that no difference overflows."""
+    """Measure ranges over what all of them span."""
+    begin, end = placed_ends(low, high)
+    share = np.minimum(end - begin, 1.0)
+    ncp = np.where(hidden, 1.0, np.where(np.isnan(low), 0.0, share))
+    return CellLosses(ncp, ncp.copy(), ~hidden & (np.isnan(low) | ((low == high) & np.isfinite(low))))
+
+
+def placed_ends(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Give where ranges begin and end within what all of them span, 0 to 1; an open end as far as any other.
+
+    Halves are subtracted so that no difference overflows.
+
+    Example:
+        >>> placed_ends(np.array([10.0, 20.0]), np.array([15.0, np.inf]))
+        (array([0., 1.]), array([0.5, 1. ]))
+    """
     ends = np.concatenate([low, high])
     finite = ends[np.isfinite(ends)]
     first, last = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
     span = last / 2 - first / 2
-    width = np.clip(high, first, last) / 2 - np.clip(low, first, last) / 2
-    share = np.minimum(width / span, 1.0) if span > 0 else np.zeros(len(low))
-    ncp = np.where(hidden, 1.0, np.where(np.isnan(low), 0.0, share))
-    return CellLosses(ncp, ncp.copy(), ~hidden & (np.isnan(low) | ((low == high) & np.isfinite(low))))
+    if span <= 0:
+        return np.where(np.isnan(low), np.nan, 0.0), np.where(np.isnan(high), np.nan, 0.0)
+    begin, end = ((np.clip(each, first, last) / 2 - first / 2) / span for each in (low, high))
+    return begin, end
 
 
 def _of_words(cells: pl.Series) -> tuple[Integers, Floats, int]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from mahrem.models._k_anonymity import KAnonymity, TrajectoryAnonymity
     from mahrem.models._l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from mahrem.models._needs import Need, NeedKind
     from mahrem.models._parse import models_from_settings, parse_sensitive
     from mahrem.models._people import Holdings, PeopleHoldings, holdings_of
     from mahrem.models._promise import Outcome, Promise, judge
@@ -60,6 +61,8 @@ __all__ = [
     "KAnonymity",
     "KLCloseness",
     "ModelEntry",
+    "Need",
+    "NeedKind",
     "OrderedCloseness",
     "Outcome",
     "PeopleHoldings",

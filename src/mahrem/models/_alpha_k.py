@@ -10,10 +10,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._needs import Need
 from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 
 if TYPE_CHECKING:
-    from mahrem.types import Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,11 @@ class AlphaK(PrivacyModel):
     def least_rows(self) -> int:
         """At least ``k``, and ``1 / alpha`` values need a row each."""
         return max(self.k, math.ceil(1 / self.alpha - TOLERANCE))
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for the size, and for no larger share."""
+        most = np.full(len(table), self.alpha)
+        return Need("size", self.k), Need("bounds", low=np.zeros(len(table)), high=most)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest share of one value in every class."""

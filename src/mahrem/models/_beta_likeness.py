@@ -9,10 +9,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._needs import Need
 from mahrem.models._shares import TOLERANCE, Spans, by_class, inverse, logarithm, spans_of
 
 if TYPE_CHECKING:
-    from mahrem.types import Floats, Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class BasicLikeness(PrivacyModel):
     def wanted(self) -> float:
         """The largest relative gain a value may have."""
         return self.beta
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for shares that gain no more."""
+        return (_at_most(table, np.full(len(table), self.beta)),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest relative gain of every class."""
@@ -95,6 +100,10 @@ class EnhancedLikeness(PrivacyModel):
         """The largest relative gain a value may have, whatever its share."""
         return self.beta
 
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for shares that gain no more."""
+        return (_at_most(table, np.minimum(self.beta, -logarithm(table))),)
+
     def level(self, counts: Counts) -> Levels:
         """Give the smallest ``beta`` that admits each class."""
         spans = spans_of(counts)
@@ -111,3 +120,9 @@ class EnhancedLikeness(PrivacyModel):
 def _gains(spans: Spans) -> Floats:
     """Give ``(q - p) / p`` for every triplet, the largest it can be."""
     return spans.highest * inverse(spans.table_lowest)[spans.counts.value] - 1.0
+
+
+def _at_most(table: Floats, gain: Floats) -> Need:
+    """Bound the share of each value by what it may gain over the table's."""
+    shown = table > 0
+    return Need("bounds", low=np.zeros(len(table)), high=np.where(shown, (1 + gain + TOLERANCE) * table, 0.0))

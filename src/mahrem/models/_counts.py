@@ -11,6 +11,7 @@ import numpy as np
 from mahrem.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from mahrem.models._needs import Need
     from mahrem.models._people import PeopleHoldings
     from mahrem.types import Codes, Floats, Integers, Labels, Levels, Mask, Sizes
 
@@ -109,6 +110,18 @@ class PrivacyModel(Protocol):
     def least_rows(self) -> int:
         """No class with fewer rows can hold: lets a method stop early."""
         return 1
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...] | None:  # noqa: ARG002
+        """Give what a class needs as algebra, for methods that grow classes row by row.
+
+        Args:
+            table: ``(values,)`` share of each value in the whole table.
+            ancestors: ``(levels, values)`` nodes of a hierarchy of the column, where there is one.
+
+        Returns:
+            Bounds that all hold exactly when the promise does; None: nobody knows but :meth:`holds`.
+        """
+        return None
 
     def level(self, counts: Counts) -> Levels:
         """Say for every class how far it goes."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._needs import Need
 from mahrem.models._shares import by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
-    from mahrem.types import Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,12 @@ class DeltaDisclosure(PrivacyModel):
     def wanted(self) -> float:
         """What the level must stay below."""
         return self.delta
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for every value, neither much rarer nor much more common."""
+        inside = 1 - 1e-12  # the ends themselves are outside
+        factor = np.exp(self.delta) * inside
+        return (Need("bounds", low=table / factor, high=table * factor),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the largest ``|ln(q / p)|`` of every class."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._needs import Need
 from mahrem.models._shares import whole_at_least
 
 if TYPE_CHECKING:
-    from mahrem.types import Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class _LeastSize(PrivacyModel):
     def least_rows(self) -> int:
         """So many people have at least so many rows."""
         return self.k
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for the size."""
+        return (Need("size", self.k),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the size of every class."""

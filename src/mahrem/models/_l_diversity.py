@@ -10,10 +10,11 @@ import numpy as np
 
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
+from mahrem.models._needs import Need
 from mahrem.models._shares import TOLERANCE, by_class, whole_at_least
 
 if TYPE_CHECKING:
-    from mahrem.types import Integers, Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,10 @@ class DistinctDiversity(PrivacyModel):
     def least_rows(self) -> int:
         """Each value needs a row."""
         return self.l
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for so many values."""
+        return (Need("distinct", self.l),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the number of values of every class."""
@@ -100,6 +105,10 @@ class EntropyDiversity(PrivacyModel):
     def least_rows(self) -> int:
         """Entropy is at most that of as many values as there are rows."""
         return math.ceil(self.l - TOLERANCE)
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for so much mixture."""
+        return (Need("entropy", self.l),)
 
     def level(self, counts: Counts) -> Levels:
         """Give ``exp(H)`` of every class."""
@@ -155,6 +164,10 @@ class RecursiveDiversity(PrivacyModel):
     def least_rows(self) -> int:
         """With fewer than ``l`` values the tail is empty, and each value needs a row."""
         return self.l
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for a tail that is heavy enough."""
+        return (Need("tail", self.c, self.l),)
 
     def level(self, counts: Counts) -> Levels:
         """Give ``r1 / (rl + ... + rm)`` of every class."""

@@ -10,10 +10,11 @@ import numpy as np
 from mahrem import check
 from mahrem.models._counts import Counts, PrivacyModel
 from mahrem.models._earth import equal_distance, hierarchical_distance, ordered_distance
+from mahrem.models._needs import Need
 from mahrem.models._shares import TOLERANCE, by_class, logarithm, spans_of
 
 if TYPE_CHECKING:
-    from mahrem.types import Floats, Levels, Mask
+    from mahrem.types import Floats, Integers, Levels, Mask
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ class EqualCloseness(_Closeness):
 
     name: ClassVar[str] = "t-closeness-equal"
 
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask that no more than ``t`` is too much."""
+        return (Need("surplus", self.t),)
+
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
         return equal_distance(counts)
@@ -87,6 +92,10 @@ class OrderedCloseness(_Closeness):
     """
 
     name: ClassVar[str] = "t-closeness-ordered"
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for small gaps along the order."""
+        return (Need("ordered", self.t),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
@@ -122,6 +131,14 @@ class HierarchicalCloseness(_Closeness):
 
     name: ClassVar[str] = "t-closeness-hierarchical"
 
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...] | None:
+        """Ask the same at every level below the root."""
+        if ancestors is None:
+            return None
+        alone = np.bincount(ancestors[0]).max(initial=0) <= 1
+        tree = ancestors if alone else np.vstack((np.arange(len(table)), ancestors))
+        return (Need("nodes", self.t, nodes=tree[:-1]),) if len(tree) > 1 else ()
+
     def level(self, counts: Counts) -> Levels:
         """Give the distance of every class from the table."""
         return hierarchical_distance(counts)
@@ -153,6 +170,10 @@ class KLCloseness(_Closeness):
 
     def __post_init__(self) -> None:
         check.at_least(0, t=self.t)
+
+    def needs(self, table: Floats, ancestors: Integers | None) -> tuple[Need, ...]:  # noqa: ARG002
+        """Ask for a small divergence."""
+        return (Need("divergence", self.t),)
 
     def level(self, counts: Counts) -> Levels:
         """Give the divergence of every class from the table."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.partition._blocks import within_blocks
     from mahrem.partition._bottom_up import BottomUp
     from mahrem.partition._canon import Canon
+    from mahrem.partition._cell_costs import ColumnCosts
     from mahrem.partition._choice import LIGHT, QUADRATIC_ROWS, MethodEvidence, choose_method, suits_size
     from mahrem.partition._datafly import Datafly
     from mahrem.partition._entries import METHODS, Method
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mahrem.partition._ola import Ola
     from mahrem.partition._ona import OnaStar
     from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
+    from mahrem.partition._repaired import Repair, Repaired
     from mahrem.partition._standing import rows_shown, standing_classes
     from mahrem.partition._strata import merge_patterns, within_patterns
     from mahrem.partition._top_down import TopDown
@@ -51,6 +53,7 @@ __all__ = [
     "Admits",
     "BottomUp",
     "Canon",
+    "ColumnCosts",
     "Datafly",
     "Flash",
     "Incognito",
@@ -73,6 +76,8 @@ __all__ = [
     "OnaStar",
     "Partition",
     "Partitioner",
+    "Repair",
+    "Repaired",
     "TopDown",
     "UtilityAware",
     "VariableMdav",

@@ -21,6 +21,7 @@ from mahrem.models import (
     holds_either_way,
     people_counts,
 )
+from mahrem.partition._class_promises import ColumnNeeds, Needs, pack_promises
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
@@ -171,6 +172,36 @@ class Admission:
             admitted &= holds_either_way(model, tally[id(values)])
         return admitted
 
+    def needs(self, rows: Rows | None = None) -> Needs:
+        """Give what a class needs as algebra, for all rows or for some.
+
+        It is uncertain where a model has no algebra, where only some rows are published, and where a person
+        has several values, of which the worst counts: classes must then be asked about.
+        """
+        chosen = slice(None) if rows is None else rows
+        least, certain, columns = self.minimum, self.members is None and not self.keeps_sensitive, []
+        for key, values in self._columns.items():
+            models = [model for model, about in self.promises if about is not None and id(about) == key]
+            table, single = self._told(values)
+            certain &= single
+            for codes, shown, tree in _readings(values, table):
+                found = [model.needs(shown, tree) for model in models]
+                certain &= all(one is not None for one in found)
+                needs = tuple(need for one in found for need in one or ())
+                least = max([least, *(int(need.amount) for need in needs if need.kind == "size")])
+                rest = tuple(need for need in needs if need.kind != "size")
+                columns.append(ColumnNeeds(codes[chosen].astype(np.int64), shown, rest))
+        people = None if self._people is None else self._people.codes[chosen].astype(np.int64)
+        count = self.rows if rows is None else len(rows)
+        return Needs(pack_promises(least, columns, count, people), bool(certain))
+
+    def _told(self, values: Values) -> tuple[Floats, bool]:
+        """Give the share of each value in the table, and whether nobody has several."""
+        held = self._held_by_all.get(id(values))
+        if held is None:
+            return self._tables[id(values)], self._people is None
+        return held.table[1] / max(float(held.table[1].sum()), 1.0), not held.several.any()
+
     def judges_again(self, rows: Rows, offsets: Offsets) -> Callable[[Mask], Mask]:
         """Count candidates once, to judge them in several tables: give the rows that are shown.
 
@@ -314,6 +345,16 @@ def _pairs(values: Values, people: Codes) -> _Pairs:
     codes[known] = numbers
     person, value = np.divmod(pairs, max(values.size, 1))
     return _Pairs(codes, person, value, len(pairs))
+
+
+def _readings(values: Values, table: Floats) -> list[tuple[Codes, Floats, Integers | None]]:
+    """Give codes, shares and tree of a column; where cells show no value, also as if they were not there."""
+    readings = [(values.codes, table, values.ancestors)]
+    if values.missing:
+        rest = table[:-1] / (float(table[:-1].sum()) or 1.0)
+        tree = None if values.ancestors is None else values.ancestors[:, :-1]
+        readings.append((np.where(values.codes == values.size - 1, -1, values.codes), rest, tree))
+    return readings
 
 
 def _seen(values: Values, shown: Mask) -> Mask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mahrem import check
-from mahrem.partition._entries import METHODS
+from mahrem.partition._entries import LARGE, METHODS
 from mahrem.words import Note
 
 QUADRATIC_ROWS = 20_000  # above this, methods that look at all pairs are left out unless asked for by name
@@ -54,15 +54,15 @@ def choose_method(evidence: MethodEvidence) -> tuple[str, Note]:
     ================================================  ============  =======================================
     cells must not overlap (delta-presence)           mondrian      its strict cuts are the only ones
     fewer than 2k rows                                mondrian      there is one class whatever is done
-    a demanding promise                               mondrian      it cuts only where both sides may stand
+    a demanding promise, above 200,000 rows           mondrian      it cuts only where both sides may stand
     time allowed is below mosaic's expected time      mondrian      the quickest
     otherwise                                         mosaic        least loss at n log n
     ================================================  ============  =======================================
 
     A promise is demanding when k counts people, or when there is one beyond k that is not distinct
-    l-diversity with l up to 0.6 k. Methods that cluster by size must then merge what is refused and lose
-    more than Mondrian. Seen on two tables only (demo patients, 8,000 rows of Adult; ``guide/compare.md``):
-    :func:`mahrem.compare` says what holds on yours.
+    l-diversity with l up to 0.6 k. Methods that lay classes by size, as mosaic does with so large a table,
+    must then merge what is refused and lose more than Mondrian: :func:`mahrem.compare` says what holds on
+    yours.
 
     Args:
         evidence: Size, kinds, k and the time allowed.
@@ -82,7 +82,7 @@ def choose_method(evidence: MethodEvidence) -> tuple[str, Note]:
         return "mondrian", Note("choice.apart")
     if evidence.rows < 2 * evidence.k:
         return "mondrian", Note("choice.few", {"rows": evidence.rows})
-    if evidence.demanding:
+    if evidence.demanding and evidence.rows > LARGE:
         return "mondrian", Note("choice.demanding")
     expected = METHODS["mosaic"].seconds(evidence.rows)
     if expected > allowed:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
+from mahrem.partition._cell_costs import ColumnCosts
 from mahrem.partition._entries import METHODS
 from mahrem.partition._partition import Partitioner
 from mahrem.table import Hierarchy
@@ -21,6 +22,7 @@ def build_method(
     categorical: tuple[int, ...] = (),
     hierarchies: tuple[Hierarchy | None, ...] = (),
     suppression_limit: float = 0.0,
+    cells: tuple[ColumnCosts, ...] = (),
     options: Mapping[str, Any] | None = None,
 ) -> Partitioner:
     """Make a method from what a policy says.
@@ -32,6 +34,7 @@ def build_method(
         categorical: Columns of the points that are categories without an order, for methods with distances.
         hierarchies: One for each column of the points or None, for methods that know trees.
         suppression_limit: Share of the rows that may be suppressed, for methods that do so.
+        cells: What published cells cost in each column, for methods that lower it.
         options: The method's own settings by name.
 
     Raises:
@@ -49,6 +52,7 @@ def build_method(
         "categorical": categorical,
         "hierarchies": hierarchies,
         "suppression_limit": suppression_limit,
+        "cells": cells,
     }
     settings = {key: value for key, value in common.items() if key in known}
     own = dict(options or {})

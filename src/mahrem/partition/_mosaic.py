@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mahrem import arrays, check
 from mahrem.errors import InvalidInput
+from mahrem.partition._cell_costs import ColumnCosts, plain_costs
+from mahrem.partition._entries import LARGE
 from mahrem.partition._forest import forest_of
 from mahrem.partition._leftovers import class_boxes, judge_classes
+from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._partition import Admits, Partition, least_rows
+from mahrem.partition._repaired import Bench, Repair, steady_order
+from mahrem.partition._strata import Within
 from mahrem.table import Hierarchy
-from mahrem.types import Integers, Labels, Mask, Points
+from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
 OBJECTIVES = ("ncp", "sse")
 
-_SMALL = 50_000  # rows up to which a thorough repair takes about a second
+_SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
+_TILE = 256
+_MOST = 2_048  # rows of a tile that classes are grown in
 _COARSE = (
     2_048  # a minimum above which tiles would be too large to grow in: the cuts themselves are the classes
 )
 _HOPELESS = 0.5  # share of refused classes above which larger ones are laid instead of merging these
+_FEW = 0.1  # share of refused classes up to which merging them is a start worth a look
 _NEIGHBOURS = 32  # classes among which a class that may not stand looks for the nearest
 
 
 @dataclass(frozen=True)
 class Mosaic:
-    """Sort rows into small tiles, grow classes in them, and repair the classes across the tiles' borders.
+    """Grow classes under their promises in small tiles, and repair them until published cells lose no less.
 
-    A tile is a part of a strict Mondrian partition with a larger minimum. In it a class starts with the
-    record farthest from the class before and takes, one by one, the record that widens it least. Repair then
-    lowers the total loss: a record moves to another class, two records change places, a class is dissolved
-    and, if that leaves enough to spare, another one formed. From the second round on, tiles hold whole
-    classes and have other borders. Promises beyond a minimum size are kept by merging: a class that
-    ``admits`` refuses joins the near one that costs least, until none is refused; where most are refused,
-    the minimum is doubled first.
+    A tile is a part of a strict Mondrian partition with a larger minimum, cut only where both sides keep
+    every promise. In it a class starts with the record farthest from the class before and takes, one by one,
+    the record that widens its published cells least and brings it no farther from its promises. Repair then
+    lowers the total loss, with every promise kept at each step: a record moves to another class, two records
+    change places, a class is formed of what others can spare, a class is dissolved and another one formed.
+    Every round has tiles with other borders. It begins with the best of these classes and Mondrian's.
+
+    Tables above 200,000 rows, or above 50,000 with a minimum alone, are laid by widths on the axes: classes
+    by size, a light repair, and what a promise refuses is merged with the near class that costs least.
 
     Args:
-        tile: Rows of a tile at least; None for 16 times the minimum, not below 128 (256 in small tables).
-        rounds: Repairs: 0 for none, 1 inside the tiles only; None for 10 up to 50,000 rows, else 2.
+        tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
+        rounds: Repairs: 0 for none; None for at most 4, in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
-            never; None for 2 with more than two rounds, else 1.
-        objective: Loss that is lowered: ``"ncp"`` for rows times widths, ``"sse"`` for squared distances
-            to the means.
+            never; None for 2, in large tables 1.
+        objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
+            distances to the means.
+        seconds: End repair after the round in which so much time has passed; None for no limit.
+        blind: Let cells alone say where a record should go, and promises only whether it may: members are
+            then not chosen by their sensitive values.
         hierarchies: One for each column or None, for cells that are nodes of a tree: there the loss of a
             class is the share of the lowest node over its leaves. Squared distances do not look at them.
+        cells: What published cells cost; by default widths on the scaled axes, and shares of nodes.
 
     Raises:
         Infeasible: If ``admits`` refuses the table as one class.
@@ -54,7 +69,7 @@ class Mosaic:
     Guarantees:
         - Every row has one label; labels are ``0 .. c-1`` and none is empty.
         - ``admits`` accepts every class.
-        - With a plain minimum, repair never raises the loss.
+        - Repair never raises the loss, and up to 50,000 rows that is never above Mondrian's.
         - The result does not depend on the number of threads.
 
     References:
@@ -77,34 +92,88 @@ class Mosaic:
     rounds: int | None = None
     reach: float | None = None
     objective: str = "ncp"
+    seconds: float | None = None
+    blind: bool = False
     hierarchies: tuple[Hierarchy | None, ...] = field(default=(), repr=False)
+    cells: tuple[ColumnCosts, ...] = field(default=(), repr=False)
 
     def __call__(self, points: Points, admits: Admits, *, threads: int | None = None) -> Partition:
         """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
         minimum = least_rows(len(points), admits)
         check.one_of(OBJECTIVES, objective=self.objective)
-        if self.tile is not None:
-            check.at_least(1, tile=check.whole(tile=self.tile))
-        if self.rounds is not None:
-            check.at_least(0, rounds=check.whole(rounds=self.rounds))
-        if self.reach is not None:
-            check.at_least(0, reach=self.reach)
+        repair = Repair(
+            rounds=self.rounds,
+            seconds=self.seconds,
+            reach=2.0 if self.reach is None else self.reach,
+            blind=self.blind,
+            tile=self.tile,
+        )
         trees = arrays.plant(forest_of(self.hierarchies, points.shape[1]))
         outside = int((points[:, trees.forest.first >= 0] > 1).sum())
         if outside:
             raise InvalidInput(
                 f"points: {outside} places above 1 in columns with a hierarchy, which has no such leaf"
             )
+        if self._by_size(points, admits, minimum):
+            return Partition(*self._merged(points, minimum, admits, trees, threads))
+        order = steady_order(points, admits)
+        points, admits = points[order], Within(admits, order)
+        bench = Bench(points, admits, self.cells or plain_costs(points, self.hierarchies), threads)
+        starts = self._starts(points, admits, minimum, trees, bench, threads)
+        found, classes = bench.repaired(*min(starts, key=lambda start: bench.total(*start)), repair)
+        labels = np.empty(len(order), np.int64)
+        labels[order] = found
+        return Partition(labels=labels, classes=classes)
+
+    def _by_size(self, points: Points, admits: Admits, minimum: int) -> bool:
+        """Say whether classes are laid by widths and sizes, as fast as that goes."""
+        if self.objective != "ncp" or minimum > _COARSE or points.shape[1] == 0 or len(points) < 2 * minimum:
+            return True
+        alone = admits.plain and not self.cells
+        return (minimum == 1 and admits.plain) or len(points) > (_SMALL if alone else LARGE)
+
+    def _starts(
+        self,
+        points: Points,
+        admits: Admits,
+        minimum: int,
+        trees: arrays.Trees,
+        bench: Bench,
+        threads: int | None,
+    ) -> Iterator[tuple[Labels, int]]:
+        """Give classes that keep every promise: what repair may begin with."""
+        mondrian = Mondrian(hierarchies=self.hierarchies)
+        cut = mondrian(points, admits, threads=threads)
+        yield cut.labels, cut.classes
+        labels, classes = self._lay(points, minimum, trees, threads)
+        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        if refused.mean() <= _FEW:
+            yield _merge_refused(points, labels, refused, admits, trees, threads)
+        if self.blind:  # growth chooses members by what a class lacks
+            return
+        tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))
+        tiles = mondrian(points, Coarser(admits, max(minimum, min(tile, len(points)))), threads=threads)
+        of_row = _halved(points, tiles.labels, tiles.classes, threads)
+        labels, classes = arrays.grow_under_promises(
+            bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads
+        )
+        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+        labels, refused = _apart(labels, refused)
+        yield _merge_refused(points, labels, refused, admits, trees, threads)
+
+    def _merged(
+        self, points: Points, minimum: int, admits: Admits, trees: arrays.Trees, threads: int | None
+    ) -> tuple[Labels, int]:
+        """Lay classes by size alone and merge those that may not stand; if they are most, lay larger ones."""
         labels, classes = self._lay(points, minimum, trees, threads)
         if admits.plain:
-            return Partition(labels=labels, classes=classes)
+            return labels, classes
         refused = ~judge_classes(labels, np.arange(classes), classes, admits)
         while refused.sum() > _HOPELESS * classes and 2 * minimum <= len(points):
             minimum *= 2  # classes that are larger from the start fit better than merged ones
             labels, classes = self._lay(points, minimum, trees, threads)
             refused = ~judge_classes(labels, np.arange(classes), classes, admits)
-        labels, classes = _merge_refused(points, labels, refused, admits, trees, threads)
-        return Partition(labels=labels, classes=classes)
+        return _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _lay(
         self, points: Points, minimum: int, trees: arrays.Trees, threads: int | None
@@ -131,6 +200,43 @@ class Mosaic:
             trees=trees,
             threads=threads,
         )
+
+
+@dataclass(frozen=True)
+class Coarser:
+    """Another judge, and at least so many rows."""
+
+    admits: Admits
+    minimum: int
+
+    @property
+    def plain(self) -> bool:
+        """As the other judge."""
+        return self.admits.plain
+
+    def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
+        """Judge candidates."""
+        return (np.diff(offsets) >= self.minimum) & self.admits(rows, offsets)
+
+
+def _halved(points: Points, labels: Labels, tiles: int, threads: int | None) -> Labels:
+    """Cut tiles that are too large to grow in, promise or not: growing takes the square of a tile."""
+    sizes = np.bincount(labels, minlength=tiles)
+    for large in np.flatnonzero(sizes > _MOST).tolist():
+        rows = np.flatnonzero(labels == large)
+        cut = arrays.grow(np.ascontiguousarray(points[rows]), _MOST // 2, strict=False, threads=threads)
+        labels[rows] = np.where(cut.labels == 0, large, tiles + cut.labels - 1)
+        tiles += cut.classes - 1
+    return labels
+
+
+def _apart(labels: Labels, refused: Mask) -> tuple[Labels, Mask]:
+    """Make every row of a refused class a class of its own: each looks for the class it costs least."""
+    alone = refused[labels]
+    numbers = np.cumsum(~refused) - 1
+    kept = int((~refused).sum())
+    apart = np.where(alone, kept + np.cumsum(alone) - 1, numbers[labels])
+    return apart, np.arange(kept + int(alone.sum())) >= kept
 
 
 def _merge_refused(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mahrem.partition._class_promises import Needs
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
 
@@ -28,6 +29,11 @@ class Within:
     def plain(self) -> bool:
         """As in the whole table."""
         return self.admits.plain
+
+    def needs(self, rows: Rows | None = None) -> Needs | None:
+        """Give what classes of the part need, where the whole table's judge knows."""
+        given = getattr(self.admits, "needs", None)
+        return None if given is None else given(self.rows if rows is None else self.rows[rows])
 
     def __call__(self, rows: Rows, offsets: Offsets) -> Mask:
         """Judge candidates by their rows in the whole table."""

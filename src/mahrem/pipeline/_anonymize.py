@@ -108,6 +108,7 @@ def anonymize(
         top: Numbers from X up are published as [X, inf]: age=90.
         bottom: Numbers from X down are published as [-inf, X].
         jitter: Random first cuts, so far from the median: 0.1.
+        repair: Change classes step by step while published cells lose less.
         sparse: Codes that begin so are published as zeros: too few people live there.
         suppress: Quasi-identifiers to hide altogether.
         suppression_limit: Largest share of rows to suppress.

@@ -61,6 +61,7 @@ class ReleaseKeywords(TypedDict, total=False):
     top: Mapping[Any, float]
     bottom: Mapping[Any, float]
     jitter: float | None
+    repair: bool
     sparse: Mapping[Any, str | Sequence[str]]
     suppress: Hashable | Sequence[Hashable]
     suppression_limit: float | None

@@ -173,6 +173,9 @@ class Policy:
     jitter: float | None = _method(
         read=number.within(0, 0.4), metavar="0..0.4", on_spark=False, example=0.1
     )  # how far from the median random first cuts may lie, as a share of the rows
+    repair: bool = _method(
+        False, read=switch, on_spark=False, example=True
+    )  # change classes step by step while published cells lose less
     sparse: Mapping[str, tuple[str, ...]] = _cells(
         dict, read=readers.orders, metavar="COL=A,B", on_spark=False, example={"zip": ["036", "059"]}
     )  # beginnings of codes that too few people live under: such codes are published as zeros
@@ -303,6 +306,10 @@ class Policy:
         for name, wanted in (("strategy", "strict"), ("bounds", "exact"), ("cells", "text")):
             check.one_of((wanted,), **{f"{name} (with delta_presence)": getattr(self, name)})
 
+        if self.repair:
+            raise InvalidParameter(
+                "repair makes cells that overlap, and delta_presence needs cells that do not; leave one out"
+            )
         if self.missing is Missing.SUPPRESS:
             raise InvalidParameter(
                 "missing='suppress' hides rows whose people could be anywhere in the population, and "

@@ -1,0 +1,62 @@
+"""Which class a record should join, and what a class lacks with one more: asked by growth and by repair."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mahrem.arrays._class_cells import joined_costs
+from mahrem.arrays._class_costs import CellCosts, Workbench
+from mahrem.arrays._class_members import keeps_after, missing_after
+from mahrem.arrays._class_promises import Promises
+from mahrem.arrays._kernel import inner
+
+__all__ = ["LARGEST", "best_class", "forget", "missing_with"]
+
+LARGEST = 4  # times the least size: a class that grows beyond it without keeping its promises is given up
+
+
+@inner
+def best_class(
+    bench: Workbench,
+    costs: CellCosts,
+    promises: Promises,
+    record: int,
+    classes: int,
+    limit: float,
+    barred: int,
+    tries: int,
+) -> tuple[int, float]:
+    """Find the class that a record costs least, below a limit, and that keeps its promises with it.
+
+    So many classes are asked at most, the cheapest first.
+    """
+    joined_costs(bench, costs, record, classes)
+    into = bench.into[:classes]
+    if barred >= 0:
+        into[barred] = np.inf
+    for _ in range(min(tries, classes)):
+        group = int(into.argmin())
+        if not into[group] < limit:
+            break
+        if keeps_after(bench, promises, group, -1, record):
+            return group, into[group]
+        into[group] = np.inf
+    return -1, limit
+
+
+@inner
+def missing_with(bench: Workbench, promises: Promises, group: int, record: int) -> int:
+    """Say what a class lacks with one record more; where combinations of values are few, it is remembered."""
+    if bench.kinds[0] == 0:
+        return missing_after(bench, promises, group, -1, record)
+    kind = bench.joint[record]
+    if bench.answers[kind] < 0:
+        bench.answers[kind] = missing_after(bench, promises, group, -1, record)
+    return int(bench.answers[kind])
+
+
+@inner
+def forget(bench: Workbench) -> bool:
+    """Remember nothing of what a class lacks with one more; say whether answers will be remembered."""
+    bench.answers[: bench.kinds[0]] = -1
+    return bool(bench.kinds[0] > 0)

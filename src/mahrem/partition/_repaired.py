@@ -1,0 +1,173 @@
+"""Repair: classes of any method, changed step by step while their published cells lose less."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mahrem import arrays, check
+from mahrem.errors import InvalidParameter
+from mahrem.partition._cell_costs import ColumnCosts, class_means, features, pack_costs, plain_costs
+from mahrem.partition._class_promises import pack_promises
+from mahrem.partition._leftovers import judge_classes
+from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
+from mahrem.partition._strata import Within
+from mahrem.types import Labels, Mask, Points, Rows
+
+_SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
+_TILE = 256
+_WORTH = 5e-3  # share of the loss that a round must take away for another to follow
+_TRIES = 32  # candidates that are asked about for each step
+_ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repair:
+    """How classes are repaired.
+
+    Args:
+        rounds: Times over the table; None for 4 up to 50,000 rows, else 2. It ends when a round gains less
+            than 0.5 % of the loss.
+        seconds: End after the round in which so much time has passed; None for no limit.
+        reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
+            and swaps only.
+        blind: Let cells alone say where a record should go, and promises only whether it may.
+        tile: Rows of a tile; None for 16 times the least size, not below 256.
+    """
+
+    rounds: int | None = None
+    seconds: float | None = None
+    reach: float = 2.0
+    blind: bool = False
+    tile: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None:
+            check.at_least(0, rounds=check.whole(rounds=self.rounds))
+        if self.seconds is not None:
+            check.at_least(0, seconds=self.seconds)
+        if self.tile is not None:
+            check.at_least(1, tile=check.whole(tile=self.tile))
+        check.at_least(0, reach=self.reach)
+
+
+class Bench:
+    """A table ready for repair: what cells cost, what classes need, where rows lie."""
+
+    def __init__(
+        self, points: Points, admits: Admits, columns: tuple[ColumnCosts, ...], threads: int | None = None
+    ) -> None:
+        """Lay out a table; ``columns`` says what cells cost."""
+        needs = None if (given := getattr(admits, "needs", None)) is None else given()
+        self._admits, self._threads = admits, threads
+        self.certain = admits.plain or (needs is not None and needs.certain)
+        least = max(1, admits.minimum)
+        self.promises = pack_promises(least, (), len(points)) if needs is None else needs.promises
+        self.costs = pack_costs(np.ascontiguousarray(points), columns)
+        self._where = features(points, columns)
+
+    def total(self, labels: Labels, classes: int) -> float:
+        """Give what all cells cost."""
+        return float(arrays.class_costs(self.costs, self.promises, labels, classes, self._threads).sum())
+
+    def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
+        """Change classes, all of which keep their promises, while the total falls."""
+        began = time.perf_counter()
+        rounds = how.rounds if how.rounds is not None else (4 if len(labels) <= _SMALL else 2)
+        thoroughness = arrays.Thoroughness(2, how.reach, 1 if how.blind else _TRIES)
+        first, before = (labels, classes), self.total(labels, classes)
+        start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
+        for turn in range(1, rounds + 1):
+            labels, classes = arrays.repair_round(
+                self.costs,
+                self.promises,
+                labels,
+                classes,
+                class_means(self._where, labels, classes),
+                tile=tile,
+                turn=turn,
+                thoroughness=thoroughness,
+                keeps=None if self.certain else self._keeps,
+                threads=self._threads,
+            )
+            now = self.total(labels, classes)
+            slow = before - now < _WORTH * before
+            if not self.certain and slow and tile > _ASKED:  # refused as a whole: smaller ones are not
+                tile = max(_ASKED, tile // 8)
+            elif slow or (how.seconds is not None and time.perf_counter() - began >= how.seconds):
+                break
+            before = now
+        if self.total(labels, classes) >= start or not self._keeps(labels, classes).all():
+            return first
+        return labels, classes
+
+    def _keeps(self, labels: Labels, classes: int) -> Mask:
+        return judge_classes(labels, np.arange(classes), classes, self._admits)
+
+
+def steady_order(points: Points, admits: Admits) -> Rows:
+    """Put rows in an order that does not depend on the one they came in: by places, then by values.
+
+    Rows that are still equal are alike in everything that classes are made by.
+    """
+    keys = [points[:, column] for column in range(points.shape[1])][::-1]
+    given = getattr(admits, "needs", None)
+    if given is not None:
+        promises = given().promises
+        keys = [*([promises.person] if len(promises.person) else []), *promises.codes, *keys]
+    return np.lexsort(keys).astype(np.int32) if keys else np.arange(len(points), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """Let a method sort rows into classes, then repair them: published cells lose less, promises stay kept.
+
+    A record moves to another class, two records change places, a class is formed of what others can spare, a
+    class is dissolved and another formed in its place, each only if the total loss of the published cells
+    falls and every class it touches keeps its promises.
+
+    Args:
+        method: Makes the classes to begin with; it must give every row one.
+        repair: How far to go.
+        cells: What published cells cost; by default widths on the scaled axes, or shares of nodes.
+
+    Raises:
+        InvalidParameter: If the method lifts whole columns: its cells are levels, not those of a class.
+
+    Guarantees:
+        - Every row has one label; labels are ``0 .. c-1`` and none is empty.
+        - ``admits`` accepts every class.
+        - The cells cost no more than those of the method alone.
+        - The result does not depend on the number of threads.
+
+    Example:
+        >>> import numpy as np
+        >>> from mahrem.models import KAnonymity
+        >>> from mahrem.partition import Admission, Mondrian
+        >>> points = np.array([[0.0], [0.1], [0.2], [0.9], [1.0]])
+        >>> Repaired(Mondrian())(points, Admission(((KAnonymity(2), None),), rows=5)).labels
+        array([0, 0, 0, 1, 1])
+    """
+
+    method: Partitioner
+    repair: Repair = field(default_factory=Repair)
+    cells: tuple[ColumnCosts, ...] = field(default=(), repr=False)
+
+    def __call__(self, points: Points, admits: Admits, *, threads: int | None = None) -> Partition:
+        """Sort rows into classes that ``admits`` accepts; the result does not depend on ``threads``."""
+        if getattr(self.method, "whole_table", False):
+            raise InvalidParameter(
+                "repair is for methods whose cells follow their classes; this one lifts columns"
+            )
+        start = self.method(points, admits)
+        if isinstance(start.how, Levels) or (start.labels < 0).any() or start.classes < 2:
+            return start
+        columns = self.cells or plain_costs(points, getattr(self.method, "hierarchies", ()))
+        order = steady_order(points, admits)
+        bench = Bench(points[order], Within(admits, order), columns, threads)
+        found, classes = bench.repaired(start.labels[order], start.classes, self.repair)
+        labels = np.empty_like(start.labels)
+        labels[order] = found
+        return Partition(labels=labels, classes=classes)

@@ -1,0 +1,207 @@
+"""Repair: promises are kept, the loss never rises, and neither order nor threads change the classes."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judges import AtLeast
+from mahrem.arrays._class_promises import NEVER, rows_missing
+from mahrem.errors import InvalidParameter
+from mahrem.models import (
+    AlphaK,
+    BasicLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EnhancedLikeness,
+    EntropyDiversity,
+    EqualCloseness,
+    HierarchicalCloseness,
+    KAnonymity,
+    KLCloseness,
+    OrderedCloseness,
+    PrivacyModel,
+    RecursiveDiversity,
+    counts_of,
+)
+from mahrem.partition import Admission, Flash, Mondrian, Mosaic, Repair, Repaired
+from mahrem.partition._cell_costs import plain_costs
+from mahrem.partition._class_promises import ColumnNeeds, pack_promises
+from mahrem.partition._repaired import Bench
+from mahrem.table import Values
+from mahrem.types import Labels, Points
+
+TREE = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+MODELS: tuple[PrivacyModel, ...] = (
+    DistinctDiversity(3),
+    EntropyDiversity(2.2),
+    RecursiveDiversity(2, 2),
+    RecursiveDiversity(1.5, 3),
+    AlphaK(0.5, 3),
+    BasicLikeness(1),
+    EnhancedLikeness(1.5),
+    DeltaDisclosure(1.2),
+    EqualCloseness(0.25),
+    OrderedCloseness(0.2),
+    HierarchicalCloseness(0.2),
+    KLCloseness(0.3),
+)
+
+
+def missing(model: PrivacyModel, counts: list[int], table: np.ndarray) -> int:
+    """What the algebra of a model says a class with these counts lacks."""
+    needs = model.needs(table, TREE)
+    assert needs is not None
+    codes = np.repeat(np.arange(4), counts)
+    least = max([0, *(int(need.amount) for need in needs if need.kind == "size")])
+    rest = tuple(need for need in needs if need.kind != "size")
+    promises = pack_promises(least, [ColumnNeeds(codes, table, rest)], len(codes))
+    scratch = np.zeros((2, 5))
+    found = [
+        rows_missing(promises, one, np.array(counts), np.arange(4), 4, sum(counts), scratch)
+        for one in range(len(promises.kind))
+    ]
+    return max([0, least - sum(counts), *found])
+
+
+def holds(model: PrivacyModel, counts: list[int], table: np.ndarray) -> bool:
+    """What the model itself says of it, beside a table with these shares."""
+    codes = np.repeat(np.arange(4), counts)
+    of_class = counts_of(np.zeros(len(codes), np.int64), codes, 1, 4, ancestors=TREE)
+    return bool(model.holds(type(of_class)(**{**vars_of(of_class), "table": table}))[0])
+
+
+def vars_of(counts: object) -> dict[str, object]:
+    names = ("sizes", "group", "value", "count", "table", "ancestors", "held", "missing")
+    return {name: getattr(counts, name) for name in names}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@given(counts=st.lists(st.integers(0, 5), min_size=4, max_size=4), seed=st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_rows_missing_is_zero_where_a_promise_holds_and_never_more_than_it_takes(
+    model: PrivacyModel, counts: list[int], seed: int
+) -> None:
+    counts[seed % 4] += 1
+    table = np.random.default_rng(seed).dirichlet(np.full(4, 5.0))
+    lacks = missing(model, counts, table)
+    assert (lacks == 0) == holds(model, counts, table)
+    if lacks >= NEVER:  # no rows of these values help, however many
+        lacks = 5
+    for more in range(1, min(lacks, 5)):
+        for values in combinations_with_replacement(range(4), more):
+            added = np.bincount(values, minlength=4)
+            assert not holds(model, (np.array(counts) + added).tolist(), table)
+
+
+@st.composite
+def judged(draw: st.DrawFn) -> tuple[Points, Admission]:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    rows, k = draw(st.integers(20, 200)), draw(st.integers(2, 5))
+    points = np.round(rng.random((rows, draw(st.integers(1, 3)))), draw(st.sampled_from([1, 3])))
+    values = Values("s", rng.integers(0, 4, rows).astype(np.int32), 4, ancestors=TREE)
+    other = Values("o", (rng.random(rows) ** 2 * 3).astype(np.int32), 3, missing=draw(st.booleans()))
+    promises: list[tuple[PrivacyModel, Values | None]] = [(KAnonymity(k), None)]
+    promises += [(model, values) for model in draw(st.lists(st.sampled_from(MODELS), max_size=2))]
+    if draw(st.booleans()):
+        promises.append((DistinctDiversity(2), other))
+    people = draw(st.sampled_from([None, rows, rows // 3]))
+    subjects = None if people is None else rng.integers(0, people, rows).astype(np.int32)
+    return points, Admission(tuple(promises), rows, subjects=subjects)
+
+
+def loss(points: Points, labels: Labels) -> float:
+    groups = [points[labels == group] for group in range(int(labels.max()) + 1)]
+    return sum(len(group) * float(np.ptp(group, axis=0).sum()) for group in groups)
+
+
+def accepted(admits: Admission, labels: Labels) -> bool:
+    order = np.argsort(labels, kind="stable").astype(np.int32)
+    ends = np.cumsum(np.bincount(labels))
+    return bool(admits(order, np.concatenate([[0], ends])).all())
+
+
+@given(judged(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_repair_keeps_every_promise_and_never_loses_more_than_its_start(
+    table: tuple[Points, Admission],
+    blind: bool,  # noqa: FBT001 - drawn
+) -> None:
+    points, admits = table
+    whole = np.arange(len(points), dtype=np.int32)
+    if not admits(whole, np.array([0, len(points)])).all():
+        return
+    start = Mondrian()(points, admits)
+    for method in (Repaired(Mondrian(), Repair(blind=blind)), Mosaic(blind=blind)):
+        found = method(points, admits)
+        assert sorted(set(found.labels.tolist())) == list(range(found.classes))
+        assert accepted(admits, found.labels)
+        assert loss(points, found.labels) <= loss(points, start.labels) + 1e-9
+
+
+@given(judged(), st.randoms(use_true_random=False))
+@settings(max_examples=20, deadline=None)
+def test_neither_the_order_of_rows_nor_threads_change_the_classes(
+    table: tuple[Points, Admission], random: object
+) -> None:
+    points, admits = table
+    whole = np.arange(len(points), dtype=np.int32)
+    if not admits(whole, np.array([0, len(points)])).all():
+        return
+    moved = whole.copy()
+    random.shuffle(moved)  # type: ignore[attr-defined]
+    promises = tuple(
+        (
+            model,
+            values
+            if values is None
+            else Values(values.name, values.codes[moved], values.size, values.ancestors, values.missing),
+        )
+        for model, values in admits.promises
+    )
+    subjects = None if admits.subjects is None else admits.subjects[moved]
+    again = Mosaic()(points[moved], Admission(promises, len(points), subjects=subjects), threads=3)
+    once = Mosaic()(points, admits, threads=1)
+    assert loss(points, once.labels) == pytest.approx(loss(points[moved], again.labels), abs=1e-9)
+    assert sorted(once.sizes.tolist()) == sorted(again.sizes.tolist())
+
+
+def test_a_model_that_is_only_asked_is_kept() -> None:
+    rng = np.random.default_rng(1)
+    points = rng.random((400, 2))
+    admits = AtLeast(4, plain=False)
+    start, found = Mondrian()(points, admits), Repaired(Mondrian())(points, admits)
+    assert found.sizes.min() >= 4
+    assert loss(points, found.labels) < 0.95 * loss(points, start.labels)
+
+
+def test_classes_that_need_other_values_are_grown_and_not_merged() -> None:
+    """Values follow the first column: half of all classes by size alone would show one value."""
+    rng = np.random.default_rng(2)
+    points = rng.random((2_000, 2))
+    values = Values("s", (points[:, 0] + rng.normal(0, 0.2, 2_000) > 0.6).astype(np.int32), 2)
+    admits = Admission(((KAnonymity(5), None), (EqualCloseness(0.2), values)), 2_000)
+    mosaic, mondrian = (method(points, admits) for method in (Mosaic(), Mondrian()))
+    assert loss(points, mosaic.labels) < 0.75 * loss(points, mondrian.labels)
+    blind = Mosaic(blind=True)(points, admits)
+    assert loss(points, mosaic.labels) < loss(points, blind.labels) < loss(points, mondrian.labels)
+
+
+def test_repair_ends_when_its_time_is_up() -> None:
+    rng = np.random.default_rng(3)
+    points = rng.random((3_000, 3))
+    bench = Bench(points, AtLeast(5), plain_costs(points))
+    start = Mondrian()(points, AtLeast(5))
+    short = bench.repaired(start.labels, start.classes, Repair(seconds=0))
+    assert bench.total(*short) == bench.total(*bench.repaired(start.labels, start.classes, Repair(rounds=1)))
+
+
+def test_methods_that_lift_whole_columns_are_not_repaired() -> None:
+    with pytest.raises(InvalidParameter, match="lifts columns"):
+        Repaired(Flash())(np.zeros((4, 1)), AtLeast(2))
+    with pytest.raises(InvalidParameter, match="rounds"):
+        Repair(rounds=-1)
