@@ -80,7 +80,7 @@ def main() -> None:
             {
                 "read": lambda: pl.read_csv(path, infer_schema=False),
                 "sample": lambda: look_into(frame),
-                "all": lambda: look_into(frame, depth="all"),
+                "all": lambda: look_into(frame),
             },
             arguments.repeats,
         )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._shuffle import shuffled
     from mahrem.arrays._siphash import hash_texts
     from mahrem.arrays._swaps import swap_rows
+    from mahrem.arrays._text_sketch import NO_TEXT, SHAPES, hashes_and_shapes, least_hashes, stay
     from mahrem.arrays._threads import available_threads, in_threads
     from mahrem.arrays._vantage import Vantage
     from mahrem.arrays._variable_mdav import extended_groups
@@ -48,7 +49,9 @@ else:
 
 __all__ = [
     "INNER",
+    "NO_TEXT",
     "OUTER",
+    "SHAPES",
     "SIDES",
     "SINGLE",
     "Asked",
@@ -91,11 +94,13 @@ __all__ = [
     "grow",
     "grow_balls",
     "hash_texts",
+    "hashes_and_shapes",
     "improve",
     "in_threads",
     "join_least",
     "join_sets",
     "lay_mosaic",
+    "least_hashes",
     "lloyd",
     "local_outlier_factors",
     "mdav_groups",
@@ -114,6 +119,7 @@ __all__ = [
     "shuffled",
     "spread_centres",
     "squared_error",
+    "stay",
     "swap_rows",
     "tally",
     "triplets",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
+    from mahrem.contents._sketch import ColumnSketch, TableSketch, merge_sketches, sketch_table
     from mahrem.contents._spans import KINDS, redact_texts
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -23,6 +24,7 @@ __all__ = [
     "CONTENTS",
     "KINDS",
     "ColumnRelation",
+    "ColumnSketch",
     "ContentFinding",
     "ContentKind",
     "Contents",
@@ -30,8 +32,11 @@ __all__ = [
     "DistinctCells",
     "Household",
     "SeveralRows",
+    "TableSketch",
     "count_distinct",
     "look_into",
     "look_into_column",
+    "merge_sketches",
     "redact_texts",
+    "sketch_table",
 ]

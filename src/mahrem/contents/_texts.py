@@ -73,7 +73,7 @@ class RecordNumber:
         whole = (
             cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
         )
-        if len(whole) and self._counts(whole, distinct):
+        if len(whole) and self._counts(whole, cells.distinct):
             return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
         digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
         lengths = cells.texts.str.len_chars().to_numpy()
@@ -87,7 +87,7 @@ class RecordNumber:
     def _counts(numbers: pl.Series, distinct: int) -> bool:
         """Tell whether numbers fill their range as a counter does."""
         width = int(numbers.max()) - int(numbers.min()) + 1  # type: ignore[arg-type]
-        return distinct >= 20 and numbers.n_unique() >= 0.9 * distinct and width <= 2 * distinct
+        return len(numbers) >= 20 and numbers.n_unique() >= 0.9 * len(numbers) and width <= 2 * distinct
 
 
 @cache
