@@ -1,4 +1,4 @@
-"""Some different texts of many, every way of writing among them: chosen by hashes, so order does not matter."""
+"""Some different texts of many, every way of writing among them, chosen by hashes: order does not matter."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALL_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def _weights() -> Hashes:
-    """Give what each byte adds to the counts of a text (twelve bits each) and to its signs (the last four)."""
+    """Give what each byte adds to the counts of a text, twelve bits each."""
     digits, letters, blanks, dots, dashes = (1 << (12 * place) for place in range(5))
     weights = np.zeros(256, np.uint64)
     weights[48:58] = digits

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
-    from mahrem.contents._sketch import ColumnSketch, TableSketch, merge_sketches, sketch_table
+    from mahrem.contents._sketch import (
+        ColumnSketch,
+        TableSketch,
+        content_hashes,
+        merge_sketches,
+        sketch_table,
+    )
     from mahrem.contents._spans import KINDS, redact_texts
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -33,6 +39,7 @@ __all__ = [
     "Household",
     "SeveralRows",
     "TableSketch",
+    "content_hashes",
     "count_distinct",
     "look_into",
     "look_into_column",

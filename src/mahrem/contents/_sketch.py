@@ -160,11 +160,23 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
     with ThreadPoolExecutor(available_threads()) as pool:  # kernels work without the interpreter's lock
         for name, (shown, hashes) in zip(frame.columns, pool.map(sketch, frame.columns), strict=True):
             columns[name] = shown
-            together = together * _SPREAD + hashes
-    together *= _SPREAD
+            together = _joined(together, hashes)
     places, counts, _ = least_hashes(together, np.zeros(frame.height, np.int32), overall=ROWS, each=ROWS)
 
     return TableSketch(columns, frame[places], counts, together[places], frame.height, _rows_with(frame))
+
+
+def _joined(rows: Hashes, cells: Hashes) -> Hashes:
+    return np.asarray((rows + cells) * _SPREAD)
+
+
+def content_hashes(frame: pl.DataFrame) -> Hashes:
+    """Give a hash of every row: an order of rows that does not depend on how they stand."""
+    rows = np.zeros(frame.height, np.uint64)
+    for column in frame:
+        hashes, shapes = hashes_and_shapes(as_text(column))
+        rows = _joined(rows, np.where(shapes == NO_TEXT, _NOTHING, hashes))
+    return rows
 
 
 def _rows_with(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:

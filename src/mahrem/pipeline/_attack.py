@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
+from mahrem.contents import content_hashes
 from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
@@ -170,12 +172,19 @@ def _open(
     if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
         shown = shown.with_columns(restored_cells(shown.collect_schema()))
     frame = shown.collect()
-    published = read_published(
-        frame,
-        quasi=roles.quasi,
-        sensitive=tuple(roles.sensitive),
-        hierarchies=hierarchies,
-        people=_whose(frame, roles, folder),
+    order = np.argsort(
+        content_hashes(frame), kind="stable"
+    )  # how rows stand is one attack's business, and no draw's
+    frame = frame[order]
+    published = replace(
+        read_published(
+            frame,
+            quasi=roles.quasi,
+            sensitive=tuple(roles.sensitive),
+            hierarchies=hierarchies,
+            people=_whose(frame, roles, folder),
+        ),
+        stood=order,
     )
     if not published.rows:
         raise InvalidInput("the release shows no row: there is nothing to attack")
@@ -204,7 +213,7 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
             f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
             f"{spelled('quasi')}"
         )
-    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
+    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days", "missing")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mahrem.contents import content_hashes
 from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
 from mahrem.matching import People, Published, fit_of, read_people
 from mahrem.release import Policy, coarsened_by_row, members_in, reading_of, without_columns
-from mahrem.table import open_source
-from mahrem.types import Mask
+from mahrem.table import Source, open_source
+from mahrem.table.columns import apply_missing
+from mahrem.types import Integers, Mask
 
 _FITTING = 0.5  # share of the looked-at classes that must fit the original
 
@@ -25,7 +32,45 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     gone = frozenset(coarsened_by_row(policy)) - {*opened.columns}
     # Who knows a value knows the cell it is published in.
     opened, policy = rewritten(opened, without_columns(policy, gone))
-    return read_people(plain_text(opened, names, policy), published)
+    _refuse_durations(opened, names, what)
+    frame = plain_text(opened, names, policy)
+    there = np.arange(frame.height)
+    if what == "original":  # whoever shows nothing cannot be looked for
+        asked = [name for name in names if name not in published.plain]
+        outcome = apply_missing(frame.select(asked), policy.missing)
+        there = np.flatnonzero(outcome.keep & ~outcome.suppress)
+    rows = content_hashes(frame[there])
+    owners = None
+    if policy.subject is not None and policy.subject in opened.columns:
+        subjects = opened.take([policy.subject]).to_series().gather(there)
+        owners = np.unique(subjects.rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
+    # Draws must not depend on how rows stand, nor on what people are called.
+    order = np.argsort(rows, kind="stable") if owners is None else np.lexsort((_sums(rows, owners), rows))
+    read = read_people(frame[there[order]], published)
+    numbers = None if owners is None else _by_appearance(owners[order])
+    return replace(read, owners=numbers, stood=np.argsort(np.argsort(there[order])))
+
+
+def _sums(rows: NDArray[np.uint64], owners: Integers) -> NDArray[np.uint64]:
+    """Give for every row a sum over all rows of whose it is."""
+    total = np.zeros(int(owners.max(initial=-1)) + 1, np.uint64)
+    np.add.at(total, owners, rows)
+    return total[owners]
+
+
+def _by_appearance(owners: Integers) -> Integers:
+    _, first, where = np.unique(owners, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[where]
+
+
+def _refuse_durations(opened: Source, names: Sequence[str], what: str) -> None:
+    kinds = opened.scan(names).collect_schema()
+    held = next((name for name in names if isinstance(kinds[name], pl.Duration)), None)
+    if held is not None:
+        raise InvalidInput(
+            f"{what}: column={held!r} holds durations, which are not compared with published cells; "
+            "write them as numbers, days or seconds, in both tables"
+        )
 
 
 def refuse_others(published: Published, people: People) -> None:

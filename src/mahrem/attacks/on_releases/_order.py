@@ -50,9 +50,11 @@ class Order:
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)
-        ways = {"row order": np.arange(release.frame.height), **row_numbers(release.frame)}
+        stood = np.arange(release.frame.height) if release.stood is None else release.stood
+        at = np.arange(people.count) if people.stood is None else np.argsort(people.stood)
+        ways = {"row order": stood, **row_numbers(release.frame)}
         hits = {
-            name: _hits(matching, release, rows, _places(numbers, people.count))
+            name: _hits(matching, release, rows, at[_places(numbers, people.count)])
             for name, numbers in ways.items()
         }
         best = max(hits, key=lambda name: hits[name])
