@@ -92,7 +92,7 @@ RARE = {
         for what, when in (("a swollen knee", "Monday"), ("pain in the left shoulder", "last winter"))
     ],
     "url": ["https://example.org/p/7"],
-    "name": [f"{a} {b}" for a in ("Ayşe", "Hans", "Mary") for b in ("Yılmaz", "Müller", "Smith")],
+    "name": [f"{a} {b}" for a in ("Ayşe", "Hans", "Mary") for b in ("Kaya", "Müller", "Smith")],
 }
 
 

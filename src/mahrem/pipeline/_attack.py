@@ -239,7 +239,7 @@ def _open_second(first: _Opened, second: object, settings: Mapping[str, Any]) ->
 def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
     kept = (
         *("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query"),
-        *("thousands", "date_format", "header", "names", "skip_rows"),
+        *("thousands", "date_format", "header", "names", "skip_rows", "skip_last"),
     )
     return {key: settings[key] for key in kept if settings.get(key) is not None}
 

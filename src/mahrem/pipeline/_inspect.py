@@ -19,7 +19,7 @@ from mahrem.contents import (
     look_into,
     sketch_table,
 )
-from mahrem.errors import in_our_words
+from mahrem.errors import in_our_words, spelled
 from mahrem.release import (
     BOUNDING,
     COARSENING,
@@ -279,7 +279,7 @@ def _is_total(frame: pl.DataFrame) -> bool:
 def _hints(frame: pl.DataFrame, contents: Contents) -> Iterator[Note]:
     """Say what columns tell about each other, and about people."""
     if _is_total(frame):
-        yield Note("content.hint.total")
+        yield Note("content.hint.total", {"way": spelled("skip_last", 1)})
     for relation in contents.relations:
         yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})
     for people in contents.several_rows[:1]:
