@@ -59,8 +59,8 @@ def apply(
         progress: Called with the name of each stage as it begins.
         **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
             ``date_format``, ``header``, ``names``, ``skip_rows``, ``skip_last``, ``query``, ``table``),
-            ``hierarchy``, ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit`` (default: any
-            number of rows), ``format``, ``shuffle``, ``language``.
+            ``hierarchy``, ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit``
+            (default: any number of rows), ``format``, ``shuffle``, ``language``.
 
     Raises:
         InvalidInput: If the batch has another schema than the recipe.
