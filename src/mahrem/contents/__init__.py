@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
+    from mahrem.contents._relations import holds_codes
     from mahrem.contents._sketch import (
         ColumnSketch,
         TableSketch,
@@ -41,6 +42,7 @@ __all__ = [
     "TableSketch",
     "content_hashes",
     "count_distinct",
+    "holds_codes",
     "look_into",
     "look_into_column",
     "merge_sketches",

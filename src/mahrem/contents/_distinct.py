@@ -29,11 +29,15 @@ LABEL = (
     r"url|web|ip|mac|vin|"
     r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
 )
-BLANKS = "\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s"
+UNSEEN = "\u200b-\u200f\u2060\ufeff\u00ad"  # signs without a width
+BLANKS = "\u00a0\u2000-\u200a\u202f\\s"
+# Digits of other scripts, which people and forms mix with ours.
+DIGITS = {chr(first + digit): str(digit) for first in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)}
 QUOTES = "\"'`\u201c\u201d\u201e\u2018\u2019;,"
 # Whatever tidying would change or leave out; words for nothing are short and simple.
 UNTIDY = (
-    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\t\\r\\n]|  |"
+    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|"
+    f"[\u00a0\u2000-\u200a\u202f\\t\\r\\n{UNSEEN}{''.join(DIGITS)}]|  |"
     rf"^\d{{6,}}\.0+$|^$|^.{{{LONGEST + 1},}}$|^(?i:{'|'.join(re.escape(word) for word in MISSING if word)})$"
 )
 UNCOUNTED = (
@@ -179,7 +183,9 @@ def tidied_cells(cells: pl.DataFrame, rows: int, numeric: bool, region: str | No
 
 
 def _tidied(texts: pl.Series) -> pl.Series:
-    lean = texts.str.slice(0, LONGEST).str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
+    shown = texts.str.slice(0, LONGEST).str.replace_all(f"[{UNSEEN}]", "")
+    shown = shown.str.replace_many(list(DIGITS), list(DIGITS.values()))
+    lean = shown.str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
     return lean.str.replace(r"^(\d{6,})\.0+$", "$1")  # an id that was once a float
 
 

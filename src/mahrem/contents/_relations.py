@@ -205,9 +205,16 @@ def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: i
         return True
     if kinds or distinct < 20 or distinct < 0.02 * rows:
         return False
-    if not (known.dtype == pl.String or known.dtype.is_integer()):
+    return holds_codes(known)
+
+
+def holds_codes(values: pl.Series, *, longest: int = 3) -> bool:
+    """Tell whether values are codes that somebody gave out: a few letters and so many digits, or hashes."""
+    if not (values.dtype == pl.String or values.dtype.is_integer()):
         return False
-    codes = known.cast(pl.String).str.strip_chars().str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")
+    texts = values.cast(pl.String).str.strip_chars()
+    given_out = rf"^[\p{{L}}\-_#/]{{0,6}}\d{{{longest},}}[\p{{L}}\d\-]*$"
+    codes = texts.str.contains(f"{given_out}|^[0-9a-fA-F]{{8,128}}$")
     return portion(codes) >= 0.95
 
 

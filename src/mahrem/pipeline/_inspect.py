@@ -65,6 +65,7 @@ _TOTAL = re.compile(  # what the first cell of a row says that adds up the other
     r"(grand |sub-?)?total( sum)?|sum(me)?|gesamt(summe)?|insgesamt|(genel |ara )?toplam", re.IGNORECASE
 )
 _ROWS_TO_ADD = 5  # rows from which on a last one may be a total
+_SUGGESTED_K = 5
 _PEOPLE = 500  # whose rows tell what never changes within a person
 _WIDE = 200  # columns above which not every pair of them is compared
 _OWN = 0.5  # share of values nobody else has from which words are as good as names
@@ -134,7 +135,7 @@ class Inspection:
     def policy(self) -> str:
         """Write a policy file with the suggested roles, every doubt beside its column."""
         comments = {facts.name: str(facts.reason) for facts in self.columns}
-        settings = {**self.reading, **self.roles(), "k": 5, "rest": "drop"}
+        settings = {**self.reading, **self.roles(), "k": _SUGGESTED_K, "rest": "drop"}
         if self.subject is not None:
             settings["subject"] = self.subject
         return written_policy(settings, comments, [str(hint) for hint in self.hints])
@@ -203,7 +204,7 @@ def _facts(name: str, column: ColumnSketch, contents: Contents, policy: Policy) 
     role, reason = _suggest(name, kind, found, column.present, column.distinct, share)
     if any(people.column == name for people in contents.several_rows):
         role, reason = Role.IDENTIFIER, Note("reason.people")
-    elif role is Role.INSENSITIVE and is_rarely_shared(column, policy.k):
+    elif role is Role.INSENSITIVE and is_rarely_shared(column, policy.k or _SUGGESTED_K):
         role, reason = Role.QUASI, Note("reason.own_values")
     return ColumnFacts(
         name=name,
@@ -249,6 +250,7 @@ def _safe(
             "quasi": [one.name for one in known if one.suggested_role is Role.QUASI],
             "sensitive": [one.name for one in known if one.suggested_role is Role.SENSITIVE],
             "kind": dict(policy.kind),
+            "k": policy.k or _SUGGESTED_K,
         }
         shown = table.only([one.name for one in known if one.suggested_role is not Role.IDENTIFIER])
         wide = len(table.columns) > _WIDE  # there only some pairs of columns were compared

@@ -14,6 +14,7 @@ from mahrem.contents import (
     ColumnSketch,
     Contents,
     TableSketch,
+    holds_codes,
     look_into,
     sketch_table,
 )
@@ -24,6 +25,7 @@ from mahrem.words import Note
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
 _ENOUGH = 30  # rows from which on it means something that values are not shared
+_CODE = 4  # digits that a code has at least: shorter ones are counts
 _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
@@ -139,8 +141,16 @@ def find_doubts(
 
 
 def is_rarely_shared(column: ColumnSketch, k: int | None) -> bool:
-    """Tell of a sketch what :func:`is_nearly_unique` tells of all values."""
-    return column.present >= _ENOUGH and column.rarely_shared(min(k or _ALONE, _ALONE)) >= _MOSTLY
+    """Tell of a sketch what :func:`is_nearly_unique` tells of all values.
+
+    Codes that somebody gave out, of households or cases, tie people together: k must share one.
+    """
+    if column.present < _ENOUGH:
+        return False
+    few = min(k or _ALONE, _ALONE)
+    if column.rarely_shared(k or few) >= _MOSTLY and holds_codes(column.values, longest=_CODE):
+        return True
+    return column.rarely_shared(few) >= _MOSTLY
 
 
 def is_nearly_unique(column: pl.Series, k: int | None) -> bool:
