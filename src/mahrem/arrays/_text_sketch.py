@@ -60,11 +60,11 @@ def shape_texts(
         for place in range(offsets[text], min(offsets[text + 1], offsets[text] + 4000)):
             total += weights[content[place]]
             marked |= marks[content[place]]
-        digits = np.int64(total & bits)
-        letters = np.int64((total >> twelve) & bits)
-        blanks = np.int64((total >> (twelve + twelve)) & bits)
-        dots = np.int64((total >> np.uint64(36)) & bits)
-        dashes = np.int64((total >> np.uint64(48)) & bits)
+        digits = int(total & bits)
+        letters = int((total >> twelve) & bits)
+        blanks = int((total >> (twelve + twelve)) & bits)
+        dots = int((total >> np.uint64(36)) & bits)
+        dashes = int((total >> np.uint64(48)) & bits)
         signs = 7 * (dots > 0)
         if marked & 1:
             signs = 1

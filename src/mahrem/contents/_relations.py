@@ -244,7 +244,8 @@ def find_households(
     households = []
     for columns in _homes(kinds):
         other = [name for name in persons if name not in columns]
-        if not other:
+        crowded = any(table.columns[name].distinct * 60 < table.columns[name].present for name in columns)
+        if not other or (len(columns) == 1 and crowded):  # so many rows are a street or a ward
             continue
         asked = table.sample.select(columns).drop_nulls()
         if asked.height < 5:

@@ -213,11 +213,17 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
             f"attack a release with {spelled('cells', 'text')}, or name the columns that are ranges with "
             f"{spelled('quasi')}"
         )
-    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days", "missing")
+    named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
+    roles |= {
+        key: told[key] for key in ("missing", "null") if key in told
+    }  # who shows nothing is not looked for
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
-        roles[key] = {name: said for name, said in told.get(key, {}).items() if name not in own["quasi"]}
+        # Beyond a top or a bottom nobody is told apart, whatever the role.
+        kept = key in {"top", "bottom"}
+        named = told.get(key, {}).items()
+        roles[key] = {name: said for name, said in named if kept or name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from mahrem.contents import content_hashes
 from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
-from mahrem.matching import People, Published, fit_of, read_people
+from mahrem.matching import People, Published, fit_of, match, read_people
 from mahrem.release import Policy, coarsened_by_row, members_in, reading_of, without_columns
 from mahrem.table import Source, open_source
+from mahrem.table.cells import numbers_of_text
 from mahrem.table.columns import apply_missing
 from mahrem.types import Integers, Mask
 
@@ -33,13 +34,13 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     # Who knows a value knows the cell it is published in.
     opened, policy = rewritten(opened, without_columns(policy, gone))
     _refuse_durations(opened, names, what)
-    frame = plain_text(opened, names, policy)
+    frame = _between_ends(plain_text(opened, names, policy), published, policy)
     there = np.arange(frame.height)
     if what == "original":  # whoever shows nothing cannot be looked for
         asked = [name for name in names if name not in published.plain]
         outcome = apply_missing(frame.select(asked), policy.missing)
         there = np.flatnonzero(outcome.keep & ~outcome.suppress)
-    rows = content_hashes(frame[there])
+    rows = content_hashes(_as_seen(frame[there], published))
     owners = None
     if policy.subject is not None and policy.subject in opened.columns:
         subjects = opened.take([policy.subject]).to_series().gather(there)
@@ -49,6 +50,31 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     read = read_people(frame[there[order]], published)
     numbers = None if owners is None else _by_appearance(owners[order])
     return replace(read, owners=numbers, stood=np.argsort(np.argsort(there[order])))
+
+
+def _between_ends(frame: pl.DataFrame, published: Published, policy: Policy) -> pl.DataFrame:
+    """Put values of quasi-identifiers beyond a declared end on that end, as the release did."""
+    changed = []
+    for name in published.quasi:
+        low, high = policy.bottom.get(name), policy.top.get(name)
+        if low is None and high is None:
+            continue
+        texts = frame[name].cast(pl.String)
+        numbers = numbers_of_text(texts, decimal=policy.decimal)
+        for end, beyond in ((low, numbers < (low or 0)), (high, numbers > (high or 0))):
+            if end is not None:
+                texts = texts.set(beyond.fill_null(value=False), f"{end:g}")
+        changed.append(texts.alias(name))
+    return frame.with_columns(changed)
+
+
+def _as_seen(frame: pl.DataFrame, published: Published) -> pl.DataFrame:
+    """Write quasi-identifiers as far as the release tells them apart: draws must not depend on more."""
+    matching = match(published, read_people(frame, published))
+    return frame.with_columns(
+        column.seen_as.gather(column.of_person).alias(name)
+        for name, column in zip(published.quasi, matching.columns, strict=True)
+    )
 
 
 def _sums(rows: NDArray[np.uint64], owners: Integers) -> NDArray[np.uint64]:
