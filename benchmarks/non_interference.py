@@ -21,7 +21,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from twins import data_of, difference, draw_twins, released  # type: ignore[import-not-found]
+from twins import attacked, data_of, difference, draw_twins, released  # type: ignore[import-not-found]
 
 
 def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:
@@ -43,6 +43,8 @@ def tried(number: tuple[int, int, float]) -> tuple[str, str, str | None]:
         if data_of(first) != data_of(second):
             return twins.how, "other table", None
         apart = difference(first, second)
+        if apart is None and attacked(twins.first, first) != attacked(twins.second, second):
+            apart = "figures of attacks"
         return twins.how, "same" if apart is None else "differs", apart
     finally:
         shutil.rmtree(folder)

@@ -223,6 +223,28 @@ def difference(first: Path, second: Path) -> str | None:
     return None
 
 
+def attacked(table: pl.DataFrame, folder: Path) -> str | None:
+    """Attack a release with its original; gives every figure, without stamps of time, or the refusal's kind.
+
+    Downcoding is left out: whether an end of a cell is somebody's value is what it measures.
+    """
+    try:
+        found = mh.attack(folder, original=table, trials=50)
+    except MahremError as error:
+        return type(error).__name__
+    figures = [finding.as_dict() for finding in found.findings if finding.attack != "downcoding"]
+    return json.dumps({**found.report, "findings": figures, "seconds": 0, "source": "", "alarming": 0})
+
+
+def applied(table: pl.DataFrame, folder: Path, batch: Path) -> str | None:
+    """Publish a batch by the recipe of a release; gives the refusal's kind where it was refused."""
+    try:
+        mh.apply(folder, table, output=batch, html=False)
+    except MahremError as error:
+        return type(error).__name__
+    return None
+
+
 def report_of(folder: Path) -> dict[str, Any]:
     """Read the report of a release."""
     found: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))

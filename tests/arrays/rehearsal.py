@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
 from mahrem.arrays import (
     INNER,
@@ -44,9 +45,11 @@ from mahrem.arrays import (
     grow_balls,
     grow_under_promises,
     hash_texts,
+    hashes_and_shapes,
     improve,
     join_least,
     lay_mosaic,
+    least_hashes,
     lloyd,
     local_outlier_factors,
     mdav_groups,
@@ -78,6 +81,7 @@ def rehearse() -> None:
     shuffled(3)
     read_only = np.frombuffer(bytes(16), np.uint8)  # as texts are handed over
     hash_texts(read_only, np.array([0, 16]), read_only.view(np.uint64))
+    least_hashes(*hashes_and_shapes(pl.Series(["a 1", "b@c", None, "a 1"])), overall=1, each=1)
     points = np.arange(24.0).reshape(12, 2)
     rows = np.arange(12, dtype=np.int32)
     columns = (rows % 3, (rows % 3).astype(np.int8))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from labelled_columns import labelled_columns
 from mahrem.contents import CONTENTS, Contents, count_distinct, look_into, look_into_column
-from mahrem.errors import InvalidParameter
 
 COLUMNS = list(labelled_columns(9, sizes=(30,)))
 texts = st.lists(st.one_of(st.none(), st.text(max_size=40)), min_size=1, max_size=30)
@@ -85,8 +84,7 @@ def test_any_text_is_looked_at_without_a_stumble(cells: list[str | None]) -> Non
 )
 def test_every_type_of_column_is_looked_at(column: pl.Series) -> None:
     frame = pl.DataFrame({"x": column, "y": column})
-    for depth in ("sample", "all"):
-        assert set(look_into(frame, depth=depth).columns) == {"x", "y"}  # type: ignore[arg-type]
+    assert set(look_into(frame).columns) == {"x", "y"}
 
 
 def test_a_finding_of_a_checked_kind_is_confirmed_by_stdnum() -> None:
@@ -102,11 +100,6 @@ def test_a_finding_of_a_checked_kind_is_confirmed_by_stdnum() -> None:
                 accepts = import_module(f"stdnum.{detector.module}").is_valid
                 share = cells.counts[[bool(accepts(text)) for text in cells.compact]].sum() / cells.present
                 assert share >= finding.share - 1e-9
-
-
-def test_an_unknown_depth_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="depth"):
-        look_into(pl.DataFrame({"x": [1]}), depth="deep")  # type: ignore[arg-type]
 
 
 def test_a_table_without_columns_holds_nothing() -> None:

@@ -73,7 +73,7 @@ def test_one_address_among_many_words_is_found_with_its_share() -> None:
 
 def test_a_rare_cell_is_found_where_all_rows_are_looked_at() -> None:
     frame = pl.DataFrame({"x": ["nothing"] * 60_000 + ["ada@example.org"], "n": range(60_001)})
-    assert [finding.kind for finding in look_into(frame, depth="all").of("x")] == ["email"]
+    assert [finding.kind for finding in look_into(frame).of("x")] == ["email"]
 
 
 def test_versions_amounts_and_ages_are_nothing() -> None:

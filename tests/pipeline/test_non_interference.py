@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import mahrem as mh
 from mahrem.errors import PrivacyWarning
 from mahrem.table import Hierarchy
-from twins import HIDDEN, Twins, data_of, difference, draw_twins, released, report_of, told
+from twins import HIDDEN, Twins, applied, attacked, data_of, difference, draw_twins, released, report_of, told
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{PrivacyWarning.__module__}.{PrivacyWarning.__name__}")
 SLOW = settings(
@@ -71,6 +71,27 @@ def test_most_twins_of_every_kind_do_publish_the_same() -> None:
         if len(seen[twins.how]) < 6:
             seen[twins.how].append(compare_releases(twins, html=False))
     assert all(kinds.count("same") >= 2 for kinds in seen.values()), seen
+
+
+def test_attacks_and_batches_of_twins_say_the_same() -> None:
+    told_of: dict[str, int] = dict.fromkeys(("attack", "apply"), 0)
+    for seed in range(30):
+        twins = draw_twins(Random(f"attack-{seed}"))
+        with two_folders() as (first, second):
+            both = ((twins.first, first), (twins.second, second))
+            if any(released(table, twins.settings, folder, html=False) for table, folder in both):
+                continue
+            if data_of(first) != data_of(second):
+                continue
+            assert attacked(*both[0]) == attacked(*both[1]), f"{seed}: {twins.how}"
+            told_of["attack"] += 1
+            batches = [folder.with_name(f"batch-{folder.name}") for folder in (first, second)]
+            refused = [applied(table, first, batch) for (table, _), batch in zip(both, batches, strict=True)]
+            if any(refused) or data_of(batches[0]) != data_of(batches[1]):
+                continue
+            assert difference(*batches) is None, f"{seed}: {twins.how}: {difference(*batches)}"
+            told_of["apply"] += 1
+    assert min(told_of.values()) >= 8, told_of
 
 
 def people(rows: int = 60) -> pl.DataFrame:

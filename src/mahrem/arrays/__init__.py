@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._shuffle import shuffled
     from mahrem.arrays._siphash import hash_texts
     from mahrem.arrays._swaps import swap_rows
+    from mahrem.arrays._text_sketch import NO_TEXT, SHAPES, hashes_and_shapes, least_hashes, stay
     from mahrem.arrays._threads import available_threads, in_threads
     from mahrem.arrays._vantage import Vantage
     from mahrem.arrays._variable_mdav import extended_groups
@@ -68,10 +69,12 @@ __all__ = [
     "ENTROPY",
     "INNER",
     "NODES",
+    "NO_TEXT",
     "ORDERED",
     "OUTER",
     "RANGE",
     "SET",
+    "SHAPES",
     "SIDES",
     "SINGLE",
     "SURPLUS",
@@ -123,11 +126,13 @@ __all__ = [
     "grow_balls",
     "grow_under_promises",
     "hash_texts",
+    "hashes_and_shapes",
     "improve",
     "in_threads",
     "join_least",
     "join_sets",
     "lay_mosaic",
+    "least_hashes",
     "lloyd",
     "local_outlier_factors",
     "mdav_groups",
@@ -149,6 +154,7 @@ __all__ = [
     "shuffled",
     "spread_centres",
     "squared_error",
+    "stay",
     "swap_rows",
     "tally",
     "triplets",

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from mahrem.contents._entries import CONTENTS, ContentKind, Detector
     from mahrem.contents._findings import ColumnRelation, ContentFinding, Contents, Household, SeveralRows
     from mahrem.contents._look import look_into, look_into_column
+    from mahrem.contents._relations import holds_codes
+    from mahrem.contents._sketch import (
+        ColumnSketch,
+        TableSketch,
+        content_hashes,
+        merge_sketches,
+        sketch_table,
+    )
     from mahrem.contents._spans import KINDS, redact_texts
 else:
     __getattr__, __dir__ = offered(__name__)
@@ -23,6 +31,7 @@ __all__ = [
     "CONTENTS",
     "KINDS",
     "ColumnRelation",
+    "ColumnSketch",
     "ContentFinding",
     "ContentKind",
     "Contents",
@@ -30,8 +39,13 @@ __all__ = [
     "DistinctCells",
     "Household",
     "SeveralRows",
+    "TableSketch",
+    "content_hashes",
     "count_distinct",
+    "holds_codes",
     "look_into",
     "look_into_column",
+    "merge_sketches",
     "redact_texts",
+    "sketch_table",
 ]

@@ -27,6 +27,9 @@ MONTHS = {
     )
     for word in words.split()
 }  # fmt: skip
+ROMAN = dict(
+    zip(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii"), range(1, 13), strict=True)
+)
 # Plain digits and letters: classes of all scripts make patterns that take long to build.
 CLOCK = (
     r"(?:[T ,]+(?:um |at |saat )?[0-9]{1,2}[:.][0-9]{2}[^ ]*(?: ?[AaPp]\.?[Mm]\.?)?"
@@ -69,7 +72,7 @@ def years_of(cells: DistinctCells) -> Floats:
     years = np.where(np.isnan(numeric), years, numeric)
     years = _either(years, _dated(*_groups(labelled, SOLID)))
     plain = fold(labelled)
-    if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]").any():
+    if plain.str.contains("[0-9].*[a-z]{3}|[a-z]{3}.*[0-9]|[0-9][. /-]+[ivx]+[. /-]+[0-9]").any():
         for pattern, order in (
             (DAY_FIRST, (2, 1, 0)),
             (MONTH_FIRST, (2, 0, 1)),
@@ -87,7 +90,7 @@ def _groups(texts: pl.Series, pattern: str) -> tuple[Floats, ...]:
     for part in parts.iter_columns():
         lean = part.str.strip_chars("'").str.strip_chars(".")
         number = lean.cast(pl.Float64, strict=False)
-        named = lean.replace_strict(MONTHS, default=None, return_dtype=pl.Float64)
+        named = lean.replace_strict({**MONTHS, **ROMAN}, default=None, return_dtype=pl.Float64)
         numbers.append(number.fill_null(named).to_numpy())
     return tuple(numbers)
 

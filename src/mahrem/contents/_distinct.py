@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.contents._findings import ContentFinding
-from mahrem.types import Integers, Mask
+from mahrem.types import Floats, Integers, Mask
 from mahrem.words import Note
 
 LONGEST = 400  # characters of a cell that are looked at
@@ -29,11 +29,15 @@ LABEL = (
     r"url|web|ip|mac|vin|"
     r"uuid|urn:uuid|plaka|no|nr|id|dob|geb|adresse?|adres|address|name|isim|ad soyad)\s*\.?\s*[:#=]\s*"
 )
-BLANKS = "\u00a0\u2000-\u200f\u202f\u2060\ufeff\\s"
+UNSEEN = "\u200b-\u200f\u2060\ufeff\u00ad"  # signs without a width
+BLANKS = "\u00a0\u2000-\u200a\u202f\\s"
+# Digits of other scripts, which people and forms mix with ours.
+DIGITS = {chr(first + digit): str(digit) for first in (0xFF10, 0x0660, 0x06F0, 0x0966) for digit in range(10)}
 QUOTES = "\"'`\u201c\u201d\u201e\u2018\u2019;,"
 # Whatever tidying would change or leave out; words for nothing are short and simple.
 UNTIDY = (
-    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|[\u00a0\u2000-\u200f\u202f\u2060\ufeff\\t\\r\\n]|  |"
+    f"^[{BLANKS}{QUOTES}]|[{BLANKS}{QUOTES}]$|"
+    f"[\u00a0\u2000-\u200a\u202f\\t\\r\\n{UNSEEN}{''.join(DIGITS)}]|  |"
     rf"^\d{{6,}}\.0+$|^$|^.{{{LONGEST + 1},}}$|^(?i:{'|'.join(re.escape(word) for word in MISSING if word)})$"
 )
 UNCOUNTED = (
@@ -45,7 +49,6 @@ UNCOUNTED = (
     pl.Duration,
     pl.Null,
 )  # hold no single values
-SORTED = 20_000  # distinct values that are put in order, so that nothing depends on the order of rows
 DECIMAL = r"^[-+]?\d+[.,]\d+$"
 
 
@@ -54,23 +57,28 @@ class DistinctCells:
     """Distinct values of a column that are there, each with how many rows have it."""
 
     texts: pl.Series = field(repr=False)  # (m,) cleaned
-    counts: Integers = field(repr=False)  # (m,)
+    counts: Floats = field(repr=False)  # (m,) rows that have it, or that it stands for
     rows: int  # with and without a value
     numeric: bool = False  # came as numbers: leading zeros are lost
     region: str | None = None  # of national forms; None: any that is known
-    distinct_share: float | None = None  # of the whole column, where this is a sample of it
-    whole: int | None = None  # rows with a value in the column that these were taken from
+    sampled: tuple[int, int] | None = None  # of a column with so many different values in so many rows
     memory: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # read once, asked often
 
     @cached_property
     def present(self) -> int:
-        """Rows that have a value, in the whole column where only some of its values are here."""
-        return int(self.counts.sum()) if self.whole is None else self.whole
+        """Rows that have a value."""
+        return round(float(self.counts.sum()))
 
     @property
     def unique(self) -> float:
         """Distinct values per row that has one."""
-        return len(self.texts) / max(1, self.present) if self.distinct_share is None else self.distinct_share
+        distinct, rows = (len(self.texts), self.present) if self.sampled is None else self.sampled
+        return distinct / max(1, rows)
+
+    @property
+    def distinct(self) -> int:
+        """Different values of the column, those that were not sampled among them."""
+        return len(self.texts) if self.sampled is None else self.sampled[0]
 
     @cached_property
     def compact(self) -> pl.Series:
@@ -102,11 +110,6 @@ class DistinctCells:
     def matches(self, pattern: str) -> Mask:
         """Mark the values that a pattern is found in."""
         return self.texts.str.contains(ascii_digits(pattern)).to_numpy()
-
-    def only(self, marked: Mask) -> DistinctCells:
-        """Keep marked values alone; shares stay those of the whole column."""
-        texts, counts = self.texts.filter(pl.Series(marked)), self.counts[marked]
-        return replace(self, texts=texts, counts=counts, whole=self.present, memory={})
 
     def also(self, marked: Mask, pattern: str) -> Mask:
         """Mark further values that a pattern is found in; those marked already are not looked at."""
@@ -140,17 +143,33 @@ def fold(texts: pl.Series) -> pl.Series:
 
 
 def count_distinct(
-    column: pl.Series, *, region: str | None = None, distinct_share: float | None = None
+    column: pl.Series,
+    *,
+    rows: Integers | None = None,
+    region: str | None = None,
+    sampled: tuple[int, int] | None = None,
 ) -> DistinctCells:
     """Clean the values of a column and count them.
+
+    Args:
+        column: The values.
+        rows: How often each counts; once if None.
+        region: Of national forms.
+        sampled: Different values and rows of the whole column, where this is a sample of it.
 
     Guarantees:
         - Blanks of all kinds, quotes around a value and words for nothing do not count as values.
         - The order of the rows does not matter.
     """
-    numeric = column.dtype.is_numeric()
-    counted = _as_text(column).drop_nulls().value_counts(sort=False, name="rows of it")
-    cells = pl.DataFrame({"text": counted.to_series(0), "rows": counted["rows of it"].cast(pl.Int64)})
+    each = np.ones(len(column)) if rows is None else rows.astype(np.float64)
+    cells = pl.DataFrame({"text": as_text(column).rename("text"), "rows": each}).drop_nulls()
+    cells = cells.group_by("text").agg(pl.col("rows").sum())
+    counted = tidied_cells(cells, len(column), column.dtype.is_numeric(), region)
+    return replace(counted, sampled=sampled)
+
+
+def tidied_cells(cells: pl.DataFrame, rows: int, numeric: bool, region: str | None) -> DistinctCells:  # noqa: FBT001
+    """Clean different values, with the rows of each beside them."""
     if not numeric:
         untidy = cells["text"].str.contains(UNTIDY)
         if untidy.any():  # most columns are tidy, and one look is cheaper than all the tidying
@@ -159,30 +178,25 @@ def count_distinct(
             )
             tidied = tidied.filter(~pl.col("text").str.to_lowercase().is_in(MISSING))
             cells = pl.concat([cells.filter(~untidy), tidied]).group_by("text").agg(pl.col("rows").sum())
-    if cells.height <= SORTED:
-        cells = cells.sort("text")
-    return DistinctCells(
-        cells["text"], cells["rows"].to_numpy(), len(column), numeric, region, distinct_share
-    )
+    cells = cells.sort("text")  # nothing depends on the order of rows
+    return DistinctCells(cells["text"], cells["rows"].to_numpy(), rows, numeric, region)
 
 
 def _tidied(texts: pl.Series) -> pl.Series:
-    lean = texts.str.slice(0, LONGEST).str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
+    shown = texts.str.slice(0, LONGEST).str.replace_all(f"[{UNSEEN}]", "")
+    shown = shown.str.replace_many(list(DIGITS), list(DIGITS.values()))
+    lean = shown.str.replace_all(f"[{BLANKS}]+", " ").str.strip_chars(f" {QUOTES}")
     return lean.str.replace(r"^(\d{6,})\.0+$", "$1")  # an id that was once a float
 
 
-def _as_text(column: pl.Series) -> pl.Series:
+def as_text(column: pl.Series) -> pl.Series:
     """Write any column as text, whole numbers without a fraction; nested cells and bytes as nothing."""
     kind = column.dtype
     if kind == pl.String:
         return column
     if kind.is_float():
-        column = column.fill_nan(None)
-        column = column.filter(column.is_finite() | column.is_null())
-        whole = column.drop_nulls()
-        if len(whole) and bool((whole == whole.round(0)).all()) and float(whole.abs().max() or 0) < 2**53:  # type: ignore[arg-type]
-            column = column.cast(pl.Int64)
-        return column.cast(pl.String)
+        finite = pl.when(column.is_finite()).then(column)
+        return pl.select(finite.cast(pl.String).str.replace(r"\.0$", "").alias(column.name)).to_series()
     if (
         isinstance(kind, pl.Categorical | pl.Enum | pl.Date | pl.Datetime | pl.Time | pl.Boolean)
         or kind.is_numeric()

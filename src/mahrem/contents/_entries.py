@@ -57,8 +57,8 @@ CONTENTS: Entries[ContentKind] = Entries(
     "mahrem.contents",
     ContentKind,
     (
-        _mark("email", "_shapes:EMAIL", "@"),
-        _mark("url", "_shapes:URL", ".:"),
+        _mark("email", "_shapes:EMAIL", "@[({"),
+        _mark("url", "_shapes:URL", ".:@"),
         _mark("uuid", "_shapes:UUID", "0123456789"),
         _mark("mac", "_shapes:MAC", ":-."),
         _mark("ip", "_shapes:IP", ":."),

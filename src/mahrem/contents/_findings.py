@@ -75,7 +75,6 @@ class Contents:
     relations: tuple[ColumnRelation, ...]
     several_rows: tuple[SeveralRows, ...]  # the best candidate first
     households: tuple[Household, ...]
-    depth: str
     rows: int  # looked at
     region: str | None  # given or guessed
 
@@ -86,7 +85,6 @@ class Contents:
     def as_dict(self) -> dict[str, Any]:
         """Give all of it as plain values."""
         return {
-            "depth": self.depth,
             "rows": self.rows,
             "region": self.region,
             "columns": {name: [found.as_dict() for found in kinds] for name, kinds in self.columns.items()},

@@ -3,86 +3,81 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from mahrem.check import one_of
-from mahrem.contents._distinct import UNCOUNTED, DistinctCells, count_distinct, surprise
+from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
 from mahrem.contents._findings import ContentFinding, Contents
 from mahrem.contents._places import coordinate_pairs
 from mahrem.contents._relations import find_households, find_relations, find_several_rows
+from mahrem.contents._sketch import ColumnSketch, TableSketch, sketch_table
+from mahrem.types import Mask
 from mahrem.words import Note
 
-Depth = Literal["sample", "all"]
-SAMPLE = 3000  # rows
 THREADS = min(4, os.cpu_count() or 1)
 MAINLY = 0.5  # share from which a column is of a kind, and weaker explanations are left out
 # The first explains more than the next: a valid account number is not also a record number.
 GROUPS = ("mark", "number", "date", "shape", "phone", "code", "place", "name", "text", "record")
-# Content that a single cell gives away: looked for in every row where all are asked for.
-RARE = ("email", "url", "iban", "ip", "uuid", "mac", "ssn")
-TELLTALE = (  # without one of these marks a cell is none of them
-    r"@|://|www\.|[0-9A-Fa-f]:[0-9A-Fa-f:]|[0-9]\.[0-9]+\.[0-9]+\.[0-9]|[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}|"
-    r"-[0-9a-f]{4}-|[0-9a-f]{32}|"
-    r"[0-9]{3}-[0-9][0-9]-[0-9]{4}"
-)
+BY_CELL = frozenset({"mark", "number", "phone"})  # content that single cells give away
+BY_COLUMN = frozenset({"record", "code"})  # what only a whole column can be
+SELDOM = 0.05  # share of a column below which a way of writing may be missing among some rows
+FEWEST = 5  # different values, hardly one of them shared, that make a part of a column of a kind
 HOMES = {"tckn": "TR", "vkn": "TR", "steuer-id": "DE", "svnr": "DE", "nhs": "GB", "ssn": "US"}
 
 
 def look_into(
-    frame: pl.DataFrame,
+    table: pl.DataFrame | TableSketch,
     *,
-    depth: Depth = "sample",
     closely: Collection[str] | None = None,
     toward: Collection[str] = (),
     region: str | None = None,
 ) -> Contents:
     """Say what each column of a table really holds, by its values.
 
+    Every row is looked at, and counted by how its cells are written. Detectors then look at some thousand
+    rows, and at different values of every way of writing: what only a few cells hold is written otherwise
+    than the rest, and is among them.
+
     Args:
-        frame: The table; text, numbers and dates, as sources give them.
-        depth: ``sample`` looks at some thousand rows; ``all`` also at every row for what one cell gives away.
-        closely: Columns that ``all`` is about; every column if None. Of the others a sample is enough.
+        table: Text, numbers and dates, as sources give them; or a sketch of such a table.
+        closely: Columns that it is about; every column if None. Of the others some rows are enough.
         toward: Columns whose copies and functions are always looked for, however wide the table is.
         region: Two letters of the country whose national telephone numbers are meant; all known ones if None.
 
     Guarantees:
         - Nothing that is given back holds a cell of the table.
-        - Names of columns do not matter.
-        - Neither order nor doubling of rows changes a share, as long as every row is looked at.
+        - Names of columns and the order of rows do not matter.
+        - A mailbox or web address that stands in a single cell is found.
 
     Example:
         >>> table = pl.DataFrame({"x": ["ada@example.org", "bob@example.com"], "y": [1, 2]})
         >>> [finding.kind for finding in look_into(table).of("x")]
         ['email']
     """
-    one_of(("sample", "all"), depth=depth)
-    sample = _sample(frame)
-    whole = sample is frame
-    shares = {} if whole else _distinct_shares(frame)
-    close = set() if whole or depth == "sample" else {*(frame.columns if closely is None else closely)}
-    telling = _telling(frame.select(name for name in frame.columns if name in close))
+    sketch = table if isinstance(table, TableSketch) else sketch_table(table)
 
-    def look(name: str) -> tuple[tuple[ContentFinding, ...], tuple[int, int]]:
-        cells = count_distinct(sample[name], region=region, distinct_share=shares.get(name))
-        wanted = closely is None or name in closely or not cells.numeric  # dates are related to others
-        found = look_into_column(cells) if wanted else ()
-        if name in telling or (name in close and _by_cell(found)):
-            found = _in_all_rows(frame[name], found, cells)
-        rows = cells.present if whole else frame.height - frame[name].null_count()
-        return found, (round(cells.unique * rows), rows)
+    def look(name: str) -> tuple[ContentFinding, ...]:
+        column = sketch.columns[name]
+        if closely is not None and name not in closely and column.values.dtype.is_numeric():
+            return ()  # dates are related to others
+        cells = column.cells(region)
+        if not column.complete:  # rows show values as often as they come
+            cells = count_distinct(
+                sketch.sample[name], rows=sketch.counts, region=region, sampled=cells.sampled
+            )
+        found = look_into_column(cells)
+        return (
+            found if closely is not None and name not in closely else (*found, *_odd(column, found, region))
+        )
 
     with ThreadPoolExecutor(THREADS) as pool:  # polars works without the interpreter's lock
-        looked = dict(zip(frame.columns, pool.map(look, frame.columns), strict=True))
-    columns = {name: found for name, (found, _) in looked.items()}
-    present = {name: counts for name, (_, counts) in looked.items()}
-    for pair in coordinate_pairs(sample):
+        columns = dict(zip(sketch.columns, pool.map(look, sketch.columns), strict=True))
+    for pair in coordinate_pairs(sketch.sample):
         for name in pair:
             finding = ContentFinding("coordinates", 1.0, 0.8, Note("content.reason.pair", {"share": 1.0}))
             columns[name] = (
@@ -91,13 +86,48 @@ def look_into(
             )
     return Contents(
         columns,
-        find_relations(sample, columns, toward),
-        find_several_rows(frame, columns, present),
-        find_households(frame, columns),
-        depth,
-        frame.height if depth == "all" else sample.height,
+        find_relations(sketch, columns, toward),
+        find_several_rows(sketch, columns),
+        find_households(sketch, columns),
+        sketch.rows,
         region or _region(columns),
     )
+
+
+def _odd(
+    column: ColumnSketch, found: Sequence[ContentFinding], region: str | None
+) -> tuple[ContentFinding, ...]:
+    """Look at cells that are written otherwise than most of their column, part by part."""
+    known = {finding.kind for finding in found}
+    odd: list[ContentFinding] = []
+    for shapes in _parts(column):
+        part = column.written_so(shapes)
+        mainly = part.present >= MAINLY * column.present
+        if mainly:  # what most cells are was looked for; a few may hold more
+            part = part.written_so(shapes & (part.written < SELDOM * column.present))
+        if not len(part.hashes):
+            continue
+        cells = part.cells(region)
+        own = len(cells.texts) >= FEWEST and cells.unique >= MAINLY
+        for one in look_into_column(cells):
+            group = CONTENTS[one.kind].group
+            if one.kind in known or group in BY_COLUMN or not (group in BY_CELL or (own and not mainly)):
+                continue
+            known.add(one.kind)
+            share = one.share * part.present / max(1, column.present)
+            odd.append(
+                replace(one, share=share, reason=Note(one.reason.code, {**one.reason.values, "share": share}))
+            )
+    return tuple(odd)
+
+
+def _parts(column: ColumnSketch) -> Iterator[Mask]:
+    """Part the ways in which a column is written: by words, long numbers, and the sign of a mailbox."""
+    shapes = np.arange(len(column.written))
+    words, signs, digits = np.minimum(shapes // 4 % 4, 2), shapes // 16 % 8, shapes // 128
+    coarse = (np.where(digits >= 3, digits, 0) * 3 + words) * 2 + (signs == 1)
+    for one in np.unique(coarse[column.written > 0]):
+        yield coarse == one
 
 
 def look_into_column(cells: DistinctCells) -> tuple[ContentFinding, ...]:
@@ -152,53 +182,6 @@ def _settled(found: Sequence[tuple[ContentKind, ContentFinding]]) -> tuple[Conte
 def _strength(finding: ContentFinding) -> float:
     right, shaped, chance = (float(str(finding.reason.values[key])) for key in ("right", "shaped", "chance"))
     return surprise(int(right), int(shaped), chance)
-
-
-def _sample(frame: pl.DataFrame) -> pl.DataFrame:
-    if frame.height <= SAMPLE:
-        return frame
-    rows = np.sort(np.random.default_rng(0).choice(frame.height, SAMPLE, replace=False))
-    return frame[rows]
-
-
-def _distinct_shares(frame: pl.DataFrame) -> Mapping[str, float]:
-    """Give about how many distinct values there are per row, for every column."""
-    countable = [name for name, kind in frame.schema.items() if not isinstance(kind, UNCOUNTED)]
-    counts = frame.lazy().select(pl.col(countable).drop_nulls().approx_n_unique()).collect()
-    return {
-        name: min(1.0, counts[name].item() / max(1, frame.height - frame[name].null_count()))
-        for name in countable
-    }
-
-
-def _by_cell(found: Sequence[ContentFinding]) -> bool:
-    """Tell whether a column holds what single cells give away."""
-    return any(CONTENTS[finding.kind].group in {"mark", "number"} for finding in found)
-
-
-def _telling(frame: pl.DataFrame) -> set[str]:
-    """Name the columns of text in which any cell has a telltale mark."""
-    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
-    if not texts:
-        return set()
-    marks = frame.lazy().select(pl.col(texts).str.contains(TELLTALE).any()).collect().row(0)
-    return {name for name, mark in zip(texts, marks, strict=True) if mark}
-
-
-def _in_all_rows(
-    column: pl.Series, found: Sequence[ContentFinding], sample: DistinctCells
-) -> tuple[ContentFinding, ...]:
-    """Look at every row for kinds that one cell gives away; what is a matter of the whole column stays."""
-    seen = {finding.kind for finding in found if CONTENTS[finding.kind].group in {"mark", "number"}}
-    if seen:
-        cells = count_distinct(column, region=sample.region)
-    else:
-        there = column.len() - column.null_count()
-        cells = replace(count_distinct(column.filter(column.str.contains(TELLTALE))), whole=there)
-    asked = [CONTENTS[name] for name in CONTENTS if name in (seen or RARE)]
-    measured = [(kind, finding) for kind in asked if (finding := kind.load()(cells)) is not None]
-    kept = {finding.kind for _, finding in measured}
-    return _settled([*measured, *((CONTENTS[one.kind], one) for one in found if one.kind not in kept)])
 
 
 def _region(columns: Mapping[str, Sequence[ContentFinding]]) -> str | None:

@@ -19,7 +19,8 @@ FEW_NAMES = 0.6  # of which so many must be listed, since chance weighs more amo
 # Ends and beginnings that family names have, folded.
 FAMILY_LIKE = (
     r"(?:oglu|gil|turk|mann|huber|hofer|meier|maier|meyer|mayer|bauer|statter|stetter|lander|acher|baumer|"
-    r"[^aeo]son|sson|ssen|wicz|owski|ewski|escu|ovic|idis|opoulos)$|^(?:oz|mc|"
+    r"[^aeo]son|sson|ssen|wicz|owski|ewski|escu|ovic|idis|opoulos|"
+    r"\w{2}[ое]ва?|ская|скии|енко|чук)$|^(?:oz|mc|"
     r"mac)[b-df-hj-np-tv-z]\w{3,}$|^kara[b-df-hj-np-tv-z]\w{2,}$"
 )
 

@@ -98,7 +98,7 @@ class Postcode:
         # Amounts crowd at the low end and are rarely shared; a counter fills its range.
         dense = int(numbers.max()) - int(numbers.min()) < 4 * len(numbers)  # type: ignore[arg-type]
         low_end = portion(numbers < 20_000)
-        shared = cells.present >= 1.3 * len(cells.texts)
+        shared = cells.unique <= 1 / 1.3
         if portion(numbers % 1000 == 0) > 0.5:  # amounts
             return None
         if dense or regions < min(8, 0.4 * len(numbers)) or low_end > 0.6:

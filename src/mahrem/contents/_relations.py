@@ -12,9 +12,11 @@ import polars as pl
 from mahrem.contents._dates import years_of
 from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold, portion
 from mahrem.contents._findings import ColumnRelation, ContentFinding, Household, SeveralRows
+from mahrem.contents._sketch import TableSketch
 from mahrem.types import Floats, Integers, Mask
 
-ROWS = 4000  # looked at
+ROWS = 9000  # looked at, rows that are there often several times
+OFTEN = 3  # times
 MOST_PAIRS = 20_000  # of columns that are compared
 PEOPLE = 500  # whose rows are looked at
 LARGEST = 1e15  # beyond which floats hold no whole numbers
@@ -36,7 +38,7 @@ IDENTIFYING = (
 
 
 def find_relations(
-    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
+    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]], toward: Collection[str] = ()
 ) -> tuple[ColumnRelation, ...]:
     """Find columns that are copies or functions of others.
 
@@ -46,7 +48,8 @@ def find_relations(
     Guarantees:
         - A column that follows from another one is named after that one in at most one relation.
     """
-    sample = frame.head(ROWS)
+    often = np.repeat(np.arange(table.sample.height), np.minimum(table.counts, OFTEN))
+    sample = table.sample[often] if len(often) <= ROWS else table.sample
     codes = {name: _codes(sample[name]) for name in sample.columns}
     numbers = {name: _numbers(sample[name], found.get(name, ())) for name in sample.columns}
     usable = [name for name in sample.columns if codes[name].max(initial=-1) >= 1]
@@ -173,7 +176,7 @@ def _determines(pairs: int, many: int, follows: int, rows: int) -> bool:
 
 
 def find_several_rows(
-    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]], present: Mapping[str, tuple[int, int]]
+    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]]
 ) -> tuple[SeveralRows, ...]:
     """Find columns that name people of whom some have several rows.
 
@@ -181,14 +184,15 @@ def find_several_rows(
     table, must not vary within one of its values. All rows of some people are looked at.
     """
     people = []
-    for name, (distinct, rows) in present.items():
+    for name, column in table.columns.items():
+        distinct, rows = column.distinct, column.present
         if distinct < 5 or not 1.05 <= rows / distinct <= 60:
             continue
-        known = frame[name].drop_nulls().head(ROWS).unique(maintain_order=True).head(PEOPLE)
+        known = column.values.head(PEOPLE)
         if not _names_people(known, found[name], distinct, rows):
             continue
-        theirs = frame.filter(pl.col(name).is_in(known.implode()))
-        steady = sum(_steady(theirs, name, other) for other in frame.columns if other != name)
+        theirs = table.having([name], known.alias(name).to_frame())
+        steady = sum(_steady(theirs, name, other) for other in theirs.columns if other != name)
         if steady:
             people.append(SeveralRows(name, round(rows / distinct, 3), steady))
     return tuple(sorted(people, key=lambda one: -one.steady))
@@ -201,9 +205,16 @@ def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: i
         return True
     if kinds or distinct < 20 or distinct < 0.02 * rows:
         return False
-    if not (known.dtype == pl.String or known.dtype.is_integer()):
+    return holds_codes(known)
+
+
+def holds_codes(values: pl.Series, *, longest: int = 3) -> bool:
+    """Tell whether values are codes that somebody gave out: a few letters and so many digits, or hashes."""
+    if not (values.dtype == pl.String or values.dtype.is_integer()):
         return False
-    codes = known.cast(pl.String).str.strip_chars().str.contains(r"^[\p{L}\-_#/]{0,6}\d{3,}[\p{L}\d\-]*$")
+    texts = values.cast(pl.String).str.strip_chars()
+    given_out = rf"^[\p{{L}}\-_#/]{{0,6}}\d{{{longest},}}[\p{{L}}\d\-]*$"
+    codes = texts.str.contains(f"{given_out}|^[0-9a-fA-F]{{8,128}}$")
     return portion(codes) >= 0.95
 
 
@@ -221,7 +232,7 @@ def _steady(theirs: pl.DataFrame, name: str, other: str) -> bool:
 
 
 def find_households(
-    frame: pl.DataFrame, found: Mapping[str, Sequence[ContentFinding]]
+    table: TableSketch, found: Mapping[str, Sequence[ContentFinding]]
 ) -> tuple[Household, ...]:
     """Find columns by which different people share a home: an address, or a family name with a postcode."""
     kinds = {name: {finding.kind for finding in findings} for name, findings in found.items()}
@@ -233,20 +244,15 @@ def find_households(
     households = []
     for columns in _homes(kinds):
         other = [name for name in persons if name not in columns]
-        if not other:
+        crowded = any(table.columns[name].distinct * 60 < table.columns[name].present for name in columns)
+        if not other or (len(columns) == 1 and crowded):  # so many rows are a street or a ward
             continue
-        asked = frame.select(columns).drop_nulls()
+        asked = table.sample.select(columns).drop_nulls()
         if asked.height < 5:
             continue
-        asked = asked.sample(min(ROWS, asked.height), seed=0)  # rows; all who live with them are looked at
-        sizes = (
-            frame.select(columns)
-            .join(asked.unique(), on=columns, how="semi")
-            .group_by(columns)
-            .len("rows of it")
-        )
-        small = sizes.filter(pl.col("rows of it") <= 60)  # more rows are a street or a ward
-        near = frame.join(small, on=columns, how="semi").select(
+        there = table.having(columns, asked.unique())  # all who live with them
+        small = there.group_by(columns).len("rows of it").filter(pl.col("rows of it") <= 60)
+        near = there.join(small, on=columns, how="semi").select(  # more rows are a street or a ward
             *columns, pl.struct(other).hash().alias("who of it")
         )
         homes = near.group_by(columns).agg(pl.col("who of it").n_unique().alias("people of it"))

@@ -134,26 +134,62 @@ MAIL = (
     r"[A-Za-z0-9._%+\-çğıöşüÇĞİÖŞÜäÄßéèêàâñ']{1,64}@"
     r"(?:[A-Za-z0-9çğıöşüäß](?:[A-Za-z0-9çğıöşüäß\-]{0,62})\.)+[A-Za-z]{2,24}"
 )
-EMAIL = Shape("email", rf"^(?:mailto:)?{MAIL}$", rf"(?i)(?:^|[\s<(\[:;,\"'=/]){MAIL}(?:$|[\s>)\],;:.!?\"'/])")
+HIDDEN_MAIL = (
+    r"[a-z0-9._\-]+ ?[\[({] ?(?:at|ät|et|@) ?[\])}] ?[a-z0-9\-]+(?:\.| ?[\[({])"  # ada [at] example [dot] org
+)
+EMAIL = Shape(
+    "email",
+    rf"^(?:mailto:)?{MAIL}$",
+    rf"(?i)(?:^|[\s<(\[:;,\"'=/]){MAIL}(?:$|[\s>)\],;:.!?\"'/])|{HIDDEN_MAIL}",
+)
 URL = Shape(
     "url",
     r"(?i)^<?(?:(?:https?|ftp|sftp|file|ws)://\S+|www\.[a-z0-9\-]+\.\S+)$",
-    r"(?i)(?:^|[\s<(\"':=])(?:https?://[^\s]{3,}|www\.[a-z0-9\-]+\.[a-z]{2,}|(?:[a-z0-9\-]+\.)+(?:com|org|net|edu|gov|de|tr|uk|io|info)/\S*)",
+    r"(?i)(?:^|[\s<(\"':=])(?:https?://[^\s]{3,}|www\.[a-z0-9\-]+\.[a-z]{2,}|(?:[a-z0-9\-]+\.)+(?:com|org|net|edu|gov|de|tr|uk|io|info)/\S*)|^@[a-z0-9_.]{3,30}$",
 )
 MAC = Shape(
     "mac",
     r"(?i)^(?:mac\s*[:=]?\s*)?(?:[0-9a-f]{2}([:\-])(?:[0-9a-f]{2}[:\-]){4}[0-9a-f]{2}|"
     r"[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})$",
 )
-UUID = Shape(
-    "uuid",
-    r"(?i)^(?:urn:uuid:)?[{(]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[)}]?$",
-    r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32})$",
-)
+
+
+@dataclass(frozen=True)
+class Hash:
+    """Recognise UUIDs, and what was hashed or encoded: whoever has the ids can make the same again.
+
+    Guarantees:
+        - Numbers and words alone are none: letters and digits must be mixed as chance mixes them.
+    """
+
+    kind: str = "uuid"
+    mixed: float = 0.9  # of values so long that hold both letters and digits
+
+    def __call__(self, cells: DistinctCells) -> ContentFinding | None:
+        """Tell whether and how far a column holds UUIDs or hashes."""
+        whole = cells.matches(
+            r"(?i)^(?:urn:uuid:)?[{(]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[)}]?$|"
+            r"^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64})$"
+        )
+        for pattern, signs in (
+            (r"^(?:[0-9a-f]{12,128}|[0-9A-F]{12,128})$", (r"[a-fA-F]", r"\d")),
+            (r"^[A-Za-z0-9+/_\-]{16,}={0,2}$", (r"[a-z]", r"[A-Z]", r"\d")),
+        ):
+            shaped = cells.matches(pattern)
+            several = np.logical_and.reduce([cells.matches(sign) for sign in signs])
+            if shaped.sum() >= FEW and (shaped & several).sum() >= self.mixed * shaped.sum():
+                whole |= shaped & several
+        return cells.found(self.kind, whole, 0.95, "shaped") if whole.any() else None
+
+
+UUID = Hash()
 _DEGREES = r"[-+]?\d{1,3}[.]\d{3,}\s*°?\s*[NSEWnsewOoKkDdBbGg]?"
+_ROUGH = r"[-+]?\d{1,3}[.]\d{2,}"
+_COMMA = r"[-+]?\d{1,3},\d{2,}"
 COORDINATES = Shape(
     "coordinates",
     rf"^[(\[]?(?:lat\w*\s*[:=]?\s*)?{_DEGREES}\s*(?:[,;|/]\s*|\s+)(?:l\w+\s*[:=]?\s*)?{_DEGREES}[)\]]?$|"
+    rf"^[(\[]?{_ROUGH}\s*[,;|/]\s*{_ROUGH}[)\]]?$|^[(\[]?{_COMMA}\s*[;|/]\s*{_COMMA}[)\]]?$|"
     r"(?i)^(?:srid=\d+;)?point\s*z?\s*\(|"
     r"^\d{1,3}\s*°\s*\d{1,2}\s*['′’]\s*(?:\d{1,2}(?:[.,]\d+)?\s*(?:[\"″”]|''))?\s*[NSEWOKDBG]?",
     least=0.2,

@@ -29,11 +29,17 @@ class FreeText:
         distinct = len(cells.texts)
         if cells.numeric or distinct < 2:
             return None
+        nested = cells.matches(r"^[\[{].*[:,].*[\]}]$")  # JSON: as many values as somebody put into one cell
+        if nested.sum() >= 2 and cells.share(nested) >= 0.35:
+            return cells.found(self.kind, nested, 0.8, "shaped")
         lengths = cells.texts.str.len_chars().to_numpy()
         words, length = float(cells.words.mean()), float(lengths.mean())
-        if words < self.words or length < self.length:
-            return None
-        if (cells.unique <= 0.125 and distinct <= CATEGORIES * 4) or distinct <= min(3, 0.7 * cells.present):
+        short = words < self.words or length < self.length
+        if (
+            short
+            or (cells.unique <= 0.125 and distinct <= CATEGORIES * 4)
+            or distinct <= min(3, 0.7 * cells.present)
+        ):
             return None
         wordy = (cells.words >= 3) & cells.matches(r"\p{L}{2,}\W+(?:\S+\W+)*?\p{L}{2,}")
         lettered = float(cells.texts.str.count_matches(r"\p{L}").to_numpy().sum() / max(1, lengths.sum()))
@@ -73,7 +79,7 @@ class RecordNumber:
         whole = (
             cells.texts.str.replace_all(r"\D", "").str.slice(0, 15).cast(pl.Int64, strict=False).drop_nulls()
         )
-        if len(whole) and self._counts(whole, distinct):
+        if len(whole) and self._counts(whole, cells.distinct):
             return cells.found(self.kind, everyone, 0.9, "counter", unique=unique)
         digits_only = cells.share(cells.matches(r"^\d+$")) > 0.9
         lengths = cells.texts.str.len_chars().to_numpy()
@@ -87,7 +93,7 @@ class RecordNumber:
     def _counts(numbers: pl.Series, distinct: int) -> bool:
         """Tell whether numbers fill their range as a counter does."""
         width = int(numbers.max()) - int(numbers.min()) + 1  # type: ignore[arg-type]
-        return distinct >= 20 and numbers.n_unique() >= 0.9 * distinct and width <= 2 * distinct
+        return len(numbers) >= 20 and numbers.n_unique() >= 0.9 * len(numbers) and width <= 2 * distinct
 
 
 @cache

@@ -48,6 +48,19 @@ class ColumnMatch:
             return np.asarray(self.covers[word])
         return np.asarray((self.low[cell] <= self.at) & (self.at <= self.high[cell]))
 
+    @property
+    def seen_as(self) -> pl.Series:
+        """Say of distinct values, ``(v,)``, between which ends of cells they lie and which words cover them.
+
+        Values that no cell tells apart are the same here, however they are written.
+        """
+        ends = np.unique(np.concatenate([self.low, self.high]))
+        ends = ends[np.isfinite(ends)]
+        place = 2 * np.searchsorted(ends, self.at) + np.isin(self.at, ends)
+        place = np.where(np.isnan(self.at), -1, place)
+        _, pattern = np.unique(np.packbits(self.covers, axis=0).T, axis=0, return_inverse=True)
+        return pl.Series(place).cast(pl.String) + "|" + pl.Series(pattern.reshape(-1)).cast(pl.String)
+
     @cached_property
     def times(self) -> Integers:
         """How many people have each distinct value, ``(v,)``."""

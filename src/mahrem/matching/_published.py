@@ -38,6 +38,7 @@ class Published:
     sizes: Sizes = field(repr=False)  # (c,) rows in each class
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, repr=False)
     people: Integers | None = field(default=None, repr=False)  # (n,) whose row it is, where that is known
+    stood: Integers | None = field(default=None, repr=False)  # (n,) where each row stood; as here if None
 
     @property
     def rows(self) -> int:
@@ -101,6 +102,8 @@ class People:
 
     frame: pl.DataFrame = field(repr=False)
     quasi: tuple[str, ...]
+    owners: Integers | None = field(default=None, repr=False)  # (n,) whose row each is; all differ if None
+    stood: Integers | None = field(default=None, repr=False)  # (n,) where each row stood; as here if None
     matched: WeakKeyDictionary[Published, object] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )  # what was compared already

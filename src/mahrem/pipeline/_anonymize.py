@@ -131,6 +131,7 @@ def anonymize(
         names: Names of all columns in their order, for a file without a header or instead of it; in double
             quotes if one holds a comma.
         skip_rows: Lines above the header, such as a title; found out if not given.
+        skip_last: Rows at the end of a file that are passed over, such as a total of the others.
         query: What to ask a database.
         table: Table to read from a database.
         format: Data file: csv, tsv, parquet, arrow, xlsx; default csv.

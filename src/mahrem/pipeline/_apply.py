@@ -24,7 +24,7 @@ from mahrem.words import Note, Progress
 
 SETTINGS = (
     *("null", "delimiter", "encoding", "decimal", "query", "table", "hierarchy", "pseudonym"),
-    *("thousands", "date_format", "header", "names", "skip_rows"),
+    *("thousands", "date_format", "header", "names", "skip_rows", "skip_last"),
     "shift_dates",
     *("suppression_limit", "format", "shuffle", "language"),
 )
@@ -58,9 +58,9 @@ def apply(
         html: Draw ``report.html``.
         progress: Called with the name of each stage as it begins.
         **settings: How the batch is read (``null``, ``delimiter``, ``encoding``, ``decimal``, ``thousands``,
-            ``date_format``, ``header``, ``names``, ``skip_rows``, ``query``, ``table``), ``hierarchy``,
-            ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit`` (default: any
-            number of rows), ``format``, ``shuffle``, ``language``.
+            ``date_format``, ``header``, ``names``, ``skip_rows``, ``skip_last``, ``query``, ``table``),
+            ``hierarchy``, ``pseudonym`` and ``shift_dates`` where the release had them, ``suppression_limit``
+            (default: any number of rows), ``format``, ``shuffle``, ``language``.
 
     Raises:
         InvalidInput: If the batch has another schema than the recipe.

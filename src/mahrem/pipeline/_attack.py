@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import polars as pl
 
 from mahrem import check
 from mahrem.attacks import Finding, RedTeam, red_team
 from mahrem.attacks.on_releases import ReleaseTarget
+from mahrem.contents import content_hashes
 from mahrem.errors import InvalidInput, InvalidParameter, either, in_our_words, spelled
 from mahrem.matching import Published, read_published
 from mahrem.pipeline._known_people import members_among, people_of, refuse_others
@@ -170,12 +172,19 @@ def _open(
     if claims is not None and claims.spreadsheets:  # elsewhere an apostrophe is what a reader sees
         shown = shown.with_columns(restored_cells(shown.collect_schema()))
     frame = shown.collect()
-    published = read_published(
-        frame,
-        quasi=roles.quasi,
-        sensitive=tuple(roles.sensitive),
-        hierarchies=hierarchies,
-        people=_whose(frame, roles, folder),
+    order = np.argsort(
+        content_hashes(frame), kind="stable"
+    )  # how rows stand is one attack's business, and no draw's
+    frame = frame[order]
+    published = replace(
+        read_published(
+            frame,
+            quasi=roles.quasi,
+            sensitive=tuple(roles.sensitive),
+            hierarchies=hierarchies,
+            people=_whose(frame, roles, folder),
+        ),
+        stood=order,
     )
     if not published.rows:
         raise InvalidInput("the release shows no row: there is nothing to attack")
@@ -207,8 +216,14 @@ def _own_roles(folder: Path, claims: OwnClaims) -> dict[str, Any]:
     named = ("quasi", "sensitive", "k", "l", "l_kind", "c", "decimal", "subject", "shift_days")
     roles = {key: own[key] for key in named if key in own}
     told = read_policy(folder / "policy.toml")
+    roles |= {
+        key: told[key] for key in ("missing", "null") if key in told
+    }  # who shows nothing is not looked for
     for key in (*COARSENING, "kind"):  # an attacker makes the values of the original as coarse
-        roles[key] = {name: said for name, said in told.get(key, {}).items() if name not in own["quasi"]}
+        # Beyond a top or a bottom nobody is told apart, whatever the role.
+        kept = key in {"top", "bottom"}
+        named = told.get(key, {}).items()
+        roles[key] = {name: said for name, said in named if kept or name not in own["quasi"]}
     if not roles["sensitive"]:
         return {key: value for key, value in roles.items() if key not in {"l", "l_kind", "c"}}
     return roles
@@ -230,7 +245,7 @@ def _open_second(first: _Opened, second: object, settings: Mapping[str, Any]) ->
 def _reading(settings: Mapping[str, Any]) -> dict[str, Any]:
     kept = (
         *("hierarchy", "null", "delimiter", "encoding", "decimal", "table", "query"),
-        *("thousands", "date_format", "header", "names", "skip_rows"),
+        *("thousands", "date_format", "header", "names", "skip_rows", "skip_last"),
     )
     return {key: settings[key] for key in kept if settings.get(key) is not None}
 

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from mahrem.contents import CONTENTS, ContentFinding, Contents, look_into
-from mahrem.errors import in_our_words
+from mahrem.contents import (
+    CONTENTS,
+    ColumnSketch,
+    ContentFinding,
+    Contents,
+    TableSketch,
+    look_into,
+    sketch_table,
+)
+from mahrem.errors import in_our_words, spelled
 from mahrem.release import (
     BOUNDING,
     COARSENING,
@@ -20,7 +28,7 @@ from mahrem.release import (
     Policy,
     find_doubts,
     is_called_so,
-    is_nearly_unique,
+    is_rarely_shared,
     policy_from,
     reading_of,
     release_settings,
@@ -28,6 +36,7 @@ from mahrem.release import (
 )
 from mahrem.table import Kind, Role, is_spark_frame, open_source
 from mahrem.table.columns import infer_kind
+from mahrem.table.reading import Spelling, plain_texts
 from mahrem.words import Note
 
 if TYPE_CHECKING:
@@ -56,6 +65,9 @@ _TOTAL = re.compile(  # what the first cell of a row says that adds up the other
     r"(grand |sub-?)?total( sum)?|sum(me)?|gesamt(summe)?|insgesamt|(genel |ara )?toplam", re.IGNORECASE
 )
 _ROWS_TO_ADD = 5  # rows from which on a last one may be a total
+_SUGGESTED_K = 5
+_PEOPLE = 500  # whose rows tell what never changes within a person
+_WIDE = 200  # columns above which not every pair of them is compared
 _OWN = 0.5  # share of values nobody else has from which words are as good as names
 _NAMING = 0.1  # share of different values from which a column that is called a name may be one
 _HINTS: Mapping[Role, frozenset[str]] = {
@@ -78,6 +90,7 @@ class ColumnFacts:
     suggested_role: Role
     reason: Note
     contents: tuple[ContentFinding, ...] = ()  # what its cells hold, the weightiest first
+    estimated: bool = False  # different values are too many to be counted one by one
 
     def as_dict(self) -> dict[str, Any]:
         """Give the facts as plain data."""
@@ -122,7 +135,7 @@ class Inspection:
     def policy(self) -> str:
         """Write a policy file with the suggested roles, every doubt beside its column."""
         comments = {facts.name: str(facts.reason) for facts in self.columns}
-        settings = {**self.reading, **self.roles(), "k": 5, "rest": "drop"}
+        settings = {**self.reading, **self.roles(), "k": _SUGGESTED_K, "rest": "drop"}
         if self.subject is not None:
             settings["subject"] = self.subject
         return written_policy(settings, comments, [str(hint) for hint in self.hints])
@@ -145,16 +158,18 @@ def inspect(
         - The suggested roles pass the gate of a release: nothing that gives people away is called harmless.
     """
     policy = policy_from(policy, settings)
-    opened = open_source(source, reading_of(policy))
+    reading = reading_of(policy)
+    opened = open_source(source, replace(reading, spelling=None))  # what is kept of it is spelled below
     frame = opened.take(list(opened.columns))
-    contents = look_into(frame, depth="all", region=policy.region)
-    facts = [_facts(frame[name], contents, policy) for name in opened.columns]
+    table = _spelled(sketch_table(frame), reading.spelling)
+    contents = look_into(table, region=policy.region)
+    facts = [_facts(name, table.columns[name], contents, policy) for name in opened.columns]
     people = contents.several_rows[0].column if contents.several_rows else None
-    facts = _safe(frame, facts if people is None else _with_traits(frame, facts, people), policy)
+    facts = facts if people is None else _with_traits(table, facts, people)
     return Inspection(
         opened.label,
         opened.rows,
-        tuple(facts),
+        tuple(_safe(table, contents, facts, policy)),
         (*opened.notes, *_hints(frame, contents)),
         people,
         contents.region,
@@ -169,40 +184,53 @@ def _said_of_reading(policy: Policy) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != known[name].default and value != ()}
 
 
-def _facts(series: pl.Series, contents: Contents, policy: Policy) -> ColumnFacts:
-    present = series.drop_nulls()
-    kind = policy.kind.get(series.name) or infer_kind(series, decimal=policy.decimal)
-    distinct = present.n_unique()
-    unique = int(present.is_unique().sum())
-    share = unique / len(present) if len(present) else 0.0
-    found = contents.of(series.name)
-    role, reason = _suggest(series.name, kind, found, len(present), distinct, share)
-    if any(people.column == series.name for people in contents.several_rows):
+def _spelled(table: TableSketch, spelling: Spelling | None) -> TableSketch:
+    """Write numbers and dates of a sketch as everybody downstream reads them."""
+    columns, sample = dict(table.columns), table.sample
+    for name, column in table.columns.items():
+        if spelling is None or column.values.dtype != pl.String or spelling.leaves(name):
+            continue
+        texts = pl.concat([column.values.alias(name), sample[name]])
+        if (plain := plain_texts(texts, spelling)) is not None:
+            columns[name] = replace(column, values=column.values.replace(plain.written, plain.read))
+            sample = sample.with_columns(pl.col(name).replace(plain.written, plain.read))
+    return replace(table, columns=columns, sample=sample)
+
+
+def _facts(name: str, column: ColumnSketch, contents: Contents, policy: Policy) -> ColumnFacts:
+    kind = policy.kind.get(name) or infer_kind(column.values.alias(name), decimal=policy.decimal)
+    share = column.rarely_shared(2)
+    found = contents.of(name)
+    role, reason = _suggest(name, kind, found, column.present, column.distinct, share)
+    if any(people.column == name for people in contents.several_rows):
         role, reason = Role.IDENTIFIER, Note("reason.people")
-    elif role is Role.INSENSITIVE and is_nearly_unique(series, policy.k):
+    elif role is Role.INSENSITIVE and is_rarely_shared(column, policy.k or _SUGGESTED_K):
         role, reason = Role.QUASI, Note("reason.own_values")
     return ColumnFacts(
-        name=series.name,
+        name=name,
         kind=kind,
-        rows=len(series),
-        missing=series.null_count(),
-        distinct=distinct,
+        rows=column.rows,
+        missing=column.rows - column.present,
+        distinct=column.distinct,
         unique_share=round(share, 4),
         suggested_role=role,
         reason=reason,
         contents=found,
+        estimated=not column.complete,
     )
 
 
-def _with_traits(frame: pl.DataFrame, facts: Sequence[ColumnFacts], people: str) -> list[ColumnFacts]:
+def _with_traits(table: TableSketch, facts: Sequence[ColumnFacts], people: str) -> list[ColumnFacts]:
     """Suggest what never changes within a person as known to others: it is part of who somebody is."""
-    several = frame.filter(pl.col(people).is_not_null() & pl.col(people).is_duplicated())
+    some = table.columns[people].values.alias(people).head(_PEOPLE).to_frame()
+    theirs = table.having([people], some)
+    several = theirs.filter(pl.col(people).is_duplicated())
     asked = [
         one.name
         for one in facts
         if one.suggested_role is Role.INSENSITIVE
         and one.distinct > 1
-        and not frame[one.name].dtype.is_nested()
+        and not theirs[one.name].dtype.is_nested()
     ]
     each = several.group_by(people).agg(pl.col(asked).drop_nulls().n_unique()).select(pl.col(asked).max())
     steady = {name for name in asked if each[name].item() == 1}
@@ -212,7 +240,9 @@ def _with_traits(frame: pl.DataFrame, facts: Sequence[ColumnFacts], people: str)
     ]
 
 
-def _safe(frame: pl.DataFrame, facts: Sequence[ColumnFacts], policy: Policy) -> list[ColumnFacts]:
+def _safe(
+    table: TableSketch, contents: Contents, facts: Sequence[ColumnFacts], policy: Policy
+) -> list[ColumnFacts]:
     """Take roles back that a release would be stopped for: first to what others may know, then out."""
     known = list(facts)
     for role in (Role.QUASI, Role.IDENTIFIER):
@@ -220,10 +250,13 @@ def _safe(frame: pl.DataFrame, facts: Sequence[ColumnFacts], policy: Policy) -> 
             "quasi": [one.name for one in known if one.suggested_role is Role.QUASI],
             "sensitive": [one.name for one in known if one.suggested_role is Role.SENSITIVE],
             "kind": dict(policy.kind),
+            "k": policy.k or _SUGGESTED_K,
         }
-        shown = [one.name for one in known if one.suggested_role is not Role.IDENTIFIER]
-        doubts = {doubt.column: doubt for doubt in find_doubts(frame.select(shown), Policy.of(said))}
-        known = [_taken_back(one, doubts.get(one.name), role) for one in known]
+        shown = table.only([one.name for one in known if one.suggested_role is not Role.IDENTIFIER])
+        wide = len(table.columns) > _WIDE  # there only some pairs of columns were compared
+        doubts = find_doubts(shown, Policy.of(said), contents=None if wide else contents)
+        stopped = {doubt.column: doubt for doubt in doubts}
+        known = [_taken_back(one, stopped.get(one.name), role) for one in known]
     return known
 
 
@@ -248,7 +281,7 @@ def _is_total(frame: pl.DataFrame) -> bool:
 def _hints(frame: pl.DataFrame, contents: Contents) -> Iterator[Note]:
     """Say what columns tell about each other, and about people."""
     if _is_total(frame):
-        yield Note("content.hint.total")
+        yield Note("content.hint.total", {"way": spelled("skip_last", 1)})
     for relation in contents.relations:
         yield Note(f"content.relation.{relation.how}", {"column": relation.column, "of": relation.of})
     for people in contents.several_rows[:1]:
@@ -306,7 +339,7 @@ def column_decisions(
     if not given.look_for or given.engine == "spark" or is_spark_frame(source):
         return []
     opened = open_source(source, reading_of(given))
-    contents = look_into(opened.take(list(opened.columns)), depth="all", region=given.region)
+    contents = look_into(opened.take(list(opened.columns)), region=given.region)
     done = given.for_columns(opened.columns, lambda: contents)
     return [(name, _becomes(done, name), _because(given, name, contents)) for name in opened.columns]
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import polars as pl
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mahrem.contents import content_hashes
 from mahrem.drafts import plain_text, rewritten
 from mahrem.errors import InvalidInput, spelled
-from mahrem.matching import People, Published, fit_of, read_people
+from mahrem.matching import People, Published, fit_of, match, read_people
 from mahrem.release import Policy, coarsened_by_row, members_in, reading_of, without_columns
-from mahrem.table import open_source
-from mahrem.types import Mask
+from mahrem.table import Source, open_source
+from mahrem.table.cells import numbers_of_text
+from mahrem.table.columns import apply_missing
+from mahrem.types import Integers, Mask
 
 _FITTING = 0.5  # share of the looked-at classes that must fit the original
 
@@ -25,7 +33,70 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
     gone = frozenset(coarsened_by_row(policy)) - {*opened.columns}
     # Who knows a value knows the cell it is published in.
     opened, policy = rewritten(opened, without_columns(policy, gone))
-    return read_people(plain_text(opened, names, policy), published)
+    _refuse_durations(opened, names, what)
+    frame = _between_ends(plain_text(opened, names, policy), published, policy)
+    there = np.arange(frame.height)
+    if what == "original":  # whoever shows nothing cannot be looked for
+        asked = [name for name in names if name not in published.plain]
+        outcome = apply_missing(frame.select(asked), policy.missing)
+        there = np.flatnonzero(outcome.keep & ~outcome.suppress)
+    rows = content_hashes(_as_seen(frame[there], published))
+    owners = None
+    if policy.subject is not None and policy.subject in opened.columns:
+        subjects = opened.take([policy.subject]).to_series().gather(there)
+        owners = np.unique(subjects.rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
+    # Draws must not depend on how rows stand, nor on what people are called.
+    order = np.argsort(rows, kind="stable") if owners is None else np.lexsort((_sums(rows, owners), rows))
+    read = read_people(frame[there[order]], published)
+    numbers = None if owners is None else _by_appearance(owners[order])
+    return replace(read, owners=numbers, stood=np.argsort(np.argsort(there[order])))
+
+
+def _between_ends(frame: pl.DataFrame, published: Published, policy: Policy) -> pl.DataFrame:
+    """Put values of quasi-identifiers beyond a declared end on that end, as the release did."""
+    changed = []
+    for name in published.quasi:
+        low, high = policy.bottom.get(name), policy.top.get(name)
+        if low is None and high is None:
+            continue
+        texts = frame[name].cast(pl.String)
+        numbers = numbers_of_text(texts, decimal=policy.decimal)
+        for end, beyond in ((low, numbers < (low or 0)), (high, numbers > (high or 0))):
+            if end is not None:
+                texts = texts.set(beyond.fill_null(value=False), f"{end:g}")
+        changed.append(texts.alias(name))
+    return frame.with_columns(changed)
+
+
+def _as_seen(frame: pl.DataFrame, published: Published) -> pl.DataFrame:
+    """Write quasi-identifiers as far as the release tells them apart: draws must not depend on more."""
+    matching = match(published, read_people(frame, published))
+    return frame.with_columns(
+        column.seen_as.gather(column.of_person).alias(name)
+        for name, column in zip(published.quasi, matching.columns, strict=True)
+    )
+
+
+def _sums(rows: NDArray[np.uint64], owners: Integers) -> NDArray[np.uint64]:
+    """Give for every row a sum over all rows of whose it is."""
+    total = np.zeros(int(owners.max(initial=-1)) + 1, np.uint64)
+    np.add.at(total, owners, rows)
+    return total[owners]
+
+
+def _by_appearance(owners: Integers) -> Integers:
+    _, first, where = np.unique(owners, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[where]
+
+
+def _refuse_durations(opened: Source, names: Sequence[str], what: str) -> None:
+    kinds = opened.scan(names).collect_schema()
+    held = next((name for name in names if isinstance(kinds[name], pl.Duration)), None)
+    if held is not None:
+        raise InvalidInput(
+            f"{what}: column={held!r} holds durations, which are not compared with published cells; "
+            "write them as numbers, days or seconds, in both tables"
+        )
 
 
 def refuse_others(published: Published, people: People) -> None:

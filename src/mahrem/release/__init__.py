@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         decided,
         find_doubts,
         is_nearly_unique,
+        is_rarely_shared,
         refuse_giving_away,
         warn_of_several_rows,
     )
@@ -106,6 +107,7 @@ __all__ = [
     "in_parallel",
     "is_called_so",
     "is_nearly_unique",
+    "is_rarely_shared",
     "is_release",
     "is_signed",
     "learn_groups",

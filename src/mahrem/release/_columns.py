@@ -252,6 +252,7 @@ def reading_of(policy: Policy) -> Reading:
         header=policy.header,
         names=policy.names,
         skip_rows=policy.skip_rows,
+        skip_last=policy.skip_last,
         spelling=Spelling(
             decimal=policy.decimal,
             thousands=policy.thousands,
@@ -264,13 +265,19 @@ def reading_of(policy: Policy) -> Reading:
 def reading_beside(policy: Policy) -> Reading:
     """Give how a second table that the policy names is read: in the same form, but all of it."""
     return replace(
-        reading_of(policy), query=None, table=None, header=policy.header or None, names=(), skip_rows=None
+        reading_of(policy),
+        query=None,
+        table=None,
+        header=policy.header or None,
+        names=(),
+        skip_rows=None,
+        skip_last=None,
     )
 
 
 def reading_of_release(policy: Policy) -> Reading:
     """Give how the table in a release of ours is read: it has a header, and cells as we write them."""
-    return replace(reading_of(policy), header=True, names=(), skip_rows=None, spelling=None)
+    return replace(reading_of(policy), header=True, names=(), skip_rows=None, skip_last=None, spelling=None)
 
 
 def _taken_as_written(policy: Policy) -> Iterator[str]:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mahrem.contents import CONTENTS, ColumnRelation, Contents, look_into
+from mahrem.contents import (
+    CONTENTS,
+    ColumnRelation,
+    ColumnSketch,
+    Contents,
+    TableSketch,
+    holds_codes,
+    look_into,
+    sketch_table,
+)
 from mahrem.errors import GivesAway, shorten, spelled
 from mahrem.release._policy import Policy
 from mahrem.table import EVERY, Kind, Source, read_kind
@@ -15,6 +24,7 @@ from mahrem.words import Note, warn_of
 
 _MOSTLY = 0.5  # share of the rows from which a column is said to be nearly unique
 _ENOUGH = 30  # rows from which on it means something that values are not shared
+_CODE = 4  # digits that a code has at least: shorter ones are counts
 _ALONE = 3  # rows: a value that fewer share is nearly somebody's own
 _TELLS = frozenset({"copy", "spelling", "linear", "one-to-one"})  # relations that hold both ways
 _PLACED = frozenset({"birth-date", "coordinates"})  # others know them, whatever they were declared as
@@ -41,25 +51,20 @@ class Doubt:
     ways: tuple[str, ...] = ()  # settings under which it may stay in another form
 
 
-def refuse_giving_away(
-    frame: pl.DataFrame, policy: Policy, *, named: Collection[str], sampled: bool = False
-) -> None:
+def refuse_giving_away(table: pl.DataFrame | TableSketch, policy: Policy, *, named: Collection[str]) -> None:
     """Refuse columns that give people away as they would be published, unless somebody accepted them.
 
     Args:
-        frame: The columns that will be published, and what they hold.
+        table: The columns that will be published, every row of them, or a sketch of these.
         policy: Their roles, and which were accepted.
         named: Columns somebody declared a role for; the refusal tells them from the rest.
-        sampled: The frame has only some of the rows: values of one's own cannot be told there.
 
     Raises:
         GivesAway: With a sentence that says what to do.
     """
     if EVERY in policy.accept:
         return
-    doubts = [
-        doubt for doubt in find_doubts(frame, policy, sampled=sampled) if doubt.column not in policy.accept
-    ]
+    doubts = [doubt for doubt in find_doubts(table, policy) if doubt.column not in policy.accept]
     if doubts:
         raise _refusal(doubts, named)
 
@@ -82,21 +87,34 @@ def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
             return
 
 
-def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -> tuple[Doubt, ...]:
+def find_doubts(
+    table: pl.DataFrame | TableSketch,
+    policy: Policy,
+    *,
+    contents: Contents | None = None,
+    sampled: bool = False,
+) -> tuple[Doubt, ...]:
     """Say which columns give people away if they are published as the policy says.
 
+    Args:
+        table: The columns that will be published, or a sketch of them.
+        policy: Their roles.
+        contents: What they hold, where somebody has looked already.
+        sampled: Only some of the rows are there: values of one's own cannot be told.
+
     Guarantees:
-        - Names of columns do not matter; nothing that is given back holds a cell.
+        - Names of columns and the order of rows do not matter; nothing that is given back holds a cell.
         - Columns that become ranges, groups of a hierarchy or prefixes are left to the promises.
     """
-    plain = [name for name in frame.columns if name not in policy.quasi]
-    listed = [name for name in frame.columns if name in policy.quasi and _lists_values(frame[name], policy)]
+    sketch = table if isinstance(table, TableSketch) else sketch_table(table)
+    values = {name: column.values.alias(name) for name, column in sketch.columns.items()}
+    plain = [name for name in values if name not in policy.quasi]
+    listed = [name for name in values if name in policy.quasi and _lists_values(values[name], policy)]
     if not plain and not listed:
         return ()
-    contents = look_into(
-        frame, depth="all", closely=[*plain, *listed], toward=policy.quasi, region=policy.region
-    )
-    doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(frame[name], contents, policy)]
+    if contents is None:
+        contents = look_into(sketch, closely=[*plain, *listed], toward=policy.quasi, region=policy.region)
+    doubts = [doubt for name in (*plain, *listed) for doubt in _by_content(values[name], contents, policy)]
     known = {doubt.column for doubt in doubts}
     for doubt in (*_by_relation(contents, policy, plain), *_by_people(contents, policy, plain)):
         if doubt.column not in known:
@@ -109,15 +127,28 @@ def find_doubts(frame: pl.DataFrame, policy: Policy, *, sampled: bool = False) -
         if name not in known
         and name not in policy.sensitive
         and name not in policy.redact
-        and not _was_moved(frame[name], policy)
+        and not _was_moved(values[name], policy)
     )
     doubts += [
-        Doubt(name, Note("gate.rare"), _ways(frame[name]))
+        Doubt(name, Note("gate.rare"), _ways(values[name]))
         for name in rare
-        if is_nearly_unique(frame[name], policy.k)
+        if is_rarely_shared(sketch.columns[name], policy.k)
     ]
-    order = {name: place for place, name in enumerate(frame.columns)}
+    order = {name: place for place, name in enumerate(values)}
     return tuple(sorted(doubts, key=lambda doubt: order[doubt.column]))
+
+
+def is_rarely_shared(column: ColumnSketch, k: int | None) -> bool:
+    """Tell of a sketch what :func:`is_nearly_unique` tells of all values.
+
+    Codes that somebody gave out, of households or cases, tie people together: k must share one.
+    """
+    if column.present < _ENOUGH:
+        return False
+    few = min(k or _ALONE, _ALONE)
+    if column.rarely_shared(k or few) >= _MOSTLY and holds_codes(column.values, longest=_CODE):
+        return True
+    return column.rarely_shared(few) >= _MOSTLY
 
 
 def is_nearly_unique(column: pl.Series, k: int | None) -> bool:
@@ -237,5 +268,5 @@ def decided(policy: Policy, source: Source) -> Policy:
     """Decide about columns that a policy only describes, by what they hold and what they are called."""
     return policy.for_columns(
         source.columns,
-        lambda: look_into(source.take(list(source.columns)), depth="all", region=policy.region),
+        lambda: look_into(source.take(list(source.columns)), region=policy.region),
     )

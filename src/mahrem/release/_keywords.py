@@ -79,6 +79,7 @@ class ReleaseKeywords(TypedDict, total=False):
     header: bool | None
     names: str | Sequence[str]
     skip_rows: int | None
+    skip_last: int | None
     query: str | None
     table: str | None
     format: str

@@ -219,6 +219,9 @@ class Policy:
     skip_rows: int | None = _reading(
         read=whole.within(0), metavar="N", on_spark=False, example=2
     )  # above the header; not said: found out
+    skip_last: int | None = _reading(
+        read=whole.within(0), metavar="N", on_spark=False, example=1
+    )  # at the end of a file, such as a total
     query: str | None = _database(read=text, metavar="SQL", private=True, example="SELECT * FROM patients")
     table: str | None = _database(read=text, metavar="NAME", private=True, example="patients")
     format: str = _output("csv", read=text, choices=lambda: tuple(FORMATS), metavar="NAME")

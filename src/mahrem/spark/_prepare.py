@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from mahrem import check
 from mahrem.contents import look_into
@@ -26,16 +25,16 @@ from mahrem.release import (
 )
 from mahrem.settings import settings_of
 from mahrem.spark._cluster import Spark
+from mahrem.spark._contents import sketch_on_spark
 from mahrem.spark._draft import ClusterDraft
 from mahrem.spark._encode import EncodedTable, encode_on_spark
 from mahrem.spark._frame import column, position
-from mahrem.spark._rows import rows_taking_part
+from mahrem.spark._rows import ClusterRows, rows_taking_part
 from mahrem.spark._source import open_on_spark
 from mahrem.spark._task import Task
 from mahrem.table import EVERY, FORMATS, Leaves, Words
 from mahrem.words import Note
 
-_LOOKED_AT = 20_000  # rows that tell what columns hold
 _SOME = 10_000  # rows that tell where values are heaped
 
 
@@ -44,18 +43,15 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
     opened = open_on_spark(engine.session, source, policy)
     names = tuple(opened.frame.columns)
 
-    def some(wanted: Sequence[str]) -> pl.DataFrame:
-        rows = opened.frame.select(*(column(name) for name in wanted)).limit(_LOOKED_AT)
-        return pl.DataFrame(pl.from_arrow(rows.toArrow()))
-
-    policy = policy.for_columns(names, lambda: look_into(some(names), region=policy.region))
+    said = policy
+    policy = said.for_columns(
+        names, lambda: look_into(sketch_on_spark(opened.frame, names, said), region=said.region)
+    )
     promises = policy.promises()
     leave_out = roles_of(names, policy)
     published = [name for name in names if name not in leave_out]
-    if EVERY not in policy.accept:
-        declared = (*policy.quasi, *policy.sensitive, *policy.insensitive)
-        refuse_giving_away(some(published), policy, named=declared, sampled=True)
     rows = rows_taking_part(opened.frame, policy, published)
+    _refuse_giving_away(rows, policy, published)
     encoded = encode_on_spark(rows.part, policy, promises)
     carried = tuple(rows.published.get(name, name) for name in published if name not in policy.quasi)
     encoded = replace(encoded, frame=_needed(encoded, carried))
@@ -95,6 +91,17 @@ def prepare_on_spark(engine: Spark, source: object, policy: Policy, cleanup: Exi
         encoded=encoded,
         task=task,
     )
+
+
+def _refuse_giving_away(rows: ClusterRows, policy: Policy, published: Sequence[str]) -> None:
+    """Look at every row that is published, and refuse what gives people away."""
+    if EVERY in policy.accept:
+        return
+    known = [*policy.quasi, *policy.sensitive]
+    names = [*known, *(name for name in published if name not in known)]
+    shown = rows.part if rows.hidden is None else rows.part.unionByName(rows.hidden)
+    declared = (*known, *policy.insensitive)
+    refuse_giving_away(sketch_on_spark(shown, names, policy), policy, named=declared)
 
 
 def _needed(encoded: EncodedTable, carried: tuple[str, ...]) -> Any:

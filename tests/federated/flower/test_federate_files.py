@@ -175,6 +175,14 @@ def test_an_expired_certificate_is_refused_by_the_server_itself_and_can_be_renew
     refuse_dates(read_certificate((server / "server.crt").read_bytes(), "new"), "new")
     pair = [(server / name).read_bytes() for name in ("server.key", "server.crt")]
     assert mode(server / "server.key") == 0o600
+    assert {file.name for file in folder.iterdir()} == {
+        "federation.toml",
+        "server",
+        "clients",
+    }  # no stage is left
+    assert {"authority.key", "operator.token", "server.crt", "server.key"} <= {
+        file.name for file in server.iterdir()
+    }
     (server / "authority.key").unlink()
     with pytest.raises(InvalidInput, match=r"authority\.key"):
         renew_certificate(folder)
@@ -307,3 +315,27 @@ def test_the_guard_hangs_up_on_a_node_that_sends_without_end(monkeypatch: pytest
     node = (b"flwr-public-key", base64.b64encode(b"pem"))
     asyncio.run(guard(request("/v1/fleet/push-messages", node), receive, None))  # type: ignore[arg-type]
     assert seen == ["http.request", "http.request", "http.disconnect"]
+
+
+def test_key_and_certificate_change_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "study"
+    init_federation(folder, RulesTask(SCHEMA), {"north": None, "south": None})
+    server = folder / "server"
+    before = {file.name: file.read_bytes() for file in server.iterdir()}
+    write = Path.write_bytes
+
+    def fails(path: Path, data: bytes) -> int:
+        if path.name == "server.crt":
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "write_bytes", fails)  # the key is written, its certificate is not
+        with pytest.raises(OSError, match="No space"):
+            renew_certificate(folder)
+    assert {file.name: file.read_bytes() for file in server.iterdir()} == before
+    renew_certificate(folder)
+    after = {file.name: file.read_bytes() for file in server.iterdir()}
+    assert {name for name in after if after[name] != before[name]} == {"server.key", "server.crt"}

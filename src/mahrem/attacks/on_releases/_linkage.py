@@ -30,7 +30,7 @@ class Linkage:
     Attributes:
         known: How many columns are known; all if None. Which ones is drawn anew for parts of the trials.
         noise: Chance that a known value is wrong: it is then another person's.
-        trials: How many people are looked for.
+        trials: How many people are looked for; one with several rows is found by any of them.
         seed: Of the draw.
 
     Guarantees:
@@ -70,7 +70,7 @@ class Linkage:
             return not_done("linkage", Note("skipped.rows"))
         rng = np.random.default_rng(self.seed)
         matching = match(release, people)
-        chances = self._chances(matching, known, rng)
+        chances = self._chances(matching, people, known, rng)
         successes = int((rng.random(len(chances)) < chances).sum())
         return counted_finding(
             "linkage",
@@ -90,14 +90,16 @@ class Linkage:
             promised=1.0 / int(release.sizes.min()),
         )
 
-    def _chances(self, matching: Matching, known: int, rng: np.random.Generator) -> Floats:
+    def _chances(self, matching: Matching, people: People, known: int, rng: np.random.Generator) -> Floats:
         codes = matching.codes
-        people = rng.choice(len(codes), min(self.trials, len(codes)), replace=False)
-        columns = codes.shape[1]
-        sets = _column_sets(columns, known, rng)
-        parts = np.array_split(people, len(sets))
+        owners = _numbered(people.owners, len(codes))
+        by_owner = np.argsort(owners, kind="stable")
+        starts = np.searchsorted(owners[by_owner], np.arange(owners.max() + 2))
+        looked_for = rng.choice(len(starts) - 1, min(self.trials, len(starts) - 1), replace=False)
+        sets = _column_sets(codes.shape[1], known, rng)
+        parts = np.array_split(looked_for, len(sets))
         chances = [
-            self._part(matching, codes, part, columns_known, rng)
+            self._part(matching, by_owner, starts[part], starts[part + 1], columns_known, rng)
             for part, columns_known in zip(parts, sets, strict=True)
             if len(part)
         ]
@@ -106,14 +108,29 @@ class Linkage:
     def _part(
         self,
         matching: Matching,
-        codes: Integers,
-        part: Integers,
+        by_owner: Integers,
+        first: Integers,
+        last: Integers,
         known: tuple[int, ...],
         rng: np.random.Generator,
     ) -> Floats:
-        own = codes[part]
-        seen = own if self.noise == 0.0 else _noisy(codes, own, self.noise, rng)
-        return linkage_chances(matching, own, seen, known)
+        """Look for some people, each by what one of their rows says; any row of theirs is a find."""
+        codes, sizes = matching.codes, last - first
+        drawn = codes[by_owner[first + rng.integers(0, sizes)]]
+        seen = drawn if self.noise == 0.0 else _noisy(codes, drawn, self.noise, rng)
+        if sizes.max() == 1:
+            return linkage_chances(matching, drawn, seen, known)
+        begins = np.cumsum(sizes) - sizes
+        places = np.arange(sizes.sum()) + np.repeat(first - begins, sizes)
+        chances = linkage_chances(matching, codes[by_owner[places]], np.repeat(seen, sizes, axis=0), known)
+        return np.minimum(np.add.reduceat(chances, begins), 1.0)
+
+
+def _numbered(owners: Integers | None, rows: int) -> Integers:
+    """Number the people whose rows these are."""
+    if owners is None:
+        return np.arange(rows)
+    return np.asarray(np.unique(owners, return_inverse=True)[1]).reshape(-1)
 
 
 def linkage_chances(matching: Matching, codes: Integers, seen: Integers, known: tuple[int, ...]) -> Floats:

@@ -11,6 +11,7 @@ import polars as pl
 
 from mahrem import check
 from mahrem.attacks._finding import Finding, counted_finding, not_done
+from mahrem.attacks._interval import clopper_pearson
 from mahrem.matching import Matching, People, Published, match
 from mahrem.types import Integers
 from mahrem.words import Note
@@ -50,24 +51,30 @@ class Order:
         rng = np.random.default_rng(self.seed)
         rows = rng.choice(shown, min(self.trials, len(shown)), replace=False)
         matching = match(release, people)
-        ways = {"row order": np.arange(release.frame.height), **row_numbers(release.frame)}
+        stood = np.arange(release.frame.height) if release.stood is None else release.stood
+        at = np.arange(people.count) if people.stood is None else np.argsort(people.stood)
+        ways = {"row order": stood, **row_numbers(release.frame)}
         hits = {
-            name: _hits(matching, release, rows, _places(numbers, people.count))
+            name: _hits(matching, release, rows, at[_places(numbers, people.count)])
             for name, numbers in ways.items()
         }
         best = max(hits, key=lambda name: hits[name])
         strangers = rng.integers(0, people.count, release.frame.height)
+        by_chance = _hits(matching, release, rows, strangers)
+        low, high = clopper_pearson(hits[best], len(rows))[0], clopper_pearson(by_chance, len(rows))[1]
+        # What may be chance is told as chance: how often it strikes would tell how rows stood.
+        found = hits[best] if low > high else by_chance
         return counted_finding(
             "order",
-            hits[best],
+            found,
             len(rows),
-            baseline=_hits(matching, release, rows, strangers) / len(rows),
+            baseline=by_chance / len(rows),
             meaning=(
                 "This share of rows fit the person who stood at their place in the original; the baseline is "
                 "the share that fit any person. Well above it, rows can be found by their number."
             ),
             unread=matching.unread,
-            by=best,
+            by=best if found != by_chance else "none",
             ways=len(ways),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from mahrem.federated.wire import (
     write_private,
     write_public,
 )
-from mahrem.files import StageFolder, staged_folder, write_whole
+from mahrem.files import staged_folder, write_whole
 
 FILE = "federation.toml"
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
@@ -168,13 +169,17 @@ def _text(file: Path) -> str:
 
 
 def renew_certificate(folder: Path, days: float = 365.0) -> None:
-    """Make a new certificate for the server, by the same authority; clients need nothing new."""
+    """Make a new certificate for the server, by the same authority; clients need nothing new.
+
+    Guarantees:
+        - Key and certificate change in one step: whatever happens, a pair that belongs together stands there.
+    """
     server = server_folder(folder)
     federation = Federation.read(folder / FILE)
     federation.refuse_expired()
     check.at_least(0.01, days=days)
     authority_key = read_secret(server / "authority.key")
-    with StageFolder(server) as stage:  # the old pair stays until the new one is whole
-        _write_server(stage.path, federation, authority_key, days)
-        for name in ("server.key", "server.crt"):
-            (stage.path / name).replace(server / name)
+    with staged_folder(server, private=True) as stage:
+        pair = ("server.key", "server.crt")
+        shutil.copytree(server, stage, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*pair))
+        _write_server(stage, federation, authority_key, days)

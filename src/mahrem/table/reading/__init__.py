@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mahrem.table.reading._reading import CONTROL, NESTED, Reading, Source, name_columns, number_tokens
     from mahrem.table.reading._slices import scan_sparingly
     from mahrem.table.reading._source import is_duckdb, is_postgresql, open_source
-    from mahrem.table.reading._spelling import Spelling
+    from mahrem.table.reading._spelling import Spelling, plain_texts
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -54,6 +54,7 @@ __all__ = [
     "open_csv",
     "open_polars",
     "open_source",
+    "plain_texts",
     "postgresql_driver",
     "pruned",
     "quoted",

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mahrem import check
-from mahrem.errors import InvalidInput, spelled
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.table.cells import named_zone, texts_of_objects, zone_of_offset
 from mahrem.table.reading._arrow import ArrowSource, arrow_table
 from mahrem.table.reading._reading import ColumnSource, Reading, Source, arrange
@@ -187,6 +187,22 @@ class PolarsSource(ColumnSource):
     def held(cls, frame: pl.DataFrame, label: str, reading: Reading) -> PolarsSource:
         """Take a frame in memory."""
         return cls(frame.lazy(), label=label, reading=reading, columns=frame.columns, rows=frame.height)
+
+    def without_last(self, rows: int) -> PolarsSource:
+        """Leave out some rows at the end."""
+        left = self.rows - rows
+        if left < 1:
+            raise InvalidParameter(f"skip_last={rows} must leave a row of {self.label}")
+        shorter = PolarsSource(
+            self._lazy.head(left),
+            label=self.label,
+            reading=self.reading,
+            columns=self.columns,
+            rows=left,
+            textual=self.textual,
+        )
+        shorter.notes = self.notes
+        return shorter
 
     def sliced(self, names: Sequence[str]) -> PolarsSource | None:
         """Give a source of these columns that is scanned with little memory; None if there is none."""

@@ -41,6 +41,7 @@ class Reading:
         header: Whether the first row of a file names its columns; else found out, and refused if it does not.
         names: What the columns of a file are called, in order, instead of what its header says.
         skip_rows: Lines above the header that are passed over; else found out.
+        skip_last: Rows at the end of a file that are passed over, such as a total of the others.
         spelling: How numbers and dates are written in cells of text; None leaves them as they are.
         by_cell: Whether each cell is read by itself: nothing about a column or a file is found out from its
             rows, so that no record changes how another is read. For everything that is paid from a ledger.
@@ -59,6 +60,7 @@ class Reading:
     header: bool | None = None
     names: Sequence[str] = ()
     skip_rows: int | None = None
+    skip_last: int | None = None
     spelling: Spelling | None = None
     by_cell: bool = False
 
@@ -68,6 +70,8 @@ class Reading:
             object.__setattr__(self, listed, (value,) if isinstance(value, str) else tuple(value))
         if self.skip_rows is not None:
             check.at_least(0, skip_rows=check.whole(skip_rows=self.skip_rows))
+        if self.skip_last is not None:
+            check.at_least(0, skip_last=check.whole(skip_last=self.skip_last))
         mark = self.delimiter
         if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0'):
             raise InvalidParameter(

@@ -7,9 +7,9 @@ import os
 import re
 from pathlib import Path
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.table._formats import FORMATS
-from mahrem.table.reading._frames import open_frame
+from mahrem.table.reading._frames import PolarsSource, open_frame
 from mahrem.table.reading._reading import Reading, Source
 
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -46,23 +46,35 @@ def open_source(source: object, reading: Reading | None = None) -> Source:
     if isinstance(source, str) and is_postgresql(source):
         from mahrem.table.reading._databases import open_postgresql
 
-        return open_postgresql(source, how)
+        return _shorter(open_postgresql(source, how), how)
     if isinstance(source, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", source):
         raise InvalidInput(
             "the source is a URI of an unknown kind; files, postgresql:// and frames can be read"
         )
     if isinstance(source, str | os.PathLike):
         return _open_file(Path(os.fsdecode(source)), how)
-    opened = open_frame(source, how)
-    if opened is None:
+    held = open_frame(source, how)
+    if held is None:
         raise InvalidInput(
             f"source of type {type(source).__module__}.{type(source).__qualname__} is no table; give a path, "
             f"a database URI, a pandas, polars or pyarrow frame, a DuckDB relation, or any object with "
             f"__arrow_c_stream__"
         )
     if how.query is not None or how.table is not None:
-        raise InvalidInput(f"query and table are for databases; the source is a {opened.label}")
-    return opened
+        raise InvalidInput(f"query and table are for databases; the source is a {held.label}")
+    return _shorter(held, how)
+
+
+def _shorter(opened: Source, reading: Reading, *, file: bool = False) -> Source:
+    """Pass over rows at the end of a file; what is none has no end."""
+    if not reading.skip_last:
+        return opened
+    if not file or not isinstance(opened, PolarsSource):
+        raise InvalidParameter(
+            f"skip_last={reading.skip_last} is about the end of a file; the source is a {opened.label}: "
+            "leave such rows out before"
+        )
+    return opened.without_last(reading.skip_last)
 
 
 def _open_file(path: Path, reading: Reading) -> Source:
@@ -76,11 +88,11 @@ def _open_file(path: Path, reading: Reading) -> Source:
         asked = "query" if reading.query is not None else "table"
         raise InvalidInput(f"{asked} was given, but file={path.name!r} is no database")
     if known is not None:
-        return known.load().open(path, reading)
+        return _shorter(known.load().open(path, reading), reading, file=True)
     if kind == "duckdb":
         from mahrem.table.reading._databases import open_duckdb
 
-        return open_duckdb(path, reading)
+        return _shorter(open_duckdb(path, reading), reading)
     if kind == "sqlite":
         raise InvalidInput(
             f"file={path.name!r} is an SQLite database; export the table to CSV or Parquet first"

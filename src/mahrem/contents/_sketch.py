@@ -1,0 +1,230 @@
+"""A sketch of a table: some different values of every column, all ways of writing among them, and some rows.
+
+Every row is looked at once. What is kept is chosen by hashes of values, so neither the order of rows nor how
+they are spread over machines matters: sketches of parts add up to the sketch of the whole.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mahrem.arrays import NO_TEXT, SHAPES, available_threads, hashes_and_shapes, least_hashes, stay
+from mahrem.contents._distinct import LONGEST, DistinctCells, as_text, tidied_cells
+from mahrem.types import Floats, Integers, Mask
+
+VALUES = 1500  # different values of a column that are kept whatever they look like
+OF_EACH = 48  # different values that are kept of every way of writing
+ROWS = 3000  # different rows that are kept
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd: no bit of a hash is lost
+_NOTHING = np.uint64(0xA0761D6478BD642F)  # what an empty cell adds to the hash of its row
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class ColumnSketch:
+    """Some different values of a column, by ascending hash, and how all of its rows are written."""
+
+    values: pl.Series = field(repr=False)  # (m,) as they came
+    hashes: Hashes = field(repr=False)  # (m,)
+    shapes: NDArray[np.int32] = field(repr=False)  # (m,) how each is written
+    counts: Integers = field(repr=False)  # (m,) rows that have it
+    rows: int  # with and without a value
+    written: Integers = field(repr=False)  # (SHAPES,) rows by how they are written
+    more: Mask = field(repr=False)  # (SHAPES,) written so are values that are not kept
+
+    @cached_property
+    def present(self) -> int:
+        """Rows that have a value."""
+        return int(self.written.sum())
+
+    @cached_property
+    def distinct(self) -> int:
+        """Different values: counted where all are kept, else estimated by how densely hashes lie."""
+        kept = np.bincount(self.shapes, minlength=SHAPES)
+        last = np.zeros(SHAPES)
+        np.maximum.at(last, self.shapes, self.hashes.astype(np.float64))
+        estimated = (kept - 1) * 2.0**64 / np.maximum(last, 1.0)
+        each = np.where(self.more, np.maximum(kept, np.minimum(estimated, self.written)), kept)
+        return max(len(self.hashes), min(self.present, round(float(each.sum()))))
+
+    @cached_property
+    def weights(self) -> Floats:
+        """How many rows every value stands for: those written like it are shared out by their own rows."""
+        kept = np.bincount(self.shapes, weights=self.counts, minlength=SHAPES)
+        factor = np.where(self.more, self.written / np.maximum(kept, 1), 1.0)
+        return np.asarray(self.counts * factor[self.shapes])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every value is kept."""
+        return not self.more.any()
+
+    def rarely_shared(self, fewer: int) -> float:
+        """Give the share of rows whose value fewer rows than this have."""
+        if self.present == 0:
+            return 0.0
+        return float(self.weights[self.counts < fewer].sum() / self.weights.sum())
+
+    def cells(self, region: str | None = None) -> DistinctCells:
+        """Give the values as detectors look at them."""
+        frame = pl.DataFrame({"text": as_text(self.values), "rows": self.weights})
+        cells = tidied_cells(frame, self.rows, self.values.dtype.is_numeric(), region)
+        return cells if self.complete else replace(cells, sampled=(self.distinct, self.present))
+
+    def written_so(self, shapes: Mask) -> ColumnSketch:
+        """Give the part of a column that is written in some ways."""
+        here = shapes[self.shapes]
+        return ColumnSketch(
+            self.values.filter(pl.Series(here)),
+            self.hashes[here],
+            self.shapes[here],
+            self.counts[here],
+            self.rows,
+            np.where(shapes, self.written, 0),
+            self.more & shapes,
+        )
+
+
+@dataclass(frozen=True)
+class TableSketch:
+    """What a look at every row of a table leaves: sketches of its columns, and some rows.
+
+    Guarantees:
+        - The order of rows and how they are spread over parts change nothing.
+    """
+
+    columns: Mapping[str, ColumnSketch]
+    sample: pl.DataFrame = field(repr=False)  # different rows, by ascending hash
+    counts: Integers = field(repr=False)  # (m,) rows that are like each
+    hashes: Hashes = field(repr=False)  # (m,)
+    rows: int
+    rows_with: Callable[[Sequence[str], pl.DataFrame], pl.DataFrame] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def pack(self) -> bytes:
+        """Write it as bytes, for other processes of ours."""
+        return pickle.dumps(replace(self, rows_with=None))
+
+    @staticmethod
+    def unpack(data: bytes) -> TableSketch:
+        """Read what :meth:`pack` wrote."""
+        sketch: TableSketch = pickle.loads(data)  # noqa: S301 - from a worker of our own
+        return sketch
+
+    def only(self, names: Sequence[str]) -> TableSketch:
+        """Keep some columns alone; rows that are alike in them still stand side by side."""
+        kept = {name: self.columns[name] for name in names}
+        found = self.having
+
+        def rows_with(asked: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
+            return found(asked, values).select(names)
+
+        return replace(self, columns=kept, sample=self.sample.select(names), rows_with=rows_with)
+
+    def having(self, columns: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
+        """Give all rows of the table that have some values in some columns."""
+        return (_rows_with(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
+
+
+def sketch_table(frame: pl.DataFrame) -> TableSketch:
+    """Look at every row of a table once.
+
+    Example:
+        >>> sketch_table(pl.DataFrame({"x": ["a", "b", "a"]})).columns["x"].distinct
+        2
+    """
+
+    def sketch(name: str) -> tuple[ColumnSketch, Hashes]:
+        column = frame[name]
+        texts = as_text(column)
+        hashes, shapes = hashes_and_shapes(texts)
+        places, counts, more = least_hashes(hashes, shapes, overall=VALUES, each=OF_EACH)
+        there = shapes != NO_TEXT
+        written = np.bincount(shapes[there], minlength=SHAPES)
+        kept = column.gather(places)
+        kept = kept.str.slice(0, LONGEST + 1) if kept.dtype == pl.String else kept
+        shown = ColumnSketch(kept, hashes[places], shapes[places], counts, len(column), written, more)
+        return shown, np.where(there, hashes, _NOTHING)
+
+    together = np.zeros(frame.height, np.uint64)
+    columns = {}
+    with ThreadPoolExecutor(available_threads()) as pool:  # kernels work without the interpreter's lock
+        for name, (shown, hashes) in zip(frame.columns, pool.map(sketch, frame.columns), strict=True):
+            columns[name] = shown
+            together = _joined(together, hashes)
+    places, counts, _ = least_hashes(together, np.zeros(frame.height, np.int32), overall=ROWS, each=ROWS)
+
+    return TableSketch(columns, frame[places], counts, together[places], frame.height, _rows_with(frame))
+
+
+def _joined(rows: Hashes, cells: Hashes) -> Hashes:
+    return np.asarray((rows + cells) * _SPREAD)
+
+
+def content_hashes(frame: pl.DataFrame) -> Hashes:
+    """Give a hash of every row: an order of rows that does not depend on how they stand."""
+    rows = np.zeros(frame.height, np.uint64)
+    for column in frame:
+        hashes, shapes = hashes_and_shapes(as_text(column))
+        rows = _joined(rows, np.where(shapes == NO_TEXT, _NOTHING, hashes))
+    return rows
+
+
+def _rows_with(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:
+    def rows_with(names: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
+        if len(names) == 1:
+            return frame.filter(pl.col(names[0]).is_in(values[names[0]].implode()))
+        return frame.join(values, on=list(names), how="semi")
+
+    return rows_with
+
+
+def merge_sketches(parts: Sequence[TableSketch]) -> TableSketch:
+    """Add up the sketches of the parts of a table."""
+    hashes = np.concatenate([part.hashes for part in parts])
+    places, counts = _added(hashes, np.concatenate([part.counts for part in parts]))
+    places, counts = places[:ROWS], counts[:ROWS]
+    names = list(parts[0].columns)
+    return TableSketch(
+        {name: _merge_columns([part.columns[name] for part in parts]) for name in names},
+        pl.concat([part.sample for part in parts])[places],
+        counts,
+        hashes[places],
+        sum(part.rows for part in parts),
+    )
+
+
+def _merge_columns(parts: Sequence[ColumnSketch]) -> ColumnSketch:
+    hashes = np.concatenate([part.hashes for part in parts])
+    shapes = np.concatenate([part.shapes for part in parts])
+    places, counts = _added(hashes, np.concatenate([part.counts for part in parts]))
+    chosen = stay(shapes[places], overall=VALUES, each=OF_EACH)
+    more = np.any([part.more for part in parts], axis=0)
+    more[shapes[places][~chosen]] = True
+    kept = places[chosen]
+    return ColumnSketch(
+        pl.concat([part.values for part in parts])[kept],
+        hashes[kept],
+        shapes[kept],
+        counts[chosen],
+        sum(part.rows for part in parts),
+        np.sum([part.written for part in parts], axis=0),
+        more,
+    )
+
+
+def _added(hashes: Hashes, counts: Integers) -> tuple[Integers, Integers]:
+    """Add up the counts of equal hashes: where each stands, by ascending hash, and its count."""
+    _, first, where = np.unique(hashes, return_index=True, return_inverse=True)
+    total = np.zeros(len(first), np.int64)
+    np.add.at(total, where.reshape(-1), counts)
+    return first, total
