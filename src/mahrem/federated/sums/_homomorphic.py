@@ -14,6 +14,7 @@ import numpy as np
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
 from mahrem.federated.sums._adder import Fault, SumResult, answer_openly, refuse_sum
 from mahrem.federated.sums._entries import scheme_of
+from mahrem.federated.sums._history import SumHistory
 from mahrem.federated.sums._members import SumMembers, commonest
 from mahrem.federated.sums._question import InnerQuestion
 from mahrem.federated.sums._scheme import AGREEMENT, SharedDraws, SumScheme, need_tenseal, sized
@@ -40,6 +41,7 @@ class EncryptedClient:
         numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions; None refuses them.
         plan: What was agreed: what the numbers are, and whom a sum may be over.
+        history: What it remembers of sums in earlier runs.
     """
 
     name: str
@@ -47,6 +49,7 @@ class EncryptedClient:
     numbers: Callable[[str, Mapping[str, Any]], Integers]
     otherwise: Callable[[Message], Message] | None = None
     plan: SumPlan = field(default_factory=SumTerms)
+    history: SumHistory | None = field(default=None, repr=False)
     scheme: SumScheme = field(init=False, repr=False)
     _context: Any = field(default=None, repr=False)
     _members: SumMembers = field(init=False, repr=False)
@@ -55,7 +58,7 @@ class EncryptedClient:
 
     def __post_init__(self) -> None:
         self.scheme = scheme_of(self.plan.numbers)
-        self._members = SumMembers.of(self.plan)
+        self._members = SumMembers.of(self.plan, self.history)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -174,7 +177,7 @@ class EncryptedSum:
         """Let a client give its numbers away encrypted only."""
         if keys.secret is None:
             raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
-        return EncryptedClient(name, keys.secret, client.numbers, answer_openly(client), plan)
+        return EncryptedClient(name, keys.secret, client.numbers, answer_openly(client), plan, keys.history)
 
     @property
     def scheme(self) -> SumScheme:
