@@ -11,7 +11,15 @@ import numpy as np
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.sums._adder import Fault, SumResult, answer_openly, refuse_sum
 from mahrem.federated.sums._masked_client import MaskedClient, cut, sum_context
-from mahrem.federated.sums._masks import WORD, agreed, commitment, keystream, list_digest, partners_of
+from mahrem.federated.sums._masks import (
+    WORD,
+    agreed,
+    commitment,
+    keystream,
+    list_digest,
+    new_key,
+    partners_of,
+)
 from mahrem.federated.sums._members import commonest
 from mahrem.federated.sums._question import InnerQuestion
 from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
@@ -101,10 +109,11 @@ class _Sum:
             own, shared = revealed[name].body["own"], revealed[name].body["shared"]
             if commitment(own) != masked[name].body["own"]:
                 raise InvalidInput(f"client={name!r} showed another mask than it used; leave it out")
-            total = total + masked[name].body["masked"] - keystream(own, len(total))
+            total += masked[name].body["masked"]
+            total -= keystream(own, len(total))
             for place, other in enumerate(_outside(partners[name], masked)):
                 stream = keystream(cut(shared, KEY, place), len(total))
-                total = total - stream if name < other else total + stream
+                (np.subtract if name < other else np.add)(total, stream, out=total)
         return total.view(np.int64), present
 
     def _with_keys(self, nodes: list[str]) -> dict[str, Message]:
@@ -217,7 +226,7 @@ def _is_bytes(value: object, size: int) -> bool:
 
 def _is_key(value: object) -> bool:
     """Say whether this is a public key that secrets can be agreed on with."""
-    return isinstance(value, bytes) and len(value) == KEY and len(agreed(bytes(range(KEY)), value)) == KEY
+    return isinstance(value, bytes) and len(value) == KEY and len(agreed(new_key(), value)) == KEY
 
 
 def _are_words(value: object) -> bool:

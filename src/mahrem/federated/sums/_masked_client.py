@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, MahremError
 from mahrem.federated.sums._masks import Masker, commitment, list_digest, partners_of, public_of
 from mahrem.federated.sums._members import SumMembers
 from mahrem.federated.sums._question import InnerQuestion
@@ -72,7 +72,9 @@ class MaskedClient:
         need_cryptography()
         try:
             return message.reply(**step(message))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, MahremError):
+                raise
             raise InvalidInput(f"a step that cannot be read ({type(error).__name__})") from None
 
     def _keys(self, message: Message) -> dict[str, Any]:
@@ -91,7 +93,8 @@ class MaskedClient:
         body, masker = message.body, self._masker(message)
         names = list(body["names"])
         self._members.refuse_few(names)
-        keys = {name: cut(body["keys"], KEY, place) for place, name in enumerate(names)}
+        whole: bytes = body["keys"]
+        keys = {name: whole[at : at + KEY] for name, at in zip(names, range(0, len(whole), KEY), strict=True)}
         if len(keys) < len(names) or self.name not in keys:
             raise InvalidInput("the list of clients names one twice, or not this client")
         self._refuse_unsigned(masker, keys, body["signed"])
@@ -115,11 +118,9 @@ class MaskedClient:
                 raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
 
     def _agree(self, message: Message) -> dict[str, Any]:
-        masker, listed = self._masker(message), frozenset(message.body["names"])
-        masker.refuse_list(listed)
-        if listed != masker.listed:  # the same list again was accepted already
-            self._members.accept(message.run, listed)
-        return {"words": masker.agree(listed)}
+        listed = frozenset(message.body["names"])
+        words = self._masker(message).agree(listed, lambda: self._members.accept(message.run, listed))
+        return {"words": words}
 
     def _reveal(self, message: Message) -> dict[str, Any]:
         own, shared = self._masker(message).reveal(message.body["words"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,9 @@ from numpy.typing import NDArray
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._mask_graph import holds_together, mask_graph
 from mahrem.federated.wire import KEY, Words, derived, framed
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 WORD = 16  # bytes by which a client gives a partner its word for a list
 
@@ -27,23 +32,26 @@ def keystream(seed: bytes, length: int) -> Words:
     return np.frombuffer(stream, "<u8")
 
 
-def agreed(private: bytes, public: bytes) -> bytes:
+def new_key() -> X25519PrivateKey:
+    """Make a key to agree on secrets with."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return X25519PrivateKey.generate()
+
+
+def agreed(private: X25519PrivateKey, public: bytes) -> bytes:
     """Agree on a secret with the owner of a public key (X25519)."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
     try:
-        return X25519PrivateKey.from_private_bytes(private).exchange(
-            X25519PublicKey.from_public_bytes(public)
-        )
+        return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
         raise InvalidInput("a public key is none; the other side sent a bad one") from None
 
 
-def public_of(private: bytes) -> bytes:
+def public_of(private: X25519PrivateKey) -> bytes:
     """Give the public key of a private one."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+    return private.public_key().public_bytes_raw()
 
 
 def list_digest(context: bytes, keys: Mapping[str, bytes]) -> bytes:
@@ -53,7 +61,8 @@ def list_digest(context: bytes, keys: Mapping[str, bytes]) -> bytes:
     were told different lists or different questions do not cancel. So a server cannot ask one client in
     earnest and the others something whose answer it knows.
     """
-    listed = [part for name, key in sorted(keys.items()) for part in (name.encode(), key)]
+    names = sorted(keys)
+    listed = json.dumps(names).encode(), b"".join(map(keys.__getitem__, names))  # keys have one length
     return hashlib.sha256(framed(context, *listed)).digest()
 
 
@@ -89,7 +98,7 @@ class Masker:
 
     name: str
     context: bytes  # run and number of the sum; bound into every key
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(KEY), repr=False)
+    key: X25519PrivateKey = field(default_factory=new_key, repr=False)
     own: bytes = field(default_factory=lambda: secrets.token_bytes(KEY), repr=False)  # seed of the own mask
     names: list[str] = field(default_factory=list, repr=False)
     listed: frozenset[str] = frozenset()  # what it gave its word for
@@ -112,7 +121,7 @@ class Masker:
         if self.names:
             raise InvalidInput("numbers of this sum were sent already; a second list or question is refused")
         mine = public_of(self.key)
-        if keys.get(self.name) != mine or any(len(key) != KEY for key in keys.values()):
+        if keys.get(self.name) != mine or {*map(len, keys.values())} != {KEY}:
             raise InvalidInput("the list of clients does not hold this client's key as it is")
         if len(set(keys.values())) < len(keys) or len(keys) < 2:
             raise InvalidInput(f"clients={len(keys)}: a key stands twice in the list, or there is no other")
@@ -122,18 +131,30 @@ class Masker:
             pair = sorted([mine, keys[name]])
             self._secrets[name] = derived(agreed(self.key, keys[name]), b"partners", self._seed, asked, *pair)
             stream = keystream(self._shared_seed(name), len(numbers))
-            hidden = hidden + stream if self.name < name else hidden - stream
+            (np.add if self.name < name else np.subtract)(hidden, stream, out=hidden)
         return hidden
 
-    def refuse_list(self, listed: frozenset[str]) -> None:
-        """Refuse a list that this client gives no word for.
+    def agree(self, listed: frozenset[str], admit: Callable[[], None] = lambda: None) -> bytes:
+        """Give each partner in a list the word that the sum may be read over exactly this list.
+
+        Args:
+            listed: The clients whose numbers arrived.
+            admit: Called before a word is given for the first time; may refuse.
 
         Raises:
-            InvalidInput: If it is another one than before, not part of the sum, or falls apart.
+            InvalidInput: If it is another list than before, not part of the sum, or falls apart.
         """
-        if self.listed and self.listed != listed:
+        if not self.listed:
+            self._refuse_list(listed)
+            admit()
+            self._said = hashlib.sha256(json.dumps(sorted(listed)).encode()).digest()
+            self.listed = listed
+        elif self.listed != listed:
             raise InvalidInput("clients: another list than this client gave its word for; it is refused")
-        if self.name not in listed or not listed <= set(self.names):
+        return b"".join(self._word(self.name, name) for name in self._partners(within=True))
+
+    def _refuse_list(self, listed: frozenset[str]) -> None:
+        if self.name not in listed or not listed.issubset(self.names):
             raise InvalidInput("clients: this one is not in the list, or others that are not in the sum")
         there = np.array([name in listed for name in self.names])
         if not holds_together(mask_graph(len(self.names), self._seed), there):
@@ -141,17 +162,6 @@ class Masker:
                 f"clients={len(listed)}: too many partners of one client are missing from the list; parts of "
                 "the sum could be read, so it is refused"
             )
-
-    def agree(self, listed: frozenset[str]) -> bytes:
-        """Give each partner in a list the word that the sum may be read over exactly this list.
-
-        Raises:
-            InvalidInput: See :meth:`refuse_list`.
-        """
-        self.refuse_list(listed)
-        self.listed = listed
-        self._said = hashlib.sha256(framed(*(name.encode() for name in sorted(listed)))).digest()
-        return b"".join(self._word(self.name, name) for name in self._partners(within=True))
 
     def reveal(self, words: bytes) -> tuple[bytes, bytes]:
         """Give the seed of the own mask, and those shared with partners that are not in the list.
