@@ -16,11 +16,13 @@ from mahrem.arrays import (
     Rounds,
     Tally,
     Vantage,
+    add_cells,
     apriori_sets,
     branch_out,
     cell_penalties,
     class_extremes,
     class_figures,
+    count_cells,
     count_sets,
     cover_first,
     cover_marked,
@@ -84,6 +86,7 @@ def rehearse() -> None:
         _outliers(points)
         _balls(points)
     _trees()
+    _cells()
     _rules()
     _lattice()
     _trees_of_cuts(np.array(points))
@@ -95,6 +98,12 @@ def _trees() -> None:
     two, shares = np.array([2]), np.array([0.0, 0.0, 1.0, 1.0])
     branches = branch_out(Forest(np.array([0]), two, two.copy(), np.array([0, 1, 0, 0]), shares))
     grow(np.array([[0.0], [0.0], [1.0], [1.0]]), 2, branches=branches)
+
+
+def _cells() -> None:
+    bins, cell = np.zeros((2, 1), np.uint8), np.zeros((1, 64), np.int64)
+    add_cells(bins, cell, np.array([0, -1]), np.ones((2, 2)), np.ones(2), np.zeros((1, 4)))
+    count_cells(bins, cell, np.zeros(2, np.int64))
 
 
 def _rules() -> None:

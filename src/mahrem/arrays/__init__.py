@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._balls import Balls, grow_balls
     from mahrem.arrays._bits import Bits, ItemMatrix, count_sets, pack_bits
     from mahrem.arrays._branches import Branches, branch_out
+    from mahrem.arrays._cell_sums import add_cells, count_cells
     from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
@@ -67,6 +68,7 @@ __all__ = [
     "Tally",
     "Trees",
     "Vantage",
+    "add_cells",
     "apriori_sets",
     "assign",
     "available_threads",
@@ -76,6 +78,7 @@ __all__ = [
     "class_extremes",
     "class_figures",
     "class_tiles",
+    "count_cells",
     "count_sets",
     "cover_first",
     "cover_marked",

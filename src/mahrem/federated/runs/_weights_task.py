@@ -46,6 +46,7 @@ class WeightsTask:
             None if settings.policy is None else silo_policy(settings.policy, self.schema),
             ledger=self._ledger(owner, settings),
             decoys=None if settings.disguise is None else self.decoys(settings.disguise),
+            fresh=self.plan.hides,
         )
         try:
             report = silo.ready[2]
@@ -61,7 +62,7 @@ class WeightsTask:
         protections = self.plan.protections
         agreed = {
             "disguise": (protections.dummies > 0, "no dummies were agreed"),
-            "ledger": (protections.private, "it pays for noise, and none was agreed"),
+            "ledger": (self.plan.private, "it pays for noise, and none was agreed"),
             "sum_secret": (SUMS[self.plan.sum].keyed, "no homomorphic sums were agreed"),
         }
         for name, (used, why) in agreed.items():

@@ -202,7 +202,7 @@ class Protections:
                     f"{entry.name}={value:g}: a hidden sum adds every number of every client at full "
                     "width, so nothing gets smaller; use sum='plain'"
                 )
-        if plan.least_clients < 2:
+        if plan.least < 2:
             yield "least_clients=1: a hidden sum of one client is that client's own part"
 
     def _comparing(self, plan: LearningPlan) -> Iterator[str]:
@@ -229,18 +229,20 @@ class Protections:
             )
 
     def _trees(self, plan: LearningPlan) -> Iterator[str]:
-        """What trees have no use for."""
+        """What trees have no use for, and what only they have."""
         if not plan.kind.trees:
+            if plan.cell_epsilon is not None:
+                yield f"cell_epsilon={plan.cell_epsilon:g}: model={plan.model!r} has no cells; use epsilon"
             return
         if plan.rule.compares or plan.proximal or plan.fraction < 1:
             yield (
                 f"model={plan.model!r} adds up histograms of all clients: aggregate, proximal and fraction "
                 "are for mlp and logistic"
             )
-        for name in self.as_dict():
+        for name in self.as_dict().keys() - {"delta"}:
             yield (
-                f"{name}: model={plan.model!r} has no updates of weights to protect; use sum='masked' or "
-                "'homomorphic', or mlp or logistic"
+                f"{name}: model={plan.model!r} has no updates of weights to protect; use cell_epsilon, "
+                "sum='masked' or 'homomorphic', or mlp or logistic"
             )
 
     def as_dict(self) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class LearningRounds:
             nodes.setdefault(why, []).append(node)
         reasons = "; ".join(f"{', '.join(named)}: {why}" for why, named in nodes.items())
         try:
-            enough(clients, self.plan.least_clients, "this run")
+            enough(clients, self.plan.least, "this run")
             self.plan.aggregation().require(clients)
             self.vetting.require(clients)
         except Infeasible as error:
