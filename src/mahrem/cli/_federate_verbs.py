@@ -125,7 +125,8 @@ def _speaks_client(verb: Callable[..., None]) -> Callable[..., None]:
     return speaks_policy(verb, {"Client": rows_of_spec(ClientSettings)})
 
 
-@federate_verbs.command("client")
+@federate_verbs.command("join")
+@federate_verbs.command("client", hidden=True)
 @_speaks_client
 def client(
     file: FEDERATION,
@@ -138,8 +139,11 @@ def client(
 ) -> None:
     """Take part with a table that stays here, until stopped. No program is taken from the server.
 
-    mahrem federate client federation.toml patients.csv --key north.key
-    mahrem federate client federation.toml patients.csv --key north.key --qi age,sex -k 3
+    mahrem federate join federation.toml patients.csv --key north.key --review
+    mahrem federate join federation.toml patients.csv --key north.key --qi age,sex -k 3
+
+    --review shows what was agreed and asks; then another plan than the one that was agreed to is refused.
+    Every question is written down here.
 
     Where weights or trees are learnt, the table is anonymised first under the policy said here: the options
     of mahrem anonymize.
@@ -149,7 +153,15 @@ def client(
     reading = take_reading(settings)
     own = take_settings(ClientSettings, settings)
     chosen = ClientSettings(**own, policy=_policy(policy, settings))
-    join_federation(file, source, key, chosen, reading=reading, tell=teller(quiet=quiet))
+    tell = teller(quiet=quiet)
+    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=_confirm)
+
+
+def _confirm(words: Sequence[str]) -> bool:
+    """Show what was agreed, and ask."""
+    for line in words:
+        typer.echo(line)
+    return typer.confirm("Take part?", default=False)
 
 
 federate_verbs.command("run")(run)

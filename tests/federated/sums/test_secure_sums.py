@@ -82,7 +82,7 @@ def test_one_that_is_lost_after_it_was_named_closes_the_sum_unless_it_answers_ag
     assert not found.failures
     asked, answers = 0, 2
     grid = LocalGrid(clients_of(vectors), lost)
-    with pytest.raises(Infeasible, match="clients=3 of 4 agreed .*c01: no answer in time"):
+    with pytest.raises(Infeasible, match=r"clients=3 of 4 agreed .*c01: no answer in time"):
         MaskedSum()(grid, grid.nodes(), QUESTION, fine)
 
 

@@ -80,7 +80,7 @@ class Federation:
             client_name(name)
 
     def _agree_on_members(self) -> None:
-        """Let hidden sums be over all members where nothing else was said: two runs over others would tell."""
+        """Let hidden sums be over all members where nothing is said: two runs over others would tell."""
         plan: Any = self.task.plan
         if plan.least_clients is None:
             least = max(2, len(self.clients)) if plan.hides and not plan.recount else 2

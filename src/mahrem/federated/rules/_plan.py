@@ -34,8 +34,8 @@ class RulesPlan:
         longest: Most cells of a left side; all by default.
         cut: Where the rules end: at the least error, or the shortest list, which suits clients with few rows.
         sum_over: Whom supports of ``one-shot`` are summed over. See :class:`MergedRules`.
-        least_clients: Fewer clients and there is no model, and clients refuse hidden sums of fewer. By default all
-            members of a federation where sums are hidden, else 2.
+        least_clients: Fewer clients and there is no model, and clients refuse hidden sums of fewer. By
+            default all members of a federation where sums are hidden, else 2.
         least_count: Counts of fewer people are sent as 0. Above 1 the model is not exact.
         recount: Count again if a client is lost: the difference tells its counts. See :class:`ExactSettings`.
 
@@ -77,7 +77,7 @@ class RulesPlan:
 
     @property
     def private(self) -> bool:
-        """Whether all that leaves a client is differentially private; single clients may add noise by themselves."""
+        """Whether all that leaves a client is differentially private; a client may add noise by itself."""
         return False
 
     @property

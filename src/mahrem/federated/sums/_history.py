@@ -6,14 +6,14 @@ import datetime as dt
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mahrem.errors import InvalidInput, OutputFailed
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class SumHistory:
     """The members of sums that a table was in, in a file of its own, over runs, federations and years.
 
@@ -26,9 +26,9 @@ class SumHistory:
         client: Names the client's key.
         table: Names its table, wherever it takes part; empty if it has no name.
         about: What was predicted: results about something else cannot be subtracted.
-        rows: Of the table, told to the owner alone.
         federation: The federation, told to the owner.
         agreed: The members that the owner agreed to.
+        held: What the table held, told to the owner alone.
 
     Raises:
         InvalidInput: If the file cannot be read: what is not known cannot be held against a new run.
@@ -38,9 +38,9 @@ class SumHistory:
     client: str
     table: str = ""
     about: str = ""
-    rows: int = 0
     federation: str = ""
-    agreed: frozenset[str] | None = field(default=None)
+    agreed: frozenset[str] | None = None
+    held: str = ""
 
     def admit(self, run: str, members: frozenset[str]) -> None:
         """Remember whom the sums of a run are over, before a word is given for them.
@@ -63,17 +63,17 @@ class SumHistory:
             "federation": self.federation,
             "run": run,
             "members": sorted(members),
-            "rows": self.rows,
+            "held": self.held,
         }
         append_private(self.path, line)
 
     def _told(self, before: dict[str, Any], members: frozenset[str]) -> str:
         others = sorted(frozenset(before["members"]) ^ members)
         return (
-            f"the run of {before['time']} was over {', '.join(before['members'])}, with {before['rows']:,} "
-            f"rows from here; whoever has both results can subtract them and read what is true of "
-            f"{', '.join(others)} alone; if all agree to that, start each client again with --members "
-            f"{','.join(sorted(members))}"
+            f"the run of {before['time']} (federation {before['federation']}; {before['held']} here) was "
+            f"over {', '.join(before['members'])}; whoever has both results can subtract them and read what "
+            f"is true of the rows of {', '.join(others)} alone; if all agree to that, start each client again "
+            f"with --members {','.join(sorted(members))}"
         )
 
     def _mine(self) -> Iterator[dict[str, Any]]:
@@ -90,8 +90,13 @@ class SumHistory:
             ) from None
 
 
-def append_private(path: Path, line: dict[str, Any]) -> None:
-    """Add a line to a file that only its owner can read, and wait until the disk has it.
+def append_private(path: Path, line: dict[str, Any], *, durable: bool = True) -> None:
+    """Add a line to a file that only its owner can read.
+
+    Args:
+        path: The file.
+        line: What it says.
+        durable: Wait until the disk has it.
 
     Raises:
         OutputFailed: If it cannot be written.
@@ -102,7 +107,8 @@ def append_private(path: Path, line: dict[str, Any]) -> None:
         held = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(held, written)  # one write: lines of several processes do not mix
-            os.fsync(held)
+            if durable:
+                os.fsync(held)
         finally:
             os.close(held)
     except OSError as error:

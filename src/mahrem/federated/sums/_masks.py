@@ -55,7 +55,7 @@ def public_of(private: X25519PrivateKey) -> bytes:
 
 
 def list_digest(context: bytes, keys: Mapping[str, bytes]) -> bytes:
-    """Give what names a sum and all its clients with their keys; nobody knows it before the last key is there.
+    """Give what names a sum, its clients and their keys; nobody knows it before the last key is there.
 
     Partners are drawn from it. Masks and words are bound to it and to what was asked: those of clients that
     were told different lists or different questions do not cancel. So a server cannot ask one client in

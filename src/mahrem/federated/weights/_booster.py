@@ -111,8 +111,8 @@ class Booster:
         wanted = (last, depth + 1) if depth + 1 < self.depth else (last + 1, 0)
         if self._growing is None or (tree, level) != wanted or tree > self.trees:
             raise InvalidInput(
-                f"tree={tree}, level={level}: {self.trees} trees of depth {self.depth} were agreed on, level by "
-                "level, each once; another question is refused"
+                f"tree={tree}, level={level}: {self.trees} trees of depth {self.depth} were agreed on, level "
+                "by level, each once; another question is refused"
             )
         growing = self.growth.grown(self._growing, depth, np.asarray(body["totals"], np.int64))
         if not hmac.compare_digest(growing.digest(), bytes(body["grown"])):

@@ -238,8 +238,8 @@ class Growth:
             sums: ``(nodes, bins + 1, 2)`` gradients and curvatures, the whole of each node last.
 
         Returns:
-            ``(nodes,)`` the number (-1 where no cut gains), the last bin of the first side, and ``(nodes, 2)``
-            gradient and curvature of the node and of the first side.
+            ``(nodes,)`` the number (-1 where no cut gains), the last bin of the first side, and
+            ``(nodes, 2)`` gradient and curvature of the node and of the first side.
         """
         starts, whole = self.bins.starts, sums[:, -1]
         left = np.concatenate([np.cumsum(sums[:, a:b], axis=1) for a, b in pairwise(starts)], axis=1)

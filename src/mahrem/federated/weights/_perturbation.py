@@ -144,7 +144,7 @@ def perturbation_of(plan: LearningPlan) -> Perturbation | None:
 
 
 def _adders(plan: LearningPlan) -> int:
-    """Say how many share the noise of a sum: a client knows its own, so one of those who are surely there no."""
+    """Say how many share the noise of a sum: a client knows its own, so one of the least does not count."""
     return max(1, plan.least - 1)
 
 
@@ -172,7 +172,7 @@ def growth_of(plan: LearningPlan, schema: SharedSchema) -> Growth:
 
 
 def _level_noise(plan: LearningPlan, schema: SharedSchema, noise: Perturbation) -> float:
-    """Give the deviation of one client's noise in each sum of a level; the levels of a tree share its cost."""
+    """Give the deviation of one client's noise in each sum of a level; levels share the cost of a tree."""
     moved = cell_sensitivity(len(schema.columns), len(schema.classes))
     return noise.noise * moved * math.sqrt(plan.depth / noise.adders)
 

@@ -26,7 +26,7 @@ def _sizes(name: str, value: Any) -> tuple[int, ...]:
     return tuple(from_whole(1, 10_000)(name, size) for size in value)
 
 
-CELL_EPSILON = 8.0  # where sums are hidden and nothing is said
+CELL_EPSILON = 4.0  # where sums are hidden and nothing is said
 _WHAT = "what is learnt"
 _COUNT: dict[str, Any] = {"read": from_whole(1), "group": "weights and trees", "metavar": "N"}
 _WORD: dict[str, Any] = {"read": text, "group": "weights and trees", "metavar": "NAME"}
@@ -48,12 +48,13 @@ class LearningPlan:
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
         sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
         fraction: Share of the clients that take part in a round, drawn anew in each.
-        least_clients: A round with fewer answers is an error, and clients refuse hidden sums of fewer. By default
-            all members of a federation where sums are hidden, else 2.
+        least_clients: A round with fewer answers is an error, and clients refuse hidden sums of fewer. By
+            default all members of a federation where sums are hidden, else 2.
         depth: Depth of a tree.
         least_leaf: Least rows on each side of a cut of a tree.
-        cell_epsilon: What sums over the cells of trees promise each row, over all trees, by noise that clients
-            add; 0 is none. By default 8 where sums are hidden, none where the server sees each client's own.
+        cell_epsilon: What sums over the cells of trees promise each row, over all trees, by noise that
+            clients add; 0 is none. By default 4 where sums are hidden, none where the server sees each
+            client's own.
         seed: Of all that is drawn, but noise with a promise.
         protections: What is done to updates on their way.
 

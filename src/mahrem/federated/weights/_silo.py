@@ -51,8 +51,8 @@ class TrainingSilo:
         measure: More figures for its privacy report, from its table and the release.
         ledger: Pays for noise before anything leaves; None promises for this run alone.
         decoys: The clients' key of dummies, where the plan has them.
-        fresh: Go through the rows in an order that nobody knows, another one each time: two runs over different
-            clients differ then by more than those. Else a run can be repeated, as simulations are.
+        fresh: Go through the rows in an order that nobody knows, another one each time: two runs over
+            different clients differ then by more than those. Else a run can be repeated, as simulations are.
 
     Guarantees:
         - Training sees the verified release and nothing else of the table.
