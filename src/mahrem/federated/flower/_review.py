@@ -39,8 +39,8 @@ def _rules(plan: RulesPlan) -> Iterator[str]:
 def _learning(plan: LearningPlan) -> Iterator[str]:
     if plan.kind.trees:
         yield (
-            f"{plan.rounds} trees of depth {plan.depth}, about {plan.least_leaf} rows or more on each side of "
-            "a cut: sums of gradients in cells leave; this client grows the trees itself and no others"
+            f"{plan.rounds} trees of depth {plan.depth}, about {plan.least_leaf} rows or more on each side "
+            "of a cut: sums of gradients in cells leave; this client grows the trees itself and no others"
         )
     else:
         yield f"a model ({plan.model}) in {plan.rounds} rounds: what training here changes leaves in each"

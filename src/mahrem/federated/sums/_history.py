@@ -72,8 +72,8 @@ class SumHistory:
         return (
             f"the run of {before['time']} (federation {before['federation']}; {before['held']} here) was "
             f"over {', '.join(before['members'])}; whoever has both results can subtract them and read what "
-            f"is true of the rows of {', '.join(others)} alone; if all agree to that, start each client again "
-            f"with --members {','.join(sorted(members))}"
+            f"is true of the rows of {', '.join(others)} alone; if all agree to that, start each client "
+            f"again with --members {','.join(sorted(members))}"
         )
 
     def _mine(self) -> Iterator[dict[str, Any]]:
@@ -81,9 +81,11 @@ class SumHistory:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
             lines = [json.loads(line) for line in text.splitlines()]
             for line in lines:
-                same = line["client"] == self.client or (self.table and line["table"] == self.table)
-                if same and line["about"] == self.about:
-                    yield {**line, "members": [str(name) for name in line["members"]]}
+                told = {name: str(line[name]) for name in ("time", "federation", "held")}
+                known = {**told, "members": [str(name) for name in line["members"]]}
+                by_key, by_table = line["client"] == self.client, line["table"] == self.table != ""
+                if (line["about"] == self.about) and (by_key or by_table):
+                    yield known
         except (OSError, ValueError, KeyError, TypeError):
             raise InvalidInput(
                 f"history={self.path.name!r} of earlier runs cannot be read, so no new one is taken; mend it"
