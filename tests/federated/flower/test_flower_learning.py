@@ -125,7 +125,7 @@ def learnt(
         replace(PLAN, protections=Protections(quantise=8, sparse=0.5)),
         replace(PLAN, protections=Protections(anomaly=50.0, norm_bound=9.0)),
         LearningPlan(model="boosting", rounds=2, depth=2),
-        LearningPlan(model="boosting", rounds=2, depth=2, sum="masked"),
+        LearningPlan(model="boosting", rounds=2, depth=2, sum="masked", cell_epsilon=0),
     ],
 )
 def test_what_is_learnt_over_flower_is_what_is_learnt_in_one_process(study: Path, plan: LearningPlan) -> None:

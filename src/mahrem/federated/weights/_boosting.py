@@ -117,7 +117,7 @@ class SharedBins:
         rest = self.starts[:-1][self.cell[:, 0] < 0]
         others = np.add.reduceat(bins[:, :, :-1], self.starts[:-1], axis=2)[:, :, self.cell[:, 0] < 0]
         bins[:, :, rest] = bins[:, :, -1:] - others
-        return from_fixed(bins) / np.array([1.0, BENDS])
+        return np.asarray(from_fixed(bins) / np.array([1.0, BENDS]))
 
 
 @dataclass(frozen=True)

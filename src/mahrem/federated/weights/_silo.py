@@ -73,7 +73,7 @@ class TrainingSilo:
     ledger: Ledger | None = field(default=None, repr=False)
     decoys: Decoys | None = field(default=None, repr=False)
     fresh: bool = False
-    _ready: tuple[Floats, Integers, dict[str, Any]] | None = field(default=None, repr=False)
+    _ready: tuple[Any, Integers, dict[str, Any]] | None = field(default=None, repr=False)
     _booster: Booster | None = field(default=None, repr=False)
     _payments: Payments | None = field(default=None, repr=False)
     _feedback: Feedback | None = field(default=None, repr=False)
@@ -95,8 +95,8 @@ class TrainingSilo:
         return hide_client(self.name, self, self.plan, keys)
 
     @property
-    def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
-        """Rows to learn from, their classes, and the privacy report; made on first use."""
+    def ready(self) -> tuple[Any, Integers, dict[str, Any]]:
+        """Rows to learn from (of trees their bins), classes, and the privacy report; made on first use."""
         if self._ready is None:
             cells: tuple[str, ...] = ()
             shown, report = self.frame, privacy_report(None, self.frame.height)
