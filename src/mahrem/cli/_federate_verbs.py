@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.flower import FederationSettings
 from mahrem.federated.runs import ClientSettings
+from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
@@ -77,8 +79,11 @@ def init(
     schema = _rule_schema(reading, **columns) if file is None else _learning_schema(Path(file), columns)
     if isinstance(plan, LearningPlan) != (file is not None):
         raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
+    clients = _clients(client)
+    if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
+        plan = replace(plan, least_clients=least_of(plan, len(clients)))
     task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
-    new = init_federation(folder, task, _clients(client), own)
+    new = init_federation(folder, task, clients, own)
     moves = {name: str(path) for name, path in new.keys.items()}
     secret = None if new.sum_secret is None else str(new.sum_secret)
     written = str(folder / "federation.toml")

@@ -68,7 +68,7 @@ def test_private_files_are_their_owners_alone(study: Path) -> None:
 def test_a_federation_file_comes_back_as_it_was(study: Path, tmp_path: Path) -> None:
     read = Federation.read(study / "federation.toml")
     assert read.as_toml() == (study / "federation.toml").read_text()
-    assert read.task == RulesTask(SCHEMA, RulesPlan(least_clients=3))  # hidden sums are over all members
+    assert read.task == RulesTask(SCHEMA)
     copy = tmp_path / "copy.toml"
     copy.write_text((study / "federation.toml").read_text() + "\n# a remark changes nothing\n")
     assert Federation.read(copy).fingerprint() == read.fingerprint()

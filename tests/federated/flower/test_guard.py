@@ -123,8 +123,8 @@ def test_a_federation_without_one_member_is_refused_until_the_others_agree(study
 
 
 def test_by_default_hidden_sums_are_over_all_members(study: Path) -> None:
-    assert Federation.read(study / "federation.toml").task.plan.least == 3
-    with pytest.raises(Exception, match="at least 3"):
+    assert Federation.read(study / "federation.toml").least == 3
+    with pytest.raises(Exception, match="fewer than 3 is refused"):
         learnt(study, NAMES[:2])
 
 

@@ -47,7 +47,13 @@ class FederationMember:
             name=self.name,
             source=self.source,
             reading=self.reading,
-            keys=ClientKeys(secret=secret, sign=self.sign, verify=self.verify, history=history),
+            keys=ClientKeys(
+                secret=secret,
+                sign=self.sign,
+                verify=self.verify,
+                history=history,
+                members=len(self.federation.clients),
+            ),
             federation=self.federation.fingerprint(),
         )
 

@@ -19,7 +19,7 @@ def describe_federation(federation: Federation, name: str) -> list[str]:
         f"learns to predict {task.schema.target!r} from {len(columns)} columns: {', '.join(columns)}",
     ]
     lines += _rules(plan) if isinstance(plan, RulesPlan) else _learning(plan)
-    lines += _sums(plan, len(federation.clients))
+    lines += _sums(plan, federation.least, len(federation.clients))
     lines += [f"member {other}: key {fingerprint(key.encode())}" for other, key in federation.clients.items()]
     return [*lines, "rows never leave this machine; every question is written down here"]
 
@@ -57,17 +57,17 @@ def _learning(plan: LearningPlan) -> Iterator[str]:
         yield f"updates are cut to length {plan.protections.clip:g} here"
 
 
-def _sums(plan: RulesPlan | LearningPlan, members: int) -> Iterator[str]:
+def _sums(plan: RulesPlan | LearningPlan, least: int, members: int) -> Iterator[str]:
     if not plan.hides:
         yield "the server SEES this client's own numbers, not only sums"
         return
     yield (
-        f"the server sees sums only ({plan.sum}), over at least {plan.least} of {members} members; this "
+        f"the server sees sums only ({plan.sum}), over at least {least} of {members} members; this "
         "client refuses sums of fewer"
     )
     if plan.recount:
         yield "sums may be over DIFFERENT clients from round to round: differences tell about those who left"
-    elif plan.least < members and not plan.private:
+    elif least < members and not plan.private:
         yield (
             "a run over fewer members than before is refused until you agree to it: the difference of two "
             "results tells what is true of those who are missing"

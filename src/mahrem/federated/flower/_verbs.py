@@ -145,7 +145,7 @@ class _Coordinator:
                 self.tell(f"{self.carried.clock.describe()}; messages are dated by the server's")
             wanted = self.settings.clients
             wanted = len(self.federation.clients) if wanted is None else wanted
-            least = self.federation.task.plan.least
+            least = self.federation.least
             self.online = wait_for_clients(grid, wanted, least, self.settings.wait, self.tell)
             yield grid
         status = self.carried.status

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mahrem.federated.sums._homomorphic import EncryptedClient, EncryptedSum, check_public_key
     from mahrem.federated.sums._masked import MaskedSum
     from mahrem.federated.sums._masked_client import MaskedClient
-    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
+    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms, least_of
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -51,6 +51,7 @@ __all__ = [
     "check_public_key",
     "from_fixed",
     "hide_client",
+    "least_of",
     "make_adder",
     "make_sum_keys",
     "scheme_of",

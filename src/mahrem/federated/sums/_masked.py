@@ -22,7 +22,7 @@ from mahrem.federated.sums._masks import (
 )
 from mahrem.federated.sums._members import commonest
 from mahrem.federated.sums._question import InnerQuestion
-from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan
+from mahrem.federated.sums._terms import ClientKeys, NumbersClient, SumPlan, least_of
 from mahrem.federated.wire import KEY, Message, MessageGrid, Words, ask_all, need_cryptography, sorted_out
 from mahrem.types import Integers
 
@@ -59,7 +59,7 @@ class MaskedSum:
     @classmethod
     def make(cls, plan: SumPlan, public: bytes | None) -> MaskedSum:  # noqa: ARG003 - there is no key
         """Make one as clients expect it."""
-        return cls(max(2, plan.least_clients or 2))
+        return cls(least_of(plan, None))
 
     @staticmethod
     def hide(name: str, client: NumbersClient, plan: SumPlan, keys: ClientKeys) -> MaskedClient:

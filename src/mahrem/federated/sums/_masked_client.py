@@ -49,7 +49,7 @@ class MaskedClient:
     _members: SumMembers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._members = SumMembers.of(self.plan, self.keys.history)
+        self._members = SumMembers.of(self.plan, self.keys)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._history import SumHistory
-from mahrem.federated.sums._terms import SumPlan
+from mahrem.federated.sums._terms import ClientKeys, SumPlan, least_of
 
 MOST = 1 << 16  # runs that are remembered; if one were forgotten, its sums could be asked for anew
 
@@ -39,9 +39,9 @@ class SumMembers:
     _runs: dict[str, tuple[int, frozenset[str]]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, plan: SumPlan, history: SumHistory | None = None) -> SumMembers:
+    def of(cls, plan: SumPlan, keys: ClientKeys) -> SumMembers:
         """Hold the server to what a plan says, and to earlier runs."""
-        return cls(max(2, plan.least_clients or 2), plan.recount, history)
+        return cls(least_of(plan, keys.members), plan.recount, keys.history)
 
     def refuse_few(self, names: Iterable[str]) -> None:
         """Refuse a sum over too few different clients.

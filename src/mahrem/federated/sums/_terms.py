@@ -70,9 +70,18 @@ class ClientKeys:
             their place; with ``verify``.
         verify: Says whether a signature of a named client is right.
         history: What it remembers of sums in earlier runs, and holds new ones against.
+        members: How many clients the federation has; sums are over all of them where nothing else was agreed.
     """
 
     secret: bytes | None = field(default=None, repr=False)
     sign: Callable[[bytes], bytes] | None = None
     verify: Callable[[str, bytes, bytes], bool] | None = None
     history: SumHistory | None = field(default=None, repr=False)
+    members: int | None = None
+
+
+def least_of(plan: SumPlan, members: int | None) -> int:
+    """Give the least clients of a hidden sum: what was agreed, else all members, at least 2."""
+    if plan.least_clients is None:
+        return 2 if plan.recount else max(2, members or 2)
+    return max(2, plan.least_clients)
