@@ -118,14 +118,14 @@ def learnt(
     "plan",
     [
         replace(PLAN, model="mlp", hidden=(8, 8, 4)),
-        replace(PLAN, sum="masked"),
+        replace(PLAN, sum="masked", least_clients=3),
         replace(PLAN, aggregate="median"),
         replace(PLAN, proximal=0.1),
         replace(PLAN, fraction=0.7),
         replace(PLAN, protections=Protections(quantise=8, sparse=0.5)),
         replace(PLAN, protections=Protections(anomaly=50.0, norm_bound=9.0)),
         LearningPlan(model="boosting", rounds=2, depth=2),
-        LearningPlan(model="boosting", rounds=2, depth=2, sum="masked", cell_epsilon=0),
+        LearningPlan(model="boosting", rounds=2, depth=2, sum="masked", cell_epsilon=0, least_clients=3),
     ],
 )
 def test_what_is_learnt_over_flower_is_what_is_learnt_in_one_process(study: Path, plan: LearningPlan) -> None:
@@ -138,7 +138,7 @@ def test_what_is_learnt_over_flower_is_what_is_learnt_in_one_process(study: Path
 def test_encrypted_weights_travel_over_flower_with_the_keys_that_init_makes(
     study: Path, tmp_path: Path, missing_part: Callable[[str], None]
 ) -> None:
-    plan = replace(PLAN, sum="homomorphic", rounds=1)
+    plan = replace(PLAN, sum="homomorphic", rounds=1, least_clients=3)
     try:
         made = init_federation(tmp_path / "study", WeightsTask(SCHEMA, plan), dict.fromkeys(NAMES))
     except ImportError:

@@ -56,6 +56,7 @@ class RulesPlan:
     least_count: int = setting(1, **_COUNT)
     recount: bool = setting(False, read=switch, group="rules")
     numbers: ClassVar[str] = "counts"
+    groups: ClassVar[int] = 1  # counts of all clients are one sum
     candidates: ClassVar[Candidates] = "levels"  # agreed on: clients name single frequent cells only
     most: ClassVar[int | None] = None
 

@@ -42,6 +42,10 @@ class SumPlan(Protocol):
     def recount(self) -> bool:
         """Whether sums of one run may be over different clients."""
 
+    @property
+    def groups(self) -> int:
+        """How many groups of clients are summed, each by itself."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SumTerms:
@@ -52,12 +56,14 @@ class SumTerms:
         numbers: What they are, for those that encrypt them: one of :data:`SCHEMES`.
         least_clients: A sum of fewer is refused by each client, whatever the server says; 2 by default.
         recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
+        groups: How many groups of clients are summed, each by itself.
     """
 
     sum: str = "masked"
     numbers: str = "counts"
     least_clients: int | None = None
     recount: bool = False
+    groups: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,5 +89,5 @@ class ClientKeys:
 def least_of(plan: SumPlan, members: int | None) -> int:
     """Give the least clients of a hidden sum: what was agreed, else all members, at least 2."""
     if plan.least_clients is None:
-        return 2 if plan.recount else max(2, members or 2)
+        return 2 if plan.recount else max(2, (members or 2) // plan.groups)
     return max(2, plan.least_clients)

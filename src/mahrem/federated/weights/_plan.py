@@ -47,6 +47,8 @@ class LearningPlan:
         malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
         sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
+        groups: Hidden sums of so many groups of clients instead of one of all. The server sees the sum of
+            each group and vets it as it would a client: robust and private together, see :func:`group_clients`.
         fraction: Share of the clients that take part in a round, drawn anew in each.
         least_clients: A round with fewer answers is an error, and clients refuse hidden sums of fewer. By
             default all members of a federation where sums are hidden, else 2.
@@ -80,6 +82,7 @@ class LearningPlan:
     malicious: int = setting(1, **_COUNT | {"read": from_whole(0)})
     proximal: float = setting(0.0, **_COUNT | {"read": from_number(0, 1000), "metavar": "X"})
     sum: str = setting("plain", **_WORD | {"group": _WHAT, "metavar": "KIND"}, choices=lambda: SUMS)
+    groups: int = setting(1, **_COUNT)
     fraction: float = setting(1.0, **_COUNT | {"read": share, "metavar": "0..1"})
     least_clients: int | None = setting(**_COUNT | {"group": _WHAT})
     depth: int = setting(4, **_COUNT | {"read": from_whole(1, 12)})

@@ -161,7 +161,7 @@ class Protections:
         Raises:
             InvalidParameter: The first contradiction, with what to do instead.
         """
-        for why in (*self._hidden(plan), *self._comparing(plan), *self._trees(plan)):
+        for why in (*self._hidden(plan), *self._grouped(plan), *self._comparing(plan), *self._trees(plan)):
             raise InvalidParameter(why)
 
     def refuse_anonymised(self) -> None:
@@ -185,17 +185,18 @@ class Protections:
                     "little noise; use sum='masked' or 'homomorphic', or noise_by='client'"
                 )
             return
-        if plan.rule.compares:
+        if plan.rule.compares and plan.groups == 1:
             yield (
                 f"aggregate={plan.aggregate!r} compares single clients' weights, which sum={plan.sum!r} "
-                "hides; use aggregate='mean', or sum='plain'"
+                "hides; use aggregate='mean', groups, whose sums can be compared, or sum='plain'"
             )
         for entry in self._on():
             value = getattr(self, entry.name)
-            if entry.vets:
+            if entry.vets and plan.groups == 1:
                 yield (
                     f"{entry.name}={value:g} looks at single clients' updates, which sum={plan.sum!r} hides; "
-                    "use sum='plain', or clip, which each client applies by itself"
+                    "use groups, whose sums it can look at, sum='plain', or clip, which each client applies "
+                    "by itself"
                 )
             if entry.shrinks:
                 yield (
@@ -204,6 +205,15 @@ class Protections:
                 )
         if plan.least < 2:
             yield "least_clients=1: a hidden sum of one client is that client's own part"
+
+    def _grouped(self, plan: LearningPlan) -> Iterator[str]:
+        """What groups are not for."""
+        if plan.groups == 1:
+            return
+        if not plan.hides:
+            yield f"groups={plan.groups}: sum='plain' shows single clients; groups are for hidden sums"
+        if plan.kind.trees or plan.fraction < 1:
+            yield f"groups={plan.groups}: they are for mlp and logistic, with all clients in each round"
 
     def _comparing(self, plan: LearningPlan) -> Iterator[str]:
         """What makes no sense of numbers that were left out, mixed in, or are too few."""
