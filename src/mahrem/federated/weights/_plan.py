@@ -48,7 +48,7 @@ class LearningPlan:
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
         sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
         groups: Hidden sums of so many groups of clients instead of one of all. The server sees the sum of
-            each group and vets it as it would a client: robust and private together, see :func:`group_clients`.
+            each group and vets it as a client: robust and private together, see :func:`group_clients`.
         fraction: Share of the clients that take part in a round, drawn anew in each.
         least_clients: A round with fewer answers is an error, and clients refuse hidden sums of fewer. By
             default all members of a federation where sums are hidden, else 2.
