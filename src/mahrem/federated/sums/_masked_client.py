@@ -82,6 +82,9 @@ class MaskedClient:
         if context in self._seen:
             raise InvalidInput("this sum was begun already; a replayed question is refused")
         self._seen.add(context)
+        self._open = {
+            other: masker for other, masker in self._open.items() if not masker.done
+        }  # lists are long
         while len(self._open) >= MOST:
             del self._open[next(iter(self._open))]
         masker = self._open[context] = Masker(self.name, context)

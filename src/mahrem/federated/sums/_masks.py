@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
 from mahrem.federated.sums._mask_graph import holds_together, mask_graph
-from mahrem.federated.wire import KEY, Words, derived, framed
+from mahrem.federated.wire import KEY, Words, framed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -103,6 +103,7 @@ class Masker:
     names: list[str] = field(default_factory=list, repr=False)
     listed: frozenset[str] = frozenset()  # what it gave its word for
     broken: bool = False  # somebody was told another list
+    done: bool = False  # its seed was shown
     _seed: bytes = field(default=b"", repr=False)  # of the graph
     _said: bytes = field(default=b"", repr=False)  # names the list
     _secrets: dict[str, bytes] = field(default_factory=dict, repr=False)  # shared with each partner
@@ -128,8 +129,10 @@ class Masker:
         self.names, self._seed = sorted(keys), list_digest(self.context, keys)
         hidden = numbers.astype(np.uint64) + keystream(self.own, len(numbers))
         for name in partners_of(self.name, self.names, self._seed):
-            pair = sorted([mine, keys[name]])
-            self._secrets[name] = derived(agreed(self.key, keys[name]), b"partners", self._seed, asked, *pair)
+            bound = framed(b"mahrem-partners-1", self._seed, asked, *sorted([mine, keys[name]]))
+            self._secrets[name] = hmac.digest(
+                bound, agreed(self.key, keys[name]), "sha256"
+            )  # HKDF's first half
             stream = keystream(self._shared_seed(name), len(numbers))
             (np.add if self.name < name else np.subtract)(hidden, stream, out=hidden)
         return hidden
@@ -180,6 +183,7 @@ class Masker:
                 "clients: not all of them gave their word for the same list, so somebody was told another "
                 "one; the sum stays closed"
             )
+        self.done = True
         return self.own, b"".join(self._shared_seed(name) for name in self._partners(within=False))
 
     def _partners(self, *, within: bool) -> list[str]:
@@ -189,6 +193,6 @@ class Masker:
         return hashlib.sha256(b"mahrem-mask-3" + self._secrets[name]).digest()
 
     def _word(self, giver: str, taker: str) -> bytes:
-        secret = self._secrets[taker if giver == self.name else giver]
-        said = framed(giver.encode(), taker.encode(), self._said)
-        return hmac.digest(secret, b"mahrem-list-1" + said, "sha256")[:WORD]
+        secret = self._secrets[taker if giver == self.name else giver]  # of these two alone
+        way = b"up" if giver < taker else b"down"
+        return hmac.digest(secret, b"mahrem-list-1" + self._said + way, "sha256")[:WORD]
