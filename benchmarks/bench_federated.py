@@ -4,12 +4,14 @@ Adult, three silos, the five-layer network: rounds of averaging in process, with
 bytes and read again, against the same steps of SGD on all rows without a federation; rounds with each
 protection against the plain ones, with the bytes that clients send. Processor time, interleaved, the minimum
 counts. A thousand clients, a tenth of them in each round: memory after the last round against that after the
-third.
+third. A thousand clients under masks, all of them in each round: processor time of all together against a
+minute. Trees over a silo of a million rows: memory against a gigabyte. These have processes of their own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -36,6 +38,9 @@ from mahrem.federated.weights import (
 from mahrem.federated.wire import ClientPool, LocalGrid
 
 TARGET, SILOS, CLIENTS = "income", 3, 1000
+MASKED_ROUNDS, MASKED_WEIGHTS = 10, 10_000
+MINUTE, GIGABYTE = 60.0, 1000.0  # processor seconds, MB
+SILO_ROWS = 1_000_000
 HELD_OUT = 1000  # rows that the server vets updates by
 NOISE: dict[str, Any] = {"clip": 1.0, "noise": 0.5, "noise_by": "sum"}
 # name: how it differs from plain rounds, and the most it may cost
@@ -164,17 +169,82 @@ def device_row(rounds: int) -> Row:
     )
 
 
+def masked_row() -> Row:
+    """Let a thousand clients add up weights under masks, all of them in each round."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({f"x{at}": rng.random(4 * CLIENTS) for at in range(10)})
+    frame = frame.with_columns(pl.Series("y", np.where(rng.random(frame.height) < 0.5, "no", "yes")))
+    schema = propose_schema(frame, "y")
+    hidden = (MASKED_WEIGHTS - 2) // (schema.encoder.width + 3)  # so that about so many weights travel
+    plan = LearningPlan(rounds=MASKED_ROUNDS, hidden=(hidden,), sum="masked", least_clients=2)
+    parts = split_table(frame, "y", clients=CLIENTS)
+    clients = {name: TrainingSilo(name, part, schema, plan).for_grid() for name, part in parts.items()}
+    grid, began = LocalGrid(clients), time.process_time()
+    learn_together(grid, schema, plan)
+    seconds = time.process_time() - began
+    weights = plan.network().size(schema.encoder.width, 2)
+    return Row(
+        case=f"{CLIENTS} clients under masks, {MASKED_ROUNDS} rounds, {weights:,} weights: all together",
+        n=frame.height,
+        seconds=seconds,
+        baseline="a minute",
+        baseline_seconds=MINUTE,
+        ratio=seconds / MINUTE,
+        peak_mb=timing.memory("VmHWM"),
+        bytes_up=sum(grid.traffic.received.values()),
+        bar=1.0,
+    )
+
+
+def forest_row() -> Row:
+    """Grow trees over one silo of a million rows and a small one; ``seconds`` are of a tree."""
+    frame = table()
+    whole = frame.sample(SILO_ROWS, with_replacement=True, seed=1)
+    schema = propose_schema(frame, TARGET)
+    plan = LearningPlan(model="boosting", rounds=3, sum="masked", least_clients=2)
+    silos = {
+        "large": TrainingSilo("large", whole, schema, plan),
+        "small": TrainingSilo("small", frame, schema, plan),
+    }
+    grid, began = LocalGrid({name: silo.for_grid() for name, silo in silos.items()}), time.process_time()
+    learn_together(grid, schema, plan)
+    seconds, most = (time.process_time() - began) / plan.rounds, timing.memory("VmHWM")
+    return Row(
+        case=f"trees over a silo of {SILO_ROWS:,} rows: memory",
+        n=SILO_ROWS,
+        seconds=seconds,
+        baseline="one gigabyte",
+        baseline_seconds=0.0,
+        ratio=most / GIGABYTE,
+        peak_mb=most,
+        bytes_up=sum(grid.traffic.received.values()),
+        bar=1.0,
+    )
+
+
+ALONE: dict[str, Callable[[], Row]] = {
+    "masked": masked_row,
+    "forest": forest_row,
+}  # memory is a process's own
+
+
 def main() -> None:
     """Run the cases and print their rows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--alone", choices=ALONE, help="One of these cases, in this process.")
     said = parser.parse_args()
     if "MAHREM_DATA" not in os.environ:
         print("left out: MAHREM_DATA names no folder with the sets", file=sys.stderr)
         return
+    if said.alone:
+        timing.print_json([ALONE[said.alone]()])
+        return
     rows = [*silo_rows(said.rounds, said.repeats), device_row(max(4, said.rounds // 2))]
+    for name in ALONE:
+        rows += json.loads(timing.in_fresh_process(__file__, "--alone", name))
     if said.json:
         timing.print_json(rows)
         return

@@ -24,6 +24,7 @@ from mahrem.arrays import (
     Tally,
     Thoroughness,
     Vantage,
+    add_cells,
     add_within_budgets,
     apriori_sets,
     branch_out,
@@ -31,6 +32,7 @@ from mahrem.arrays import (
     class_costs,
     class_extremes,
     class_figures,
+    count_cells,
     count_sets,
     cover_first,
     cover_marked,
@@ -101,6 +103,7 @@ def rehearse() -> None:
         _outliers(points)
         _balls(points)
     _trees()
+    _cells()
     _rules()
     _lattice()
     _trees_of_cuts(np.array(points))
@@ -124,6 +127,12 @@ def _population() -> None:
     redraw_cells(rows, sizes, one, strides, start, np.zeros(4), holders, offsets, order, drawn)
     times = np.zeros(4, np.int64)
     round_weights(rows, np.full(4, 0.5), one, strides, start, np.arange(4), np.zeros(4), times)
+
+
+def _cells() -> None:
+    bins, cell = np.zeros((2, 1), np.uint8), np.zeros((1, 64), np.int64)
+    add_cells(bins, cell, np.array([0, -1]), np.ones((2, 2)), np.ones(2), np.zeros((1, 4)))
+    count_cells(bins, cell, np.zeros(2, np.int64))
 
 
 def _rules() -> None:

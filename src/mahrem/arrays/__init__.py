@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mahrem.arrays._bits import Bits, ItemMatrix, count_sets, pack_bits
     from mahrem.arrays._boost import add_within_budgets
     from mahrem.arrays._branches import Branches, branch_out
+    from mahrem.arrays._cell_sums import add_cells, count_cells
     from mahrem.arrays._class_costs import RANGE, SET, TREE, CellCosts
     from mahrem.arrays._class_promises import (
         BOUNDS,
@@ -99,6 +100,7 @@ __all__ = [
     "Thoroughness",
     "Trees",
     "Vantage",
+    "add_cells",
     "add_within_budgets",
     "apriori_sets",
     "assign",
@@ -110,6 +112,7 @@ __all__ = [
     "class_extremes",
     "class_figures",
     "class_tiles",
+    "count_cells",
     "count_sets",
     "cover_first",
     "cover_marked",

@@ -26,7 +26,13 @@ RULES = "du-cba"
 _BOTH: Sequence[Row] = (  # they choose between plans, and mean the same in both
     ("model", str | None, "--model", "NAME", f"{', '.join(MODELS)}; {RULES} (rules) by default."),
     ("sum", str | None, "--sum", "KIND", f"How numbers are added: {', '.join(SUMS)} (extra he)."),
-    ("least_clients", int | None, "--least-clients", "N", "Fewer than this and there is no model; 2."),
+    (
+        "least_clients",
+        int | None,
+        "--least-clients",
+        "N",
+        "Fewer than this and there is no model; all of hidden sums, else 2.",
+    ),
 )
 _IN_BOTH = [name for name, *_ in _BOTH]
 

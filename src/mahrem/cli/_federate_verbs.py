@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,7 @@ from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
 from mahrem.federated.flower import FederationSettings
 from mahrem.federated.runs import ClientSettings
+from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan
 from mahrem.typed import listed
 
@@ -77,8 +79,11 @@ def init(
     schema = _rule_schema(reading, **columns) if file is None else _learning_schema(Path(file), columns)
     if isinstance(plan, LearningPlan) != (file is not None):
         raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
+    clients = _clients(client)
+    if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
+        plan = replace(plan, least_clients=least_of(plan, len(clients)))
     task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
-    new = init_federation(folder, task, _clients(client), own)
+    new = init_federation(folder, task, clients, own)
     moves = {name: str(path) for name, path in new.keys.items()}
     secret = None if new.sum_secret is None else str(new.sum_secret)
     written = str(folder / "federation.toml")
@@ -125,7 +130,8 @@ def _speaks_client(verb: Callable[..., None]) -> Callable[..., None]:
     return speaks_policy(verb, {"Client": rows_of_spec(ClientSettings)})
 
 
-@federate_verbs.command("client")
+@federate_verbs.command("join")
+@federate_verbs.command("client", hidden=True)
 @_speaks_client
 def client(
     file: FEDERATION,
@@ -138,8 +144,11 @@ def client(
 ) -> None:
     """Take part with a table that stays here, until stopped. No program is taken from the server.
 
-    mahrem federate client federation.toml patients.csv --key north.key
-    mahrem federate client federation.toml patients.csv --key north.key --qi age,sex -k 3
+    mahrem federate join federation.toml patients.csv --key north.key --review
+    mahrem federate join federation.toml patients.csv --key north.key --qi age,sex -k 3
+
+    --review shows what was agreed and asks; then another plan than the one that was agreed to is refused.
+    Every question is written down here.
 
     Where weights or trees are learnt, the table is anonymised first under the policy said here: the options
     of mahrem anonymize.
@@ -149,7 +158,15 @@ def client(
     reading = take_reading(settings)
     own = take_settings(ClientSettings, settings)
     chosen = ClientSettings(**own, policy=_policy(policy, settings))
-    join_federation(file, source, key, chosen, reading=reading, tell=teller(quiet=quiet))
+    tell = teller(quiet=quiet)
+    join_federation(file, source, key, chosen, reading=reading, tell=tell, confirm=_confirm)
+
+
+def _confirm(words: Sequence[str]) -> bool:
+    """Show what was agreed, and ask."""
+    for line in words:
+        typer.echo(line)
+    return typer.confirm("Take part?", default=False)
 
 
 federate_verbs.command("run")(run)

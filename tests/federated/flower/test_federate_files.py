@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mahrem.errors import ColumnNotFound, Infeasible, InvalidInput, InvalidParameter
+from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.federated.flower import (
     Federation,
     FederationSettings,
@@ -258,14 +258,6 @@ def test_a_client_refuses_a_sum_of_fewer_than_agreed() -> None:
     grid = LocalGrid(clients)
     with pytest.raises(Exception, match="fewer than 3 is refused"):
         MaskedSum()(grid, grid.nodes(), asked("counts"), lambda _: None)
-
-
-def test_a_client_refuses_a_threshold_that_a_third_of_the_clients_could_get_round() -> None:
-    names = [f"c{number}" for number in range(6)]
-    clients = {name: RulesTask(SCHEMA, RulesPlan(sum="masked")).client(name, silo()) for name in names}
-    grid = LocalGrid(clients)
-    with pytest.raises(Infeasible, match="threshold=4 is too low for clients=6"):
-        MaskedSum(threshold=0.5)(grid, grid.nodes(), asked("counts"), lambda _: None)
 
 
 def request(path: str, *headers: tuple[bytes, bytes], kind: str = "http") -> dict[str, Any]:

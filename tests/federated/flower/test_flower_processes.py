@@ -47,7 +47,7 @@ from mahrem.federated.wire import Message
 from mahrem.federated.wire._certificates import make_server_certificate, read_private_key
 from mahrem.learning.rules import RuleList, cba
 
-PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2)
+PLAN = RulesPlan(sum="masked", support=0.1, confidence=0.4, longest=2, least_clients=2)
 SCHEMA = RulesSchema(columns=("sky", "wind"), target="class")
 NAMES = ("north", "south", "west")
 
@@ -246,9 +246,18 @@ def a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Proces
     assert said["exact"] is True
 
 
-def a_killed_client_does_not_stop_the_others(processes: Processes, _: Path) -> None:
+def a_killed_client_does_not_stop_the_others_once_they_agree(processes: Processes, _: Path) -> None:
+    """Runs before were over three: the difference would tell what is true of the killed one."""
     processes.everybody()
     processes.end("west", signal.SIGKILL)
+    with pytest.raises(Infeasible, match="has to agree to these members"):
+        learnt(processes, "without", clients=2)
+    for name in ("north", "south"):
+        assert "rows of west alone" in processes.log(name).read_text()
+        processes.end(name, signal.SIGINT)  # leaves
+        agreed = ("--members", "north,south", "--yes", "--key", processes.key(name))
+        processes.start(name, "join", processes.folder / "federation.toml", processes.table(name), *agreed)
+        processes.wait(name, "connected")
     said, model = learnt(processes, "without", clients=2)
     assert model == central(TABLES["north"], TABLES["south"])
     assert said["clients"] == ["north", "south"]
@@ -362,7 +371,7 @@ STEPS = (
     a_token_of_another_server_is_refused,
     a_client_whose_clock_is_wrong_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
-    a_killed_client_does_not_stop_the_others,
+    a_killed_client_does_not_stop_the_others_once_they_agree,
     after_a_lost_server_the_run_says_so_and_everybody_comes_back,
     too_few_clients_are_said_with_their_number,
     flower_tells_nobody_anything_and_keeps_nothing,

@@ -15,6 +15,7 @@ from mahrem import check
 from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.rules import RulesPlan, RulesSchema
 from mahrem.federated.runs import RulesTask, WeightsTask
+from mahrem.federated.sums import least_of
 from mahrem.federated.weights import LearningPlan, SharedSchema, read_toml
 from mahrem.federated.wire import (
     fingerprint,
@@ -71,12 +72,16 @@ class Federation:
         check.at_least(0.1, answer_seconds=self.answer_seconds)
         if len({tuple(key.split()[:2]) for key in self.clients.values()}) < len(self.clients):
             raise InvalidParameter(f"clients={len(self.clients)}: two of them have the same key")
-        if len(self.clients) < self.task.plan.least_clients:
-            raise InvalidParameter(
-                f"clients={len(self.clients)} are fewer than least_clients={self.task.plan.least_clients}"
-            )
+        if len(self.clients) < self.least:
+            raise InvalidParameter(f"clients={len(self.clients)} are fewer than least_clients={self.least}")
         for name in self.clients:
             client_name(name)
+
+    @property
+    def least(self) -> int:
+        """The least clients of a run; all where sums are hidden and nothing is said, or two runs tell."""
+        plan = self.task.plan
+        return least_of(plan, len(self.clients)) if plan.hides else plan.least
 
     def host_port(self) -> tuple[str, int]:
         """Give the server's host and port."""

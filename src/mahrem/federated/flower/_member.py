@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.runs import TableOwner
-from mahrem.federated.sums import ClientKeys
+from mahrem.federated.sums import ClientKeys, SumHistory
 from mahrem.federated.wire import read_secret, sign_bytes
 from mahrem.table import Reading
 
@@ -40,14 +40,20 @@ class FederationMember:
         """Its name in the federation."""
         return self.federation.name_of(self.key)
 
-    def owner(self, sum_secret: Path | None = None) -> TableOwner:
+    def owner(self, sum_secret: Path | None = None, history: SumHistory | None = None) -> TableOwner:
         """Give it as a task's client, with the clients' key of homomorphic sums if there is one."""
         secret = None if sum_secret is None else read_secret(sum_secret)
         return TableOwner(
             name=self.name,
             source=self.source,
             reading=self.reading,
-            keys=ClientKeys(secret=secret, sign=self.sign, verify=self.verify),
+            keys=ClientKeys(
+                secret=secret,
+                sign=self.sign,
+                verify=self.verify,
+                history=history,
+                members=len(self.federation.clients),
+            ),
             federation=self.federation.fingerprint(),
         )
 

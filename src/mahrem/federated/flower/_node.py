@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from mahrem.federated.flower._connection import (
     reply_statement,
 )
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.wire import Answerer, pack_message, sign_bytes, unpack_message
+from mahrem.federated.wire import Answerer, Message, pack_message, sign_bytes, unpack_message
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -43,6 +43,7 @@ class FlowerNode:
         answerer: Answers questions.
         patience: Seconds without the server after which it gives up.
         tell: Told what happens, in words without data.
+        note: Writes down each question and what became of it; if it cannot, nothing leaves.
     """
 
     federation: Federation
@@ -50,6 +51,7 @@ class FlowerNode:
     answerer: Answerer = field(repr=False)
     patience: float = 300.0
     tell: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    note: Callable[[Message | None, Mapping[str, Any]], None] = field(default=lambda *_: None, repr=False)
     _name: str = ""
     _node: Any = field(default=None, repr=False)
     _client: Any = field(default=None, repr=False)
@@ -197,27 +199,35 @@ class FlowerNode:
 
     def _answered(self, question: Any) -> Any:
         """Answer; a refusal of ours goes back in words, anything else as a word without detail."""
+        asked: Message | None = None
+        why: str | None = None
         try:
-            data, kind = self._answer(from_content(question.content))
+            asked = self._asked(from_content(question.content))
+            data, kind = pack_message(self.answerer.answer(asked)), b"answer"
+            self.tell(f"{self._name}: answered {asked.kind} ({len(data):,} bytes)")
         except MahremError as error:
             data, kind = str(error).encode(), b"refused"
-            why = f" ({error.__cause__})" if error.__cause__ else ""  # for us alone
-            self.tell(f"{self._name}: refused: {error}{why}")
+            cause = f" ({error.__cause__})" if error.__cause__ else ""  # for us alone
+            why = f"{error}{cause}"
+            self.tell(f"{self._name}: refused: {why}")
         except Exception as error:  # noqa: BLE001 - a message of ours may be at fault, not this client
             data, kind = b"this client could not answer", b"refused"
-            self.tell(f"{self._name}: could not answer ({type(error).__name__})")
+            why = f"could not answer ({type(error).__name__})"
+            self.tell(f"{self._name}: {why}")
+        try:
+            self.note(asked, {"answer": kind.decode(), "bytes": len(data), "why": why})
+        except MahremError as error:
+            data, kind = b"this client cannot keep its log, so it answers nothing", b"refused"
+            self.tell(f"{self._name}: {error}")
         named = question.metadata.message_id
         statement = reply_statement(self.federation.fingerprint(), self._name, named, kind, data)
         signed = sign_bytes(self.key, statement)
         return as_content(data=data, kind=kind, signed=signed, version=our_version().encode())
 
-    def _answer(self, parts: dict[str, bytes]) -> tuple[bytes, bytes]:
+    def _asked(self, parts: dict[str, bytes]) -> Message:
         wrong = other_version(parts.get("version", b""))
         if wrong is not None:
             raise InvalidInput(wrong)
-        if parts.get("federation", b"").decode() != self.federation.fingerprint():
+        if parts.get("federation", b"").decode(errors="replace") != self.federation.fingerprint():
             raise InvalidInput("the server's federation file is another one than this client's")
-        message = unpack_message(parts.get("data", b""))
-        answer = pack_message(self.answerer.answer(message))
-        self.tell(f"{self._name}: answered {message.kind} ({len(answer):,} bytes)")
-        return answer, b"answer"
+        return unpack_message(parts.get("data", b""))

@@ -13,9 +13,11 @@ from typing import Any
 from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._grid import FlowerGrid, wait_for_clients
+from mahrem.federated.flower._guard import ClientGuard, Confirm
 from mahrem.federated.flower._init import FILE, server_folder
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._node import FlowerNode
+from mahrem.federated.flower._review import describe_federation
 from mahrem.federated.flower._run import FlowerRun
 from mahrem.federated.runs import ClientSettings, RunSettings, TaskRun, Tell
 from mahrem.federated.wire import read_private_key
@@ -32,6 +34,7 @@ def join_federation(
     *,
     reading: Reading | None = None,
     tell: Tell = lambda _: None,
+    confirm: Confirm | None = None,
 ) -> None:
     """Take part in a federation with a table, until stopped.
 
@@ -42,17 +45,41 @@ def join_federation(
         settings: What is done about the table before anything leaves.
         reading: How to read the table.
         tell: Told what happens, without data.
+        confirm: Shown what was agreed, in words, where ``review`` is on; says whether to take part.
 
     Raises:
-        InvalidInput: If the key is nobody's, a certificate is refused, the table is of another schema, or the
-            ledger is of other data.
+        InvalidInput: If the owner does not agree, the key is nobody's or used by another process, a
+            certificate is refused, the table is of another schema, or the ledger is of other data.
     """
     chosen = settings or ClientSettings()
     federation = Federation.read(file)
     member = FederationMember(federation, read_private_key(key), source, reading or Reading())
-    answerer, what = federation.task.join(member.owner(chosen.sum_secret), chosen)
-    tell(f"{member.name}: {what}; federation {federation.fingerprint()}")
-    FlowerNode(federation, member.key, answerer, chosen.patience, tell).run()
+    guard = ClientGuard(member, chosen.audit)
+    _approve(guard, chosen, tell, confirm)
+    let_go = guard.hold()
+    try:
+        history = guard.history(source, chosen.members)
+        answerer, what = federation.task.join(member.owner(chosen.sum_secret, history), chosen)
+        if history is not None:
+            history.held = what
+        tell(f"{member.name}: {what}; federation {federation.fingerprint()}; questions: {guard.log}")
+        FlowerNode(federation, member.key, answerer, chosen.patience, tell, guard.note).run()
+    finally:
+        let_go()
+
+
+def _approve(guard: ClientGuard, settings: ClientSettings, tell: Tell, confirm: Confirm | None) -> None:
+    """Show the owner what was agreed and let him agree; without a review he must have done so before."""
+    if not settings.review and not settings.yes:
+        guard.refuse_unapproved()
+        return
+    words = describe_federation(guard.federation, guard.member.name)
+    if settings.yes:
+        for line in words:
+            tell(line)
+    elif confirm is None or not confirm(words):
+        raise InvalidInput("review: the plan was not agreed to; nothing left this machine")
+    guard.approve()
 
 
 def run_federation(
@@ -118,7 +145,7 @@ class _Coordinator:
                 self.tell(f"{self.carried.clock.describe()}; messages are dated by the server's")
             wanted = self.settings.clients
             wanted = len(self.federation.clients) if wanted is None else wanted
-            least = self.federation.task.plan.least_clients
+            least = self.federation.least
             self.online = wait_for_clients(grid, wanted, least, self.settings.wait, self.tell)
             yield grid
         status = self.carried.status

@@ -54,6 +54,11 @@ class ExactSettings:
         if self.most is not None:
             check.at_least(1, most=check.whole(most=self.most))
 
+    @property
+    def least(self) -> int:
+        """The least clients of a run."""
+        return self.least_clients
+
 
 @dataclass(frozen=True)
 class RulesResult:
@@ -103,10 +108,10 @@ class _Run:
     def leave_out(self, failures: Mapping[str, str]) -> None:
         self.left_out.update(failures)
         self.nodes = [node for node in self.nodes if node not in failures]
-        if len(self.nodes) < self.settings.least_clients or not self.nodes:
+        if len(self.nodes) < self.settings.least or not self.nodes:
             reasons = "; ".join(f"{node}: {why}" for node, why in sorted(self.left_out.items())[:3])
             raise Infeasible(
-                f"clients={len(self.nodes)}: at least {max(1, self.settings.least_clients)} must stay to the "
+                f"clients={len(self.nodes)}: at least {max(1, self.settings.least)} must stay to the "
                 f"end; left out {len(self.left_out)} ({reasons})",
                 reached=len(self.nodes),
             )

@@ -34,7 +34,8 @@ class RulesPlan:
         longest: Most cells of a left side; all by default.
         cut: Where the rules end: at the least error, or the shortest list, which suits clients with few rows.
         sum_over: Whom supports of ``one-shot`` are summed over. See :class:`MergedRules`.
-        least_clients: Fewer clients and there is no model. A client under masks refuses a sum of fewer, too.
+        least_clients: Fewer clients and there is no model, and clients refuse hidden sums of fewer. By
+            default all members of a federation where sums are hidden, else 2.
         least_count: Counts of fewer people are sent as 0. Above 1 the model is not exact.
         recount: Count again if a client is lost: the difference tells its counts. See :class:`ExactSettings`.
 
@@ -51,10 +52,11 @@ class RulesPlan:
     longest: int | None = setting(**_COUNT)
     cut: Cut = setting("least", **_WORD, choices=lambda: ("least", "shortest"))
     sum_over: SumOver = setting("all", **_WORD, choices=lambda: ("all", "senders"))
-    least_clients: int = setting(2, **_COUNT | {"group": "what is learnt"})
+    least_clients: int | None = setting(**_COUNT | {"group": "what is learnt"})
     least_count: int = setting(1, **_COUNT)
     recount: bool = setting(False, read=switch, group="rules")
     numbers: ClassVar[str] = "counts"
+    groups: ClassVar[int] = 1  # counts of all clients are one sum
     candidates: ClassVar[Candidates] = "levels"  # agreed on: clients name single frequent cells only
     most: ClassVar[int | None] = None
 
@@ -65,9 +67,19 @@ class RulesPlan:
                 f"sum={self.sum!r}: one-shot rules are not added up, the server sees those of every client; "
                 "say sum='plain', or how='exact'"
             )
-        if self.hides and self.least_clients < 2:
+        if self.hides and self.least < 2:
             raise InvalidParameter(f"least_clients={self.least_clients}: a sum of one client hides nothing")
         self.cba  # noqa: B018 - refuses what CBA does not know
+
+    @property
+    def least(self) -> int:
+        """The least clients of a run."""
+        return 2 if self.least_clients is None else self.least_clients
+
+    @property
+    def private(self) -> bool:
+        """Whether all that leaves a client is differentially private; a client may add noise by itself."""
+        return False
 
     @property
     def hides(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,13 @@ def _source(_: str, value: object) -> object:
     return value
 
 
+def _names(name: str, value: object) -> frozenset[str]:
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, Iterable) or not all(isinstance(one, str) and one for one in listed):
+        raise InvalidParameter(f"{name}={value!r} must name clients, like north,south")
+    return frozenset(listed)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClientSettings:
     """What a client does about its own table before anything leaves.
@@ -35,6 +42,11 @@ class ClientSettings:
         disguise: The clients' key of dummy rules or weights. See :class:`Disguise` and :class:`Decoys`.
         dummies: Rules: dummy rules for each real one.
         patience: Seconds without the server before giving up.
+        review: Show what was agreed, in words, and ask before taking part.
+        yes: Agree to it without being asked; for scripts.
+        members: Agree to sums over exactly these clients, although earlier ones were over others. Whoever has
+            both results can subtract them.
+        audit: Where each question is written down; in the private folder of this user by default.
         policy: Where weights or trees are learnt: the table is anonymised under it before anything else, as
             by :func:`mahrem.anonymize`. Without one it is learnt from as it is, and the report says so.
     """
@@ -46,6 +58,10 @@ class ClientSettings:
     disguise: Path | None = setting(**_FILE, group="client")
     dummies: float = setting(1.0, read=from_number(0), group="client", metavar="X")
     patience: float = setting(300.0, read=from_number(0), group="client", metavar="SECONDS")
+    review: bool = setting(False, read=switch, group="client")
+    yes: bool = setting(False, read=switch, group="client")
+    members: frozenset[str] | None = setting(read=_names, takes="str | None", group="client", metavar="A,B")
+    audit: Path | None = setting(**_FILE, group="client")
     policy: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -47,6 +47,18 @@ class AgreedSchema(Protocol):
 class AgreedPlan(SumPlan, Described, Protocol):
     """A plan: settings of sums, and all it says as plain data."""
 
+    @property
+    def least(self) -> int:
+        """The least clients of a run."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether the server sees sums only."""
+
+    @property
+    def private(self) -> bool:
+        """Whether all that leaves a client is differentially private."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableOwner:

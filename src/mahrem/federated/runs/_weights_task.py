@@ -49,6 +49,7 @@ class WeightsTask:
             None if settings.policy is None else silo_policy(settings.policy, self.schema),
             ledger=book,
             decoys=None if settings.disguise is None else self.decoys(settings.disguise),
+            fresh=owner.keys.history is not None,  # results of two runs may be compared
         )
         try:
             report = silo.ready[2]
@@ -66,7 +67,7 @@ class WeightsTask:
         protections = self.plan.protections
         agreed = {
             "disguise": (protections.dummies > 0, "no dummies were agreed"),
-            "ledger": (protections.private, "it pays for noise, and none was agreed"),
+            "ledger": (self.plan.private, "it pays for noise, and none was agreed"),
             "sum_secret": (SUMS[self.plan.sum].keyed, "no homomorphic sums were agreed"),
         }
         for name, (used, why) in agreed.items():

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
         scheme_of,
     )
     from mahrem.federated.sums._fixed_point import LARGEST_ROWS, from_fixed, to_fixed
+    from mahrem.federated.sums._history import SumHistory, append_private
     from mahrem.federated.sums._homomorphic import EncryptedClient, EncryptedSum, check_public_key
     from mahrem.federated.sums._masked import MaskedSum
     from mahrem.federated.sums._masked_client import MaskedClient
-    from mahrem.federated.sums._shamir import join_shares, split_secret
-    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
+    from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms, least_of
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -43,16 +43,17 @@ __all__ = [
     "MaskedClient",
     "MaskedSum",
     "PlainSum",
+    "SumHistory",
     "SumPlan",
     "SumTerms",
     "WeightsScheme",
+    "append_private",
     "check_public_key",
     "from_fixed",
     "hide_client",
-    "join_shares",
+    "least_of",
     "make_adder",
     "make_sum_keys",
     "scheme_of",
-    "split_secret",
     "to_fixed",
 ]

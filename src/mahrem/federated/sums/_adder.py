@@ -64,7 +64,7 @@ class PlainSum:
             else:
                 wrong = "no whole numbers in the answer"
             if wrong is None:
-                total = total + numbers
+                total = total + np.asarray(numbers, np.int64)  # they travel narrow; their sum is wider
                 kept.append(node)
             else:
                 failures[node] = wrong

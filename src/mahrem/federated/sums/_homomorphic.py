@@ -40,6 +40,7 @@ class EncryptedClient:
         numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions; None refuses them.
         plan: What was agreed: what the numbers are, and whom a sum may be over.
+        keys: What else it has; see :class:`ClientKeys`.
     """
 
     name: str
@@ -47,6 +48,7 @@ class EncryptedClient:
     numbers: Callable[[str, Mapping[str, Any]], Integers]
     otherwise: Callable[[Message], Message] | None = None
     plan: SumPlan = field(default_factory=SumTerms)
+    keys: ClientKeys = field(default_factory=ClientKeys)
     scheme: SumScheme = field(init=False, repr=False)
     _context: Any = field(default=None, repr=False)
     _members: SumMembers = field(init=False, repr=False)
@@ -55,7 +57,7 @@ class EncryptedClient:
 
     def __post_init__(self) -> None:
         self.scheme = scheme_of(self.plan.numbers)
-        self._members = SumMembers.of(self.plan)
+        self._members = SumMembers.of(self.plan, self.keys)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -174,7 +176,7 @@ class EncryptedSum:
         """Let a client give its numbers away encrypted only."""
         if keys.secret is None:
             raise InvalidParameter("sum='homomorphic' needs the clients' secret key of the sums")
-        return EncryptedClient(name, keys.secret, client.numbers, answer_openly(client), plan)
+        return EncryptedClient(name, keys.secret, client.numbers, answer_openly(client), plan, keys)
 
     @property
     def scheme(self) -> SumScheme:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mahrem.errors import InvalidInput
-from mahrem.federated.sums._masks import Masker
+from mahrem.errors import InvalidInput, MahremError
+from mahrem.federated.sums._masks import Masker, commitment, list_digest, partners_of, public_of
 from mahrem.federated.sums._members import SumMembers
 from mahrem.federated.sums._question import InnerQuestion
 from mahrem.federated.sums._terms import ClientKeys, SumPlan, SumTerms
@@ -36,9 +36,7 @@ class MaskedClient:
         numbers: Counts that a question of a kind asks for; :meth:`RulesSilo.numbers` is one.
         otherwise: Answers other questions (frequent items); None refuses them.
         plan: What was agreed: least clients of a sum, and whether those of a run may differ.
-        keys: What signs its keys and says whether others signed theirs.
-        least_share: A threshold of not more than this share of the clients is refused; with 2/3 a server
-            that tells clients different things needs the help of more than a third of them.
+        keys: What signs its keys and says whether others signed theirs, and what it knows of earlier runs.
     """
 
     name: str
@@ -46,13 +44,12 @@ class MaskedClient:
     otherwise: Callable[[Message], Message] | None = None
     plan: SumPlan = field(default_factory=SumTerms)
     keys: ClientKeys = field(default_factory=ClientKeys)
-    least_share: float = 0.5
     _open: dict[bytes, Masker] = field(default_factory=dict, repr=False)
     _seen: set[bytes] = field(default_factory=set, repr=False)
     _members: SumMembers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._members = SumMembers.of(self.plan)
+        self._members = SumMembers.of(self.plan, self.keys)
 
     def answer(self, message: Message) -> Message:
         """Answer one step of a sum.
@@ -62,8 +59,8 @@ class MaskedClient:
         """
         step = {
             "sum-keys": self._keys,
-            "sum-shares": self._shares,
             "sum-masked": self._masked,
+            "sum-agree": self._agree,
             "sum-reveal": self._reveal,
         }.get(message.kind)
         if step is None:
@@ -73,53 +70,64 @@ class MaskedClient:
                 )
             return self.otherwise(message)
         need_cryptography()
-        return message.reply(**step(message))
+        try:
+            return message.reply(**step(message))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, MahremError):
+                raise
+            raise InvalidInput(f"a step that cannot be read ({type(error).__name__})") from None
 
     def _keys(self, message: Message) -> dict[str, Any]:
         context = sum_context(message)
         if context in self._seen:
             raise InvalidInput("this sum was begun already; a replayed question is refused")
         self._seen.add(context)
+        self._open = {
+            other: masker for other, masker in self._open.items() if not masker.done
+        }  # lists are long
         while len(self._open) >= MOST:
             del self._open[next(iter(self._open))]
         masker = self._open[context] = Masker(self.name, context)
-        keys = masker.public_keys()
-        signed = b"" if self.keys.sign is None else self.keys.sign(self._statement(self.name, context, keys))
-        return {"keys": keys, "signed": signed}
-
-    def _shares(self, message: Message) -> dict[str, Any]:
-        body, masker = message.body, self._masker(message)
-        names = list(body["names"])
-        self._members.refuse_few(names)
-        threshold = int(body["threshold"])
-        if threshold <= self.least_share * len(names):
-            raise InvalidInput(f"threshold={threshold} is too low for clients={len(names)}")
-        keys = {name: cut(body["keys"], 2 * KEY, place) for place, name in enumerate(names)}
-        verify = self.keys.verify
-        if verify is not None:
-            for place, name in enumerate(names):
-                signed = cut(body["signed"], len(body["signed"]) // len(names), place)
-                if not verify(name, self._statement(name, masker.context, keys[name]), signed):
-                    raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
-        sealed = masker.share(keys, threshold)
-        return {"names": list(sealed), "sealed": b"".join(sealed.values())}
+        key = public_of(masker.key)
+        signed = b"" if self.keys.sign is None else self.keys.sign(self._statement(self.name, context, key))
+        return {"key": key, "signed": signed}
 
     def _masked(self, message: Message) -> dict[str, Any]:
         body, masker = message.body, self._masker(message)
-        size = len(body["sealed"]) // max(1, len(body["names"]))
-        sealed = {name: cut(body["sealed"], size, place) for place, name in enumerate(body["names"])}
-        self._members.refuse_few({self.name, *sealed})
+        names = list(body["names"])
+        self._members.refuse_few(names)
+        whole: bytes = body["keys"]
+        keys = {name: whole[at : at + KEY] for name, at in zip(names, range(0, len(whole), KEY), strict=True)}
+        if len(keys) < len(names) or self.name not in keys:
+            raise InvalidInput("the list of clients names one twice, or not this client")
+        self._refuse_unsigned(masker, keys, body["signed"])
         asked = InnerQuestion.read(message)
+        if masker.names:
+            raise InvalidInput("numbers of this sum were sent already; a replayed question is refused")
         numbers = self.numbers(asked.kind, asked.body)
-        return {"masked": masker.masked(numbers, sealed, digest_message(asked))}
+        hidden = masker.masked(keys, numbers, digest_message(asked))
+        return {"masked": hidden, "own": commitment(masker.own)}
+
+    def _refuse_unsigned(self, masker: Masker, keys: Mapping[str, bytes], signed: bytes) -> None:
+        """Refuse keys that partners did not sign; each client is a partner of some, who look at its key."""
+        verify = self.keys.verify
+        if verify is None:
+            return
+        names, size = list(keys), len(signed) // len(keys)
+        seed = list_digest(masker.context, keys)
+        for name in {self.name, *partners_of(self.name, sorted(names), seed)}:
+            statement = self._statement(name, masker.context, keys[name])
+            if not verify(name, statement, cut(signed, size, names.index(name))):
+                raise InvalidInput("keys of a client are not signed by it; somebody stands in between")
+
+    def _agree(self, message: Message) -> dict[str, Any]:
+        listed = frozenset(message.body["names"])
+        words = self._masker(message).agree(listed, lambda: self._members.accept(message.run, listed))
+        return {"words": words}
 
     def _reveal(self, message: Message) -> dict[str, Any]:
-        masker = self._masker(message)
-        names = list(message.body["names"])
-        self._members.accept(message.run, names)
-        shares = masker.reveal(names)
-        del self._open[masker.context]
-        return {"names": list(shares), "shares": b"".join(shares.values())}
+        own, shared = self._masker(message).reveal(message.body["words"])
+        return {"own": own, "shared": shared}
 
     def _masker(self, message: Message) -> Masker:
         masker = self._open.get(sum_context(message))
@@ -128,5 +136,5 @@ class MaskedClient:
         return masker
 
     @staticmethod
-    def _statement(name: str, context: bytes, keys: bytes) -> bytes:
-        return b"mahrem-keys-2" + framed(name.encode(), context, keys)
+    def _statement(name: str, context: bytes, key: bytes) -> bytes:
+        return b"mahrem-keys-3" + framed(name.encode(), context, key)

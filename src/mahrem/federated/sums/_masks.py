@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
+import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.sums._shamir import SIZE, split_secret
-from mahrem.federated.wire import KEY, Words, derived, framed
+from mahrem.federated.sums._mask_graph import holds_together, mask_graph
+from mahrem.federated.wire import KEY, Words, framed
 
-SEALED = 2 * SIZE + 16  # bytes of two shares and the tag that seals them
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+WORD = 16  # bytes by which a client gives a partner its word for a list
 
 
 def keystream(seed: bytes, length: int) -> Words:
@@ -27,153 +32,167 @@ def keystream(seed: bytes, length: int) -> Words:
     return np.frombuffer(stream, "<u8")
 
 
-def agreed(private: bytes, public: bytes) -> bytes:
+def new_key() -> X25519PrivateKey:
+    """Make a key to agree on secrets with."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return X25519PrivateKey.generate()
+
+
+def agreed(private: X25519PrivateKey, public: bytes) -> bytes:
     """Agree on a secret with the owner of a public key (X25519)."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
     try:
-        return X25519PrivateKey.from_private_bytes(private).exchange(
-            X25519PublicKey.from_public_bytes(public)
-        )
+        return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:
         raise InvalidInput("a public key is none; the other side sent a bad one") from None
 
 
-def public_of(private: bytes) -> bytes:
+def public_of(private: X25519PrivateKey) -> bytes:
     """Give the public key of a private one."""
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+    return private.public_key().public_bytes_raw()
 
 
-def pair_seed(private: bytes, mine: bytes, other: bytes, context: bytes) -> bytes:
-    """Derive the seed of the mask that two clients share in one round; the same on both sides."""
-    return derived(agreed(private, other), b"mask", context, *sorted([mine, other]))
+def list_digest(context: bytes, keys: Mapping[str, bytes]) -> bytes:
+    """Give what names a sum, its clients and their keys; nobody knows it before the last key is there.
 
-
-def bound_to(context: bytes, keys: Mapping[str, bytes], threshold: int, asked: bytes) -> bytes:
-    """Give what the masks of pairs are bound to: the sum, all its clients, and what they were asked.
-
-    Masks of clients that were told different lists or different questions do not cancel. So a server cannot
-    ask one client in earnest and the others something whose answer it knows.
+    Partners are drawn from it. Masks and words are bound to it and to what was asked: those of clients that
+    were told different lists or different questions do not cancel. So a server cannot ask one client in
+    earnest and the others something whose answer it knows.
     """
-    listed = [part for name, key in sorted(keys.items()) for part in (name.encode(), key)]
-    return hashlib.sha256(framed(context, threshold.to_bytes(4, "big"), asked, *listed)).digest()
+    names = sorted(keys)
+    listed = json.dumps(names).encode(), b"".join(map(keys.__getitem__, names))  # keys have one length
+    return hashlib.sha256(framed(context, *listed)).digest()
+
+
+def partners_of(name: str, names: Sequence[str], seed: bytes) -> list[str]:
+    """Name a client's partners among sorted names, sorted."""
+    places = np.unique(mask_graph(len(names), seed)[names.index(name)])
+    return [names[place] for place in places.tolist()]
+
+
+def commitment(own: bytes) -> bytes:
+    """Give what a client shows of the seed of its own mask before it shows the seed."""
+    return hashlib.sha256(b"mahrem-own-1" + own).digest()
 
 
 @dataclass
 class Masker:
-    """A client's side of one sum: double masks, and shares of their seeds for the others.
+    """A client's side of one sum: masks shared with partners, a mask of its own, and its word for one list.
 
-    The state is bytes and can be stored between messages. One object serves one sum: keys are fresh, so that
-    what is given away to bring back a lost client's mask says nothing about any other sum.
+    Keys are fresh, one object serves one sum. The seed of the own mask leaves for one list of clients at
+    most, and only after every partner in it gave its word for the very same list. Seeds of masks that are
+    shared with partners outside of it leave with it, those shared within it never.
+
+    Guarantees:
+        - What a server can read is the sum over all honest clients of a list, each of which gave its word
+          for it, whomever it tells what and however many clients help it, as long as those masks hold the
+          honest ones together (:func:`holds_together`). Up to 40 clients they do: all pairs share one.
 
     References:
-        Bonawitz et al.: Practical secure aggregation for privacy-preserving machine learning, 2017.
+        Bonawitz et al.: Practical secure aggregation for privacy-preserving machine learning, 2017 (masks,
+        and the round in which lists are compared). Bell et al.: Secure single-server aggregation with
+        (poly)logarithmic overhead, 2020 (few partners).
     """
 
     name: str
-    context: bytes  # run and round; bound into every key
-    lock: bytes = field(default_factory=lambda: secrets.token_bytes(KEY), repr=False)  # opens shares
-    mask: bytes = field(default_factory=lambda: secrets.token_bytes(KEY), repr=False)  # agrees on pair masks
+    context: bytes  # run and number of the sum; bound into every key
+    key: X25519PrivateKey = field(default_factory=new_key, repr=False)
     own: bytes = field(default_factory=lambda: secrets.token_bytes(KEY), repr=False)  # seed of the own mask
-    keys: dict[str, tuple[bytes, bytes]] = field(default_factory=dict, repr=False)  # public, of all
-    threshold: int = 0
-    received: dict[str, tuple[bytes, bytes]] = field(default_factory=dict, repr=False)  # (own, mask) shares
-    done: bool = False
+    names: list[str] = field(default_factory=list, repr=False)
+    listed: frozenset[str] = frozenset()  # what it gave its word for
+    broken: bool = False  # somebody was told another list
+    done: bool = False  # its seed was shown
+    _seed: bytes = field(default=b"", repr=False)  # of the graph
+    _said: bytes = field(default=b"", repr=False)  # names the list
+    _secrets: dict[str, bytes] = field(default_factory=dict, repr=False)  # shared with each partner
 
-    def public_keys(self) -> bytes:
-        """Give both public keys, 64 bytes."""
-        return public_of(self.lock) + public_of(self.mask)
-
-    def share(self, keys: Mapping[str, bytes], threshold: int) -> dict[str, bytes]:
-        """Give for every other client shares of both seeds, which only that client can open.
-
-        Raises:
-            InvalidInput: If the list of clients is not one to trust: this client is not in it as it is, a key
-                stands there twice, or half of them could open everything.
-        """
-        if self.keys:
-            raise InvalidInput("shares of this round were given already; a second list of clients is refused")
-        if keys.get(self.name) != self.public_keys() or any(len(key) != 2 * KEY for key in keys.values()):
-            raise InvalidInput("the list of clients does not hold this client's keys as they are")
-        if len({key[:KEY] for key in keys.values()} | {key[KEY:] for key in keys.values()}) < 2 * len(keys):
-            raise InvalidInput("a key stands twice in the list of clients")
-        if not len(keys) // 2 < threshold <= len(keys) or len(keys) < 2:
-            raise InvalidInput(
-                f"threshold={threshold} must be more than half of clients={len(keys)}, at least 2"
-            )
-        self.keys = {name: (key[:KEY], key[KEY:]) for name, key in sorted(keys.items())}
-        self.threshold = threshold
-        own, mask = (split_secret(seed, len(keys), threshold) for seed in (self.own, self.mask))
-        sealed: dict[str, bytes] = {}
-        for place, name in enumerate(self.keys):
-            if name == self.name:
-                self.received[name] = own[place], mask[place]
-            else:
-                sealed[name] = self._cipher(self.name, name).encrypt(
-                    bytes(12), own[place] + mask[place], None
-                )
-        return sealed
-
-    def masked(self, numbers: NDArray[np.int64], sealed: Mapping[str, bytes], asked: bytes = b"") -> Words:
-        """Hide numbers under the own mask and one mask for each client whose shares arrived.
+    def masked(self, keys: Mapping[str, bytes], numbers: NDArray[np.int64], asked: bytes = b"") -> Words:
+        """Hide numbers under the own mask and one for each partner.
 
         Args:
+            keys: Public keys of all clients of the sum.
             numbers: What is summed.
-            sealed: Shares for this client by their sender.
             asked: What was asked, in few bytes; masks cancel only among clients that were asked the same.
 
         Raises:
-            InvalidInput: If too few clients are there, or a share was tampered with or belongs elsewhere.
+            InvalidInput: If the list is not one to trust, or numbers were sent already.
         """
-        from cryptography.exceptions import InvalidTag
-
-        if len(self.received) != 1 or self.done:
-            raise InvalidInput("numbers of this round were sent already, or no shares were given")
-        try:
-            for name, text in sealed.items():
-                if name == self.name or name not in self.keys:
-                    raise InvalidInput("shares of a client that is not in the list")
-                opened = self._cipher(name, self.name).decrypt(bytes(12), text, None)
-                self.received[name] = opened[:SIZE], opened[SIZE:]
-        except InvalidTag:
-            raise InvalidInput(
-                "a share was tampered with, replayed, or is meant for another client"
-            ) from None
-        if len(self.received) < self.threshold:
-            raise InvalidInput(f"clients={len(self.received)}: a sum needs at least {self.threshold}")
+        if self.names:
+            raise InvalidInput("numbers of this sum were sent already; a second list or question is refused")
+        mine = public_of(self.key)
+        if keys.get(self.name) != mine or {*map(len, keys.values())} != {KEY}:
+            raise InvalidInput("the list of clients does not hold this client's key as it is")
+        if len(set(keys.values())) < len(keys) or len(keys) < 2:
+            raise InvalidInput(f"clients={len(keys)}: a key stands twice in the list, or there is no other")
+        self.names, self._seed = sorted(keys), list_digest(self.context, keys)
         hidden = numbers.astype(np.uint64) + keystream(self.own, len(numbers))
-        mine = self.keys[self.name][1]
-        listed = {name: lock + mask for name, (lock, mask) in self.keys.items()}
-        bound = bound_to(self.context, listed, self.threshold, asked)
-        for name in self.received:
-            if name != self.name:
-                seed = pair_seed(self.mask, mine, self.keys[name][1], bound)
-                stream = keystream(seed, len(numbers))
-                hidden = hidden + stream if self.name < name else hidden - stream
+        for name in partners_of(self.name, self.names, self._seed):
+            bound = framed(b"mahrem-partners-1", self._seed, asked, *sorted([mine, keys[name]]))
+            self._secrets[name] = hmac.digest(
+                bound, agreed(self.key, keys[name]), "sha256"
+            )  # HKDF's first half
+            stream = keystream(self._shared_seed(name), len(numbers))
+            (np.add if self.name < name else np.subtract)(hidden, stream, out=hidden)
         return hidden
 
-    def reveal(self, present: list[str]) -> dict[str, bytes]:
-        """Give one share of each client: of its own mask if it is in the sum, of its key if it was lost.
+    def agree(self, listed: frozenset[str], admit: Callable[[], None] = lambda: None) -> bytes:
+        """Give each partner in a list the word that the sum may be read over exactly this list.
 
-        Never both: a client whose numbers come late stays hidden under its own mask.
+        Args:
+            listed: The clients whose numbers arrived.
+            admit: Called before a word is given for the first time; may refuse.
 
         Raises:
-            InvalidInput: If asked twice, or for a sum of too few.
+            InvalidInput: If it is another list than before, not part of the sum, or falls apart.
         """
-        there = set(present)
-        if self.done or not there <= set(self.received) or self.name not in there:
-            raise InvalidInput("shares of this round were given already, or for clients that are not in it")
-        if len(there) < self.threshold:
-            raise InvalidInput(f"clients={len(there)}: a sum needs at least {self.threshold}")
+        if not self.listed:
+            self._refuse_list(listed)
+            admit()
+            self._said = hashlib.sha256(json.dumps(sorted(listed)).encode()).digest()
+            self.listed = listed
+        elif self.listed != listed:
+            raise InvalidInput("clients: another list than this client gave its word for; it is refused")
+        return b"".join(self._word(self.name, name) for name in self._partners(within=True))
+
+    def _refuse_list(self, listed: frozenset[str]) -> None:
+        if self.name not in listed or not listed.issubset(self.names):
+            raise InvalidInput("clients: this one is not in the list, or others that are not in the sum")
+        there = np.array([name in listed for name in self.names])
+        if not holds_together(mask_graph(len(self.names), self._seed), there):
+            raise InvalidInput(
+                f"clients={len(listed)}: too many partners of one client are missing from the list; parts of "
+                "the sum could be read, so it is refused"
+            )
+
+    def reveal(self, words: bytes) -> tuple[bytes, bytes]:
+        """Give the seed of the own mask, and those shared with partners that are not in the list.
+
+        Args:
+            words: What :meth:`agree` of each partner in the list gave for this client, in order of names.
+
+        Raises:
+            InvalidInput: If one of them gave no word for this very list; the sum is then never opened here.
+        """
+        partners = self._partners(within=True)
+        right = b"".join(self._word(name, self.name) for name in partners)
+        if not self.listed or self.broken or not hmac.compare_digest(words, right):
+            self.broken = True
+            raise InvalidInput(
+                "clients: not all of them gave their word for the same list, so somebody was told another "
+                "one; the sum stays closed"
+            )
         self.done = True
-        return {name: own if name in there else mask for name, (own, mask) in self.received.items()}
+        return self.own, b"".join(self._shared_seed(name) for name in self._partners(within=False))
 
-    def _cipher(self, sender: str, receiver: str) -> Any:
-        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    def _partners(self, *, within: bool) -> list[str]:
+        return [name for name in sorted(self._secrets) if (name in self.listed) == within]
 
-        other = receiver if sender == self.name else sender
-        secret = agreed(self.lock, self.keys[other][0])
-        bound = (sender.encode(), self.keys[sender][0], receiver.encode(), self.keys[receiver][0])
-        return ChaCha20Poly1305(derived(secret, b"share", self.context, *bound))
+    def _shared_seed(self, name: str) -> bytes:
+        return hashlib.sha256(b"mahrem-mask-3" + self._secrets[name]).digest()
+
+    def _word(self, giver: str, taker: str) -> bytes:
+        secret = self._secrets[taker if giver == self.name else giver]  # of these two alone
+        way = b"up" if giver < taker else b"down"
+        return hmac.digest(secret, b"mahrem-list-1" + self._said + way, "sha256")[:WORD]

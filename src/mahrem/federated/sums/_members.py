@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.sums._terms import SumPlan
+from mahrem.federated.sums._history import SumHistory
+from mahrem.federated.sums._terms import ClientKeys, SumPlan, least_of
 
 MOST = 1 << 16  # runs that are remembered; if one were forgotten, its sums could be asked for anew
 
@@ -22,6 +23,7 @@ class SumMembers:
     Args:
         least: A sum of fewer clients is refused.
         recount: Whether a run may go on over fewer clients than it began with.
+        history: What is remembered of earlier runs; their members must be the same, or be agreed to.
 
     Example:
         >>> members = SumMembers(least=2)
@@ -33,12 +35,13 @@ class SumMembers:
 
     least: int = 2
     recount: bool = False
+    history: SumHistory | None = field(default=None, repr=False)
     _runs: dict[str, tuple[int, frozenset[str]]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, plan: SumPlan) -> SumMembers:
-        """Hold the server to what a plan says."""
-        return cls(max(2, plan.least_clients), plan.recount)
+    def of(cls, plan: SumPlan, keys: ClientKeys) -> SumMembers:
+        """Hold the server to what a plan says, and to earlier runs."""
+        return cls(least_of(plan, keys.members), plan.recount, keys.history)
 
     def refuse_few(self, names: Iterable[str]) -> None:
         """Refuse a sum over too few different clients.
@@ -59,7 +62,8 @@ class SumMembers:
 
         Raises:
             InvalidInput: If they are too few, or not those of the run's sums before; with ``recount``, not
-                those of the round before, or if a later round is known.
+                those of the round before, or if a later round is known; or if the owner of this client has to
+                agree to them first, see :class:`SumHistory`.
         """
         there = frozenset(names)
         self.refuse_few(there)
@@ -77,6 +81,8 @@ class SumMembers:
                 f"clients={len(there)}: sums of this round or a later one were over {len(before)} others; "
                 f"the difference would tell a client's counts, so it is refused"
             )
+        if self.history is not None and (run not in self._runs or there != before):
+            self.history.admit(run, there)
         self._runs[run] = number, there
 
 

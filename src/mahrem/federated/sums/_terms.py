@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+from mahrem.federated.sums._history import SumHistory
 from mahrem.federated.wire import Message
 from mahrem.types import Integers
 
@@ -34,12 +35,16 @@ class SumPlan(Protocol):
         """Which of :data:`SCHEMES`: what is added up."""
 
     @property
-    def least_clients(self) -> int:
-        """The least clients of a sum."""
+    def least_clients(self) -> int | None:
+        """The least clients of a sum; None where a federation has not said who its members are yet."""
 
     @property
     def recount(self) -> bool:
         """Whether sums of one run may be over different clients."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups of clients are summed, each by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +54,16 @@ class SumTerms:
     Args:
         sum: How numbers are added: one of :data:`SUMS`.
         numbers: What they are, for those that encrypt them: one of :data:`SCHEMES`.
-        least_clients: A sum of fewer is refused by each client, whatever the server says.
+        least_clients: A sum of fewer is refused by each client, whatever the server says; 2 by default.
         recount: Whether sums of one run may be over different clients; see :class:`SumMembers`.
+        groups: How many groups of clients are summed, each by itself.
     """
 
     sum: str = "masked"
     numbers: str = "counts"
-    least_clients: int = 2
+    least_clients: int | None = None
     recount: bool = False
+    groups: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +75,19 @@ class ClientKeys:
         sign: Signs its keys of masked sums with its long-term key, so that the server cannot put its own in
             their place; with ``verify``.
         verify: Says whether a signature of a named client is right.
+        history: What it remembers of sums in earlier runs, and holds new ones against.
+        members: How many clients the federation has; sums are over all of them where nothing else was agreed.
     """
 
     secret: bytes | None = field(default=None, repr=False)
     sign: Callable[[bytes], bytes] | None = None
     verify: Callable[[str, bytes, bytes], bool] | None = None
+    history: SumHistory | None = field(default=None, repr=False)
+    members: int | None = None
+
+
+def least_of(plan: SumPlan, members: int | None) -> int:
+    """Give the least clients of a hidden sum: what was agreed, else all members, at least 2."""
+    if plan.least_clients is None:
+        return 2 if plan.recount else max(2, (members or 2) // plan.groups)
+    return max(2, plan.least_clients)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mahrem.dp import Ledger, Relation
 from mahrem.dp.accounting import Gaussian, epsilon_of, gaussian_epsilon, gaussian_multiplier
 from mahrem.errors import BudgetExceeded, InvalidParameter
+from mahrem.federated.weights._booster import Noise, cell_sensitivity
+from mahrem.federated.weights._boosting import Growth, SharedBins
 from mahrem.federated.weights._norm_bound import bound_norms
 from mahrem.learning.private import SecretStream, TrainingPlan, new_stream
 from mahrem.types import Floats
@@ -17,6 +19,7 @@ from mahrem.types import Floats
 if TYPE_CHECKING:
     from mahrem.dp.accounting import Event
     from mahrem.federated.weights._plan import LearningPlan
+    from mahrem.federated.weights._schema import SharedSchema
 
 MOVES = 2  # clips between the updates of a silo with some rows and with any others
 
@@ -33,6 +36,7 @@ class Perturbation:
         rounds: Over how many rounds it is said.
         adders: So many clients of a sum share the noise; 1 where each one's own is enough.
         training: The private training of all rounds; where rows are the unit.
+        moves: Clips between what is seen of two tables that are to be hard to tell apart.
 
     Guarantees:
         - Clients: with the noise of at least ``adders`` clients in what is seen, whatever two tables a silo
@@ -52,6 +56,7 @@ class Perturbation:
     rounds: int
     adders: int = 1
     training: TrainingPlan | None = None
+    moves: int = MOVES
 
     @property
     def steps(self) -> int:
@@ -66,7 +71,7 @@ class Perturbation:
 
     def _multiplier(self, releases: int) -> float:
         """Give the noise of one release that costs as much as so many; Gaussian noise composes exactly."""
-        return self.noise / MOVES / math.sqrt(releases)
+        return self.noise / self.moves / math.sqrt(releases)
 
     def epsilon(self, releases: int | None = None, relation: Relation = Relation.ADD_REMOVE) -> float:
         """Give what so many rounds cost at ``delta``; all of them by default.
@@ -78,7 +83,8 @@ class Perturbation:
         many = releases or self.rounds
         if self.training is not None:
             return _sampled_epsilon(self.event(many), self.delta, relation)
-        return gaussian_epsilon(self._multiplier(many), self.delta)
+        moved = 2 if self.unit == "row" and relation is Relation.REPLACE else 1
+        return gaussian_epsilon(self._multiplier(many) / moved, self.delta)
 
     def update(self, update: Floats, stream: SecretStream, release: int) -> Floats:
         """Clip an update and add this client's part of the noise; one drawn for each release."""
@@ -109,6 +115,8 @@ def _sampled_epsilon(event: Event, delta: float, relation: Relation) -> float:
 def perturbation_of(plan: LearningPlan) -> Perturbation | None:
     """Give the noise that a plan asks for; None without one."""
     switches = plan.protections
+    if plan.noisy_cells:
+        return _cell_perturbation(plan)
     if not switches.private or switches.clip is None:
         return None
     common: dict[str, Any] = {
@@ -131,9 +139,53 @@ def perturbation_of(plan: LearningPlan) -> Perturbation | None:
     noise = switches.noise
     if switches.epsilon is not None:
         noise = MOVES * math.sqrt(plan.rounds) * gaussian_multiplier(switches.epsilon, switches.delta)
-    # a client knows its own noise, so one of those who are surely there does not count
-    adders = max(1, plan.least_clients - 1) if switches.noise_by == "sum" else 1
+    adders = _adders(plan) if switches.noise_by == "sum" else 1
     return Perturbation(**common, noise=noise, adders=adders)
+
+
+def _adders(plan: LearningPlan) -> int:
+    """Say how many share the noise of a sum: a client knows its own, so one of the least does not count."""
+    return max(1, plan.least - 1)
+
+
+def _cell_perturbation(plan: LearningPlan) -> Perturbation:
+    """Give the noise on cells of trees; a release is a tree, in units of what a row moves in one level."""
+    return Perturbation(
+        unit="row",
+        clip=1.0,
+        noise=math.sqrt(plan.rounds) * gaussian_multiplier(plan.cell_promise, plan.protections.delta),
+        delta=plan.protections.delta,
+        rounds=plan.rounds,
+        adders=_adders(plan) if plan.hides else 1,
+        moves=1,
+    )
+
+
+def growth_of(plan: LearningPlan, schema: SharedSchema) -> Growth:
+    """Give how trees of a plan grow; the noise is that of as many clients as there must be."""
+    noise, deviation = plan.perturbation(), 0.0
+    if noise is not None:
+        deviation = _level_noise(plan, schema, noise) * math.sqrt(max(plan.least, noise.adders + 1))
+    return Growth(
+        bins=SharedBins.of(schema), rate=plan.learning_rate, least_leaf=plan.least_leaf, noise=deviation
+    )
+
+
+def _level_noise(plan: LearningPlan, schema: SharedSchema, noise: Perturbation) -> float:
+    """Give the deviation of one client's noise in each sum of a level; levels share the cost of a tree."""
+    moved = cell_sensitivity(len(schema.columns), len(schema.classes))
+    return noise.noise * moved * math.sqrt(plan.depth / noise.adders)
+
+
+def cell_noise(plan: LearningPlan, schema: SharedSchema, payments: Payments) -> Noise:
+    """Give the noise on the cells of trees; each tree is paid for when its first level is asked for."""
+    deviation = _level_noise(plan, schema, payments.perturbation)
+
+    def drawn(level: int, count: int) -> Floats:
+        release = payments.take() if level == 0 else payments.taken
+        return deviation * payments.stream.normals(f"cells of level {level}", release, count)
+
+    return drawn
 
 
 @dataclass

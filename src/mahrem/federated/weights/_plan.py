@@ -26,6 +26,7 @@ def _sizes(name: str, value: Any) -> tuple[int, ...]:
     return tuple(from_whole(1, 10_000)(name, size) for size in value)
 
 
+CELL_EPSILON = 4.0  # where sums are hidden and nothing is said
 _WHAT = "what is learnt"
 _COUNT: dict[str, Any] = {"read": from_whole(1), "group": "weights and trees", "metavar": "N"}
 _WORD: dict[str, Any] = {"read": text, "group": "weights and trees", "metavar": "NAME"}
@@ -46,9 +47,16 @@ class LearningPlan:
         malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
         sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
+        groups: Hidden sums of so many groups of clients instead of one of all. The server sees the sum of
+            each group and vets it as a client: robust and private together, see :func:`group_clients`.
         fraction: Share of the clients that take part in a round, drawn anew in each.
-        least_clients: A round with fewer answers is an error.
+        least_clients: A round with fewer answers is an error, and clients refuse hidden sums of fewer. By
+            default all members of a federation where sums are hidden, else 2.
         depth: Depth of a tree.
+        least_leaf: Least rows on each side of a cut of a tree.
+        cell_epsilon: What sums over the cells of trees promise each row, over all trees, by noise that
+            clients add; 0 is none. By default 4 where sums are hidden, none where the server sees each
+            client's own.
         seed: Of all that is drawn, but noise with a promise.
         protections: What is done to updates on their way.
 
@@ -74,9 +82,12 @@ class LearningPlan:
     malicious: int = setting(1, **_COUNT | {"read": from_whole(0)})
     proximal: float = setting(0.0, **_COUNT | {"read": from_number(0, 1000), "metavar": "X"})
     sum: str = setting("plain", **_WORD | {"group": _WHAT, "metavar": "KIND"}, choices=lambda: SUMS)
+    groups: int = setting(1, **_COUNT)
     fraction: float = setting(1.0, **_COUNT | {"read": share, "metavar": "0..1"})
-    least_clients: int = setting(2, **_COUNT | {"group": _WHAT})
+    least_clients: int | None = setting(**_COUNT | {"group": _WHAT})
     depth: int = setting(4, **_COUNT | {"read": from_whole(1, 12)})
+    least_leaf: int = setting(10, **_COUNT)
+    cell_epsilon: float | None = setting(**_COUNT | {"read": from_number(0), "metavar": "X"})
     seed: int = setting(0, **_COUNT | {"read": from_whole(0)})
     protections: Protections = field(default_factory=Protections)
     numbers: ClassVar[str] = "weights"
@@ -102,6 +113,27 @@ class LearningPlan:
     def hides(self) -> bool:
         """Whether the server sees sums only."""
         return SUMS[self.sum].hides
+
+    @property
+    def least(self) -> int:
+        """The least clients of a round."""
+        return 2 if self.least_clients is None else self.least_clients
+
+    @property
+    def cell_promise(self) -> float:
+        """The epsilon of cells of trees; 0 without noise."""
+        usual = CELL_EPSILON if self.hides else 0.0
+        return usual if self.cell_epsilon is None else self.cell_epsilon
+
+    @property
+    def noisy_cells(self) -> bool:
+        """Whether the cells of trees leave a client with noise."""
+        return self.kind.trees and self.cell_promise > 0
+
+    @property
+    def private(self) -> bool:
+        """Whether what leaves a client is differentially private."""
+        return self.noisy_cells or self.protections.private
 
     @property
     def recount(self) -> bool:
@@ -147,7 +179,8 @@ class LearningPlan:
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""
         plain = {"hidden": list(self.hidden), "rate": self.learning_rate}
-        return {**asdict(self), **plain, "protections": self.protections.as_dict()}
+        whole = {**asdict(self), **plain, "protections": self.protections.as_dict()}
+        return {name: value for name, value in whole.items() if value is not None}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> LearningPlan:
@@ -166,7 +199,7 @@ class LearningPlan:
         More rounds are no other plan, unless they change the noise: what an ``epsilon`` over fewer rounds let
         out would be more than one over all of them allows.
         """
-        fixed = self.protections.epsilon is not None
+        fixed = self.protections.epsilon is not None or self.noisy_cells
         agreed = {key: value for key, value in self.as_dict().items() if key != "rounds" or fixed}
         written = json.dumps([agreed, schema], sort_keys=True)
         return hashlib.sha256(written.encode()).hexdigest()[:16]

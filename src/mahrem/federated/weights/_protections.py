@@ -161,7 +161,7 @@ class Protections:
         Raises:
             InvalidParameter: The first contradiction, with what to do instead.
         """
-        for why in (*self._hidden(plan), *self._comparing(plan), *self._trees(plan)):
+        for why in (*self._hidden(plan), *self._grouped(plan), *self._comparing(plan), *self._trees(plan)):
             raise InvalidParameter(why)
 
     def refuse_anonymised(self) -> None:
@@ -185,25 +185,35 @@ class Protections:
                     "little noise; use sum='masked' or 'homomorphic', or noise_by='client'"
                 )
             return
-        if plan.rule.compares:
+        if plan.rule.compares and plan.groups == 1:
             yield (
                 f"aggregate={plan.aggregate!r} compares single clients' weights, which sum={plan.sum!r} "
-                "hides; use aggregate='mean', or sum='plain'"
+                "hides; use aggregate='mean', groups, whose sums can be compared, or sum='plain'"
             )
         for entry in self._on():
             value = getattr(self, entry.name)
-            if entry.vets:
+            if entry.vets and plan.groups == 1:
                 yield (
                     f"{entry.name}={value:g} looks at single clients' updates, which sum={plan.sum!r} hides; "
-                    "use sum='plain', or clip, which each client applies by itself"
+                    "use groups, whose sums it can look at, sum='plain', or clip, which each client applies "
+                    "by itself"
                 )
             if entry.shrinks:
                 yield (
                     f"{entry.name}={value:g}: a hidden sum adds every number of every client at full "
                     "width, so nothing gets smaller; use sum='plain'"
                 )
-        if plan.least_clients < 2:
+        if plan.least < 2:
             yield "least_clients=1: a hidden sum of one client is that client's own part"
+
+    def _grouped(self, plan: LearningPlan) -> Iterator[str]:
+        """What groups are not for."""
+        if plan.groups == 1:
+            return
+        if not plan.hides:
+            yield f"groups={plan.groups}: sum='plain' shows single clients; groups are for hidden sums"
+        if plan.kind.trees or plan.fraction < 1:
+            yield f"groups={plan.groups}: they are for mlp and logistic, with all clients in each round"
 
     def _comparing(self, plan: LearningPlan) -> Iterator[str]:
         """What makes no sense of numbers that were left out, mixed in, or are too few."""
@@ -229,18 +239,20 @@ class Protections:
             )
 
     def _trees(self, plan: LearningPlan) -> Iterator[str]:
-        """What trees have no use for."""
+        """What trees have no use for, and what only they have."""
         if not plan.kind.trees:
+            if plan.cell_epsilon is not None:
+                yield f"cell_epsilon={plan.cell_epsilon:g}: model={plan.model!r} has no cells; use epsilon"
             return
         if plan.rule.compares or plan.proximal or plan.fraction < 1:
             yield (
                 f"model={plan.model!r} adds up histograms of all clients: aggregate, proximal and fraction "
                 "are for mlp and logistic"
             )
-        for name in self.as_dict():
+        for name in self.as_dict().keys() - {"delta"}:
             yield (
-                f"{name}: model={plan.model!r} has no updates of weights to protect; use sum='masked' or "
-                "'homomorphic', or mlp or logistic"
+                f"{name}: model={plan.model!r} has no updates of weights to protect; use cell_epsilon, "
+                "sum='masked' or 'homomorphic', or mlp or logistic"
             )
 
     def as_dict(self) -> dict[str, Any]:

@@ -93,11 +93,25 @@ class LearningRounds:
             nodes.setdefault(why, []).append(node)
         reasons = "; ".join(f"{', '.join(named)}: {why}" for why, named in nodes.items())
         try:
-            enough(clients, self.plan.least_clients, "this run")
-            self.plan.aggregation().require(clients)
-            self.vetting.require(clients)
+            enough(clients, self.plan.least, "this run")
+            parts = min(clients, self.plan.groups) if self.plan.groups > 1 else clients
+            self.plan.aggregation().require(parts)
+            self.vetting.require(parts)
         except Infeasible as error:
             raise Infeasible(f"{error}{f' ({reasons})' if reasons else ''}", reached=clients) from None
+
+    def require_parts(self, parts: int, failures: Mapping[str, str]) -> None:
+        """Refuse to go on with too few groups to compare.
+
+        Raises:
+            Infeasible: With the reasons of those that are missing.
+        """
+        try:
+            self.plan.aggregation().require(parts)
+            self.vetting.require(parts)
+        except Infeasible as error:
+            reasons = "; ".join(f"{name}: {why}" for name, why in sorted(failures.items())[:3])
+            raise Infeasible(f"{error} ({reasons})", reached=parts) from None
 
     def _share(self, clients: int) -> int:
         return max(1, round(self.plan.fraction * clients))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +14,11 @@ import polars as pl
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, PrivacyWarning
 from mahrem.federated.networks import LARGEST, client_seed, train_privately, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
-from mahrem.federated.weights._boosting import Booster, SharedBins
+from mahrem.federated.weights._booster import Booster
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.weights._decoys import Decoys
 from mahrem.federated.weights._norm_bound import bound_norms
-from mahrem.federated.weights._perturbation import Payments
+from mahrem.federated.weights._perturbation import Payments, cell_noise, growth_of
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.wire import Answerer, Message
@@ -50,6 +51,8 @@ class TrainingSilo:
         measure: More figures for its privacy report, from its table and the release.
         ledger: Pays for noise before anything leaves; None promises for this run alone.
         decoys: The clients' key of dummies, where the plan has them.
+        fresh: Go through the rows in an order that nobody knows, another one each time: two runs over
+            different clients differ then by more than those. Else a run can be repeated, as simulations are.
 
     Guarantees:
         - Training sees the verified release and nothing else of the table.
@@ -71,7 +74,8 @@ class TrainingSilo:
     measure: Measure | None = field(default=None, repr=False)
     ledger: Ledger | None = field(default=None, repr=False)
     decoys: Decoys | None = field(default=None, repr=False)
-    _ready: tuple[Floats, Integers, dict[str, Any]] | None = field(default=None, repr=False)
+    fresh: bool = False
+    _ready: tuple[Any, Integers, dict[str, Any]] | None = field(default=None, repr=False)
     _booster: Booster | None = field(default=None, repr=False)
     _payments: Payments | None = field(default=None, repr=False)
     _feedback: Feedback | None = field(default=None, repr=False)
@@ -93,11 +97,12 @@ class TrainingSilo:
         return hide_client(self.name, self, self.plan, keys)
 
     @property
-    def ready(self) -> tuple[Floats, Integers, dict[str, Any]]:
-        """Rows to learn from, their classes, and the privacy report; made on first use."""
+    def ready(self) -> tuple[Any, Integers, dict[str, Any]]:
+        """Rows to learn from (of trees their bins), classes, and the privacy report; made on first use."""
         if self._ready is None:
             shown, cells, report = self._shown()
-            rows, labels = self.schema.rows(shown, cells)
+            read = growth_of(self.plan, self.schema).bins.read if self.plan.kind.trees else self.schema.rows
+            rows, labels = read(shown, cells)
             if self._payments is None and len(rows) == 0:
                 raise InvalidInput("rows=0: no row of this silo has an agreed class")
             if self._payments is None and len(rows) > LARGEST_ROWS:
@@ -180,16 +185,22 @@ class TrainingSilo:
             return np.append(to_fixed(update, LARGEST) * self.counts, to_fixed(np.array(self.counts), np.inf))
         if kind != "histogram" or not self.plan.kind.trees:
             raise InvalidInput(f"kind={kind!r} is no question that this client answers")
+        self._refuse_unready()
         if self._booster is None:
-            rows, labels, _ = self.ready
-            bins = SharedBins.of(self.schema)
-            self._booster = Booster(bins(rows), labels, len(self.schema.classes), bins.starts)
+            self._booster = self._new_booster()
         try:
             return self._booster.numbers(body)
         except (KeyError, IndexError, ValueError, TypeError) as error:
             if isinstance(error, InvalidInput):
                 raise
             raise InvalidInput(f"a question that cannot be read ({type(error).__name__})") from None
+
+    def _new_booster(self) -> Booster:
+        bins, labels, _ = self.ready
+        plan, schema, paid = self.plan, self.schema, self._payments
+        noise = None if paid is None else cell_noise(plan, schema, paid)
+        growth = growth_of(plan, schema)
+        return Booster(bins, labels, len(schema.classes), growth, plan.depth, plan.rounds, noise)
 
     @property
     def counts(self) -> int:
@@ -253,6 +264,8 @@ class TrainingSilo:
                 network, weights, rows, labels, classes, plan, self._payments.stream, taken
             )
         seed, proximal = client_seed(self.plan.seed, number, self.name), self.plan.proximal
+        if self.fresh:
+            seed = secrets.randbits(63)
         return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal)
 
 

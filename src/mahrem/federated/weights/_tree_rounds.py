@@ -1,45 +1,51 @@
-"""Rounds of boosting: trees grow level by level from sums over all clients."""
+"""Rounds of boosting: trees grow level by level from sums over all clients, which clients are shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from mahrem.errors import InvalidInput
 from mahrem.federated.sums import LARGEST_ROWS, from_fixed
-from mahrem.federated.weights._boosting import BoostedTrees, SharedBins, grown
+from mahrem.federated.weights._boosting import BoostedTrees, Growth
+from mahrem.federated.weights._perturbation import growth_of
 from mahrem.federated.weights._rounds import LearningRounds
 from mahrem.federated.wire import Message
-from mahrem.types import Floats, Integers
+from mahrem.types import Integers
 
 
 def tree_rounds(rounds: LearningRounds) -> Iterator[None]:
     """Grow trees, level by level, from sums over all clients."""
-    bins = SharedBins.of(rounds.schema)
+    growth = growth_of(rounds.plan, rounds.schema)
     outputs = rounds.result.model.outputs
     forest = BoostedTrees.of_body(rounds.result.model.arrays, "forest")
-    sent = 0  # a run that goes on tells clients of all trees once
+    body: dict[str, Any] = forest.as_body("forest")  # a run that goes on tells clients of all trees once
     for number in rounds.left:
         growing = BoostedTrees.empty(outputs, rounds.plan.depth)
         for level in range(rounds.plan.depth):
-            body = {"start": sent, **forest.last(sent).as_body("new"), "level": level}
-            body |= growing.as_body("growing")
-            exchange = number * rounds.plan.depth + level
-            shape = (outputs, 2**level, int(bins.starts[-1]), 2)
-            sums = _histogram(rounds, Message("histogram", rounds.run, exchange, body), shape)
-            growing = grown(growing, level, sums, bins.starts, rounds.plan.learning_rate)
-        sent, forest = len(forest), forest.joined(growing)
+            asked = {"tree": number, "level": level, **body}
+            question = Message("histogram", rounds.run, number * rounds.plan.depth + level, asked)
+            total = _summed(rounds, question, growth, outputs)
+            growing = growth.grown(growing, level, total)
+            body = {"totals": total, "grown": growing.digest()}
+        forest = forest.joined(growing)
         rounds.keep(number, forest.as_body("forest"), rounds.nodes)
         yield
 
 
-def _histogram(rounds: LearningRounds, question: Message, shape: tuple[int, ...]) -> Floats:
+def _summed(rounds: LearningRounds, question: Message, growth: Growth, outputs: int) -> Integers:
+    level = question.body["level"]
+
     def fault(total: Integers) -> str | None:
-        if total.shape != (int(np.prod(shape)),):
-            return "a histogram of another shape"
-        sums = from_fixed(total).reshape(shape)
-        good = bool((sums[..., 1] >= -1e-6).all()) and float(np.abs(sums).max(initial=0)) <= LARGEST_ROWS
-        return None if good else "sums that no rows can have"
+        try:
+            sums = growth.bins.whole_sums(total, outputs, level)
+        except InvalidInput as error:
+            return str(error)
+        most = float(np.abs(from_fixed(total)).max(initial=0))
+        negative = not growth.noise and bool((sums[..., 1] < -1e-5).any())  # noise may lie below 0
+        return "sums that no rows can have" if negative or most > LARGEST_ROWS else None
 
     summed = rounds.adder(rounds.grid, rounds.nodes, question, fault)
     if summed.failures:
@@ -47,4 +53,4 @@ def _histogram(rounds: LearningRounds, question: Message, shape: tuple[int, ...]
         rounds.result.left_out.update(summed.failures)  # it missed a level and cannot go on
         rounds.nodes = tuple(node for node in rounds.nodes if node in summed.nodes)
     rounds.require(len(rounds.nodes))
-    return from_fixed(summed.total).reshape(shape)
+    return summed.total

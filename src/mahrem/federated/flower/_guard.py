@@ -1,0 +1,146 @@
+"""What a client keeps for its owner: which plans he agreed to, every question, and whom sums were over."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mahrem.errors import InvalidInput
+from mahrem.federated.flower._federation import Federation
+from mahrem.federated.flower._member import FederationMember
+from mahrem.federated.sums import SumHistory, append_private
+from mahrem.federated.wire import Message, digest_message, fingerprint, write_public
+from mahrem.files import state_folder
+
+Confirm = Callable[[Sequence[str]], bool]  # shown what was agreed, in words; says whether to take part
+
+
+@dataclass(frozen=True)
+class ClientGuard:
+    """The memory of a client, in the private folder of its user.
+
+    ``approvals.jsonl`` has the plans its owner agreed to, each signed with the client's key; ``sums.jsonl``
+    whom sums were over (:class:`SumHistory`); a file for each client and federation every question that was
+    answered or refused. Nobody else can read them, and no cell of the table is in them.
+
+    Args:
+        member: The client.
+        audit: The file of questions; by default in the folder.
+        folder: The folder.
+    """
+
+    member: FederationMember
+    audit: Path | None = None
+    folder: Path = field(default_factory=lambda: state_folder() / "federations")
+
+    @property
+    def federation(self) -> Federation:
+        """What was agreed."""
+        return self.member.federation
+
+    @property
+    def client(self) -> str:
+        """Names the client's key."""
+        return fingerprint(write_public(self.member.key.public_key()).encode())
+
+    @property
+    def log(self) -> Path:
+        """Where questions are written down."""
+        short = self.federation.fingerprint().replace(":", "")[:16]
+        return self.audit or self.folder / f"{self.member.name}-{short}.jsonl"
+
+    def hold(self) -> Callable[[], None]:
+        """Keep the key for this process; gives what lets go of it.
+
+        Raises:
+            InvalidInput: If another process takes part with it: questions would reach one or the other.
+        """
+        try:
+            import fcntl
+        except ImportError:  # no such locks here
+            return lambda: None
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        name = hashlib.sha256(self.client.encode()).hexdigest()[:16]
+        held = os.open(self.folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            raise InvalidInput(
+                f"client={self.member.name!r}: another process takes part with this key; end it first"
+            ) from None
+        return lambda: os.close(held)
+
+    def approve(self) -> None:
+        """Write down that the owner agrees to this federation, signed."""
+        name = self.federation.fingerprint()
+        signed = self.member.sign(b"mahrem-approved-1")
+        line = {"time": _now(), "client": self.client, "federation": name, "signed": signed.hex()}
+        append_private(self.folder / "approvals.jsonl", line)
+
+    def refuse_unapproved(self) -> None:
+        """Refuse a federation that is not the one its owner agreed to; before he ever did, any may be joined.
+
+        Raises:
+            InvalidInput: If he agreed to others only.
+        """
+        path = self.folder / "approvals.jsonl"
+        try:
+            lines = (
+                [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+            )
+            mine = [line["federation"] for line in lines if line["client"] == self.client]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise InvalidInput(f"file={path.name!r} of agreed plans cannot be read; mend it") from None
+        if mine and self.federation.fingerprint() not in mine:
+            raise InvalidInput(
+                "federation: what it says is not what the owner of this key agreed to; look at it and agree "
+                "with --review"
+            )
+
+    def history(self, source: object, agreed: frozenset[str] | None) -> SumHistory | None:
+        """Give what is remembered of sums; None where differences tell nothing, or were agreed to."""
+        plan = self.federation.task.plan
+        if not plan.hides or plan.private or plan.recount:
+            return None
+        table = Path(source).resolve() if isinstance(source, str | Path) else None
+        return SumHistory(
+            path=self.folder / "sums.jsonl",
+            client=self.client,
+            table="" if table is None else hashlib.sha256(str(table).encode()).hexdigest(),
+            about=self.federation.task.schema.target,
+            federation=self.federation.fingerprint(),
+            agreed=agreed,
+        )
+
+    def note(self, message: Message | None, answer: Mapping[str, Any]) -> None:
+        """Write down a question and what became of it.
+
+        Raises:
+            OutputFailed: If it cannot be written; then nothing may leave.
+        """
+        asked: dict[str, Any] = {}
+        if message is not None:
+            names = message.body.get("names")
+            asked = {
+                "run": message.run,
+                "round": message.round,
+                "kind": message.kind,
+                "about": message.body.get("kind"),
+                "clients": sorted(map(str, names)) if isinstance(names, list) else None,
+                "digest": digest_message(message).hex(),
+            }
+        line = {"time": _now(), "client": self.member.name, **asked, **answer}
+        append_private(
+            self.log, {name: value for name, value in line.items() if value is not None}, durable=False
+        )
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,206 @@
+"""What a client shows its owner, writes down for him, and refuses to take part in."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from federation_processes import Wire, load_flower
+from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.federated.flower import Federation, FlowerGrid, FlowerNode, init_federation, join_federation
+from mahrem.federated.flower._guard import ClientGuard
+from mahrem.federated.flower._member import FederationMember
+from mahrem.federated.flower._review import describe_federation
+from mahrem.federated.rules import RulesPlan, RulesSchema
+from mahrem.federated.runs import ClientSettings, RulesTask, WeightsTask
+from mahrem.federated.weights import LearningPlan, propose_schema
+from mahrem.federated.wire import Message
+from mahrem.federated.wire._certificates import read_private_key
+from silo_learning import people
+
+NAMES = ("east", "north", "south")
+SCHEMA = RulesSchema(columns=("a", "b"), target="y")
+
+
+@pytest.fixture
+def study(tmp_path: Path, missing_part: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Path:
+    load_flower(missing_part)
+    monkeypatch.setenv("MAHREM_STATE", str(tmp_path / "state"))
+    rng = np.random.default_rng(1)
+    for name in NAMES:
+        cells = {column: rng.choice(["p", "q"], 60) for column in ("a", "b", "y")}
+        pl.DataFrame(cells).write_csv(tmp_path / f"{name}.csv")
+    init_federation(tmp_path / "study", RulesTask(SCHEMA), dict.fromkeys(NAMES))
+    return tmp_path / "study"
+
+
+def guard_of(study: Path, name: str, federation: Federation | None = None) -> ClientGuard:
+    key = read_private_key(study / "clients" / f"{name}.key")
+    agreed = federation or Federation.read(study / "federation.toml")
+    return ClientGuard(FederationMember(agreed, key, study.parent / f"{name}.csv"))
+
+
+def node_of(study: Path, name: str, members: frozenset[str] | None = None) -> FlowerNode:
+    """Make a client as ``join`` does, without the server."""
+    guard = guard_of(study, name)
+    history = guard.history(guard.member.source, members)
+    answerer, _ = guard.federation.task.join(guard.member.owner(None, history), ClientSettings())
+    return FlowerNode(guard.federation, guard.member.key, answerer, note=guard.note, _name=name)
+
+
+def learnt(study: Path, names: Sequence[str] = NAMES, **more: Any) -> Any:
+    nodes = {name: node_of(study, name, **more) for name in names}
+    federation = Federation.read(study / "federation.toml")
+    return federation.task.learn(FlowerGrid(federation, Wire(nodes), 1, 1))
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_every_question_stands_in_a_file_that_the_owner_alone_can_read(study: Path) -> None:
+    learnt(study)
+    log = guard_of(study, "north").log
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    asked = lines(log)
+    assert {line["kind"] for line in asked} == {
+        "frequent",
+        "sum-keys",
+        "sum-masked",
+        "sum-agree",
+        "sum-reveal",
+    }
+    assert {line["about"] for line in asked if line["kind"] == "sum-masked"} == {"counts", "cover"}
+    assert all(line["answer"] == "answer" and len(line["digest"]) == 64 for line in asked)
+    assert {tuple(line["clients"]) for line in asked if line["kind"] == "sum-agree"} == {NAMES}
+
+
+def test_a_refusal_is_written_down_with_its_reason(study: Path) -> None:
+    node = node_of(study, "north")
+    wire, federation = Wire({"north": node}), node.federation
+    grid = FlowerGrid(federation, wire, 1, 1)
+    grid.send({"north": Message("counts", "run", 1)})
+    other = replace(federation, answer_seconds=1.0)
+    FlowerGrid(other, wire, 1, 1).send({"north": Message("frequent", "run", 1)})
+    first, second = lines(guard_of(study, "north").log)
+    assert first["answer"] == second["answer"] == "refused"
+    assert "hidden only" in first["why"]
+    assert "federation file is another one" in second["why"]
+
+
+def test_nothing_leaves_a_client_that_cannot_write_down_what_it_answers(study: Path) -> None:
+    node = node_of(study, "north")
+
+    def full(*_: object) -> None:
+        raise OutputFailed("file='log' cannot be written: No space left on device")
+
+    node.note = full
+    grid = FlowerGrid(node.federation, Wire({"north": node}), 1, 1)
+    (said,) = grid.send({"north": Message("sum-keys", "run", 1, {"sum": 1})}).values()
+    assert "cannot keep its log" in getattr(said, "reason", "")
+
+
+def test_a_federation_without_one_member_is_refused_until_the_others_agree(study: Path) -> None:
+    """The same keys and tables in a new federation of two, made to subtract the third."""
+    learnt(study)
+    two = study.parent / "two"
+    keys = {name: study / "clients" / f"{name}.pub" for name in NAMES[:2]}
+    init_federation(two, RulesTask(SCHEMA), keys)
+    (two / "clients").symlink_to(study / "clients")
+    with pytest.raises(Exception, match="has to agree to these members"):
+        learnt(two, NAMES[:2])
+    refused = [line for line in lines(guard_of(two, "north").log) if line["answer"] == "refused"]
+    assert "rows of south alone" in refused[-1]["why"]
+    assert learnt(two, NAMES[:2], members=frozenset(NAMES[:2])).nodes == NAMES[:2]
+
+
+def test_by_default_hidden_sums_are_over_all_members(study: Path) -> None:
+    assert Federation.read(study / "federation.toml").least == 3
+    with pytest.raises(Exception, match="fewer than 3 is refused"):
+        learnt(study, NAMES[:2])
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_an_owner_who_does_not_agree_to_the_plan_stays_out(study: Path, *, agrees: bool) -> None:
+    shown: list[str] = []
+
+    def confirm(words: Sequence[str]) -> bool:
+        shown.extend(words)
+        return agrees
+
+    guard = guard_of(study, "north")
+    let_go = guard.hold()  # so that joining ends before it connects
+    file, table, key = study / "federation.toml", study.parent / "north.csv", study / "clients" / "north.key"
+    with pytest.raises(InvalidInput, match="another process" if agrees else "not agreed to"):
+        join_federation(file, table, key, ClientSettings(review=True), confirm=confirm)
+    let_go()
+    text = "\n".join(shown)
+    for part in (
+        "predict 'y'",
+        "a, b",
+        "sums only (masked), over at least 3 of 3",
+        "counts are exact",
+        *NAMES,
+    ):
+        assert part in text
+    approved = guard.folder / "approvals.jsonl"
+    assert approved.exists() is agrees
+    if agrees:
+        (line,) = lines(approved)
+        assert guard.federation.signed_by(
+            "north",
+            guard.federation.fingerprint().encode() + b"mahrem-approved-1",
+            bytes.fromhex(line["signed"]),
+        )
+
+
+def test_another_plan_than_the_one_that_was_agreed_to_is_refused(study: Path) -> None:
+    guard = guard_of(study, "north")
+    guard.refuse_unapproved()
+    guard.approve()
+    guard.refuse_unapproved()
+    changed = replace(guard.federation, task=RulesTask(SCHEMA, RulesPlan(support=0.01, least_clients=2)))
+    with pytest.raises(InvalidInput, match="agree with --review"):
+        guard_of(study, "north", changed).refuse_unapproved()
+    guard_of(study, "south", changed).refuse_unapproved()
+    (guard.folder / "approvals.jsonl").write_text("broken")
+    with pytest.raises(InvalidInput, match="mend it"):
+        guard.refuse_unapproved()
+
+
+def test_one_key_is_used_by_one_process(study: Path) -> None:
+    guard = guard_of(study, "north")
+    let_go = guard.hold()
+    with pytest.raises(InvalidInput, match="another process takes part with this key"):
+        guard.hold()
+    guard_of(study, "south").hold()()
+    let_go()
+    guard.hold()()
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (LearningPlan(model="boosting", sum="masked", depth=3), ("trees of depth 3", "epsilon 4 at delta")),
+        (LearningPlan(model="boosting", sum="masked", cell_epsilon=0), ("NO noise",)),
+        (LearningPlan(model="logistic"), ("SEES this client's own numbers", "NO noise")),
+        (LearningPlan(sum="masked", fraction=0.5), ("DIFFERENT clients",)),
+        (LearningPlan(sum="masked", least_clients=2), ("refused until you agree",)),
+    ],
+)
+def test_what_a_plan_lets_out_is_said_in_words(
+    study: Path, plan: LearningPlan, said: tuple[str, ...]
+) -> None:
+    task = WeightsTask(propose_schema(people(), "class"), plan)
+    words = "\n".join(
+        describe_federation(replace(Federation.read(study / "federation.toml"), task=task), "north")
+    )
+    assert all(part in words for part in said)
