@@ -64,6 +64,8 @@ def _written(default: object) -> str:
 
 
 def _typed_as(known: Setting) -> Any:
+    if known.repeats:
+        return MANY
     if known.metavar is None:
         return bool | None
     kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}

@@ -6,7 +6,6 @@ with assertions of its own; one that fails is told by its name, the others still
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
 import json
 import os
@@ -39,6 +38,7 @@ from mahrem.federated.flower import (
     make_key_files,
     run_federation,
 )
+from mahrem.federated.flower._door import MEDIA, node_headers
 from mahrem.federated.flower._link import NODE_PATHS
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.rules import RulesPlan, RulesSchema
@@ -122,15 +122,7 @@ def three_processes_learn_what_all_their_rows_together_teach(processes: Processe
 
 def signed_headers(key: Path) -> dict[str, str]:
     """Make what Flower's own client sends to prove who it is."""
-    from flwr.supercore.primitives.asymmetric import public_key_to_bytes, sign_message
-
-    private = read_private_key(key)
-    now = dt.datetime.now(dt.UTC).isoformat()
-    return {
-        "flwr-public-key": base64.b64encode(public_key_to_bytes(private.public_key())).decode(),
-        "flwr-signature": base64.b64encode(sign_message(private, now.encode())).decode(),
-        "flwr-timestamp": now,
-    }
+    return dict(node_headers(read_private_key(key))())
 
 
 def without_the_operators_token_nobody_controls_anything(processes: Processes, _: Path) -> None:
@@ -138,9 +130,7 @@ def without_the_operators_token_nobody_controls_anything(processes: Processes, _
     federation = processes.federation
     trusted = ssl.create_default_context(cadata=federation.authority)
     token = (processes.folder / "server" / "operator.token").read_text()
-    from flwr.supercore.protobuf.constants import PROTOBUF_MEDIA_TYPE
-
-    protobuf = {"content-type": PROTOBUF_MEDIA_TYPE}
+    protobuf = {"content-type": MEDIA}
     with httpx.Client(base_url=f"https://{federation.address}", verify=trusted, headers=protobuf) as client:
         operator = {"x-mahrem-operator": token}
         assert client.post("/v1/control/list-runs", headers=operator).status_code == 200
@@ -198,10 +188,7 @@ def a_client_whose_clock_is_wrong_is_told_so(processes: Processes, _: Path) -> N
     processes.served()
     later = 3600.0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "flwr.supernode.node_auth_http_interceptor.now",
-            lambda: dt.datetime.now(dt.UTC) + dt.timedelta(seconds=later),
-        )
+        patch.setattr("mahrem.federated.flower._node.clock_here", lambda: time.time() + later)
         patch.setattr("mahrem.federated.flower._connection.time", lambda: time.time() + later)
         with pytest.raises(InvalidInput, match=r"clock: the clock here is 3,[56]\d\d seconds ahead"):
             join_federation(
@@ -346,9 +333,7 @@ def a_token_of_another_server_is_refused(processes: Processes, tmp_path: Path) -
 
 
 def flower_tells_nobody_anything_and_keeps_nothing(processes: Processes, _: Path) -> None:
-    from flwr.supercore import telemetry
-
-    assert telemetry.FLWR_TELEMETRY_ENABLED == "0"
+    assert os.environ["FLWR_TELEMETRY_ENABLED"] == "0"
     assert os.environ["FLWR_DISABLE_UPDATE_CHECK"] == "1"
     home = processes.folder / "server" / "flower"
     assert home.stat().st_mode & 0o777 == 0o700

@@ -50,6 +50,14 @@ def server_folder(folder: Path) -> Path:
     return server
 
 
+def read_token(server: Path) -> str:
+    """Read the operator's token in a server's folder."""
+    try:
+        return (server / "operator.token").read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise InvalidInput(f"operator.token cannot be read: {error.strerror}") from None
+
+
 def make_key_files(path: Path) -> tuple[Path, Path]:
     """Write a client's key beside its public part: ``NAME.key`` and ``NAME.pub``."""
     client_name(path.name)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
-from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.runs._task import TableOwner, read_agreed
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
 from mahrem.federated.wire import Answerer, read_secret
@@ -28,6 +29,15 @@ class WeightsTask:
     schema: SharedSchema
     plan: LearningPlan = field(default_factory=LearningPlan)
     goes_on: ClassVar[bool] = True
+
+    @property
+    def tells_rows(self) -> bool:
+        """See :class:`FederatedTask`."""
+        return not self.plan.hides and not self.plan.protections.private
+
+    def check(self, owner: TableOwner, settings: ClientSettings) -> TableCheck:
+        """See :class:`FederatedTask`; what is looked at is the table before it is anonymised."""
+        return check_table(read_agreed(owner, self.schema), self.schema, settings.despite)
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`; the table is anonymised now.

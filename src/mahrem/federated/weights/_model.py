@@ -20,6 +20,7 @@ from mahrem.federated.weights._boosting import BoostedTrees, SharedBins, shares_
 from mahrem.federated.weights._decoys import Decoys
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
+from mahrem.table import as_polars
 from mahrem.types import Floats, Integers
 
 DISGUISED = "disguised"  # weights with dummies among them
@@ -65,9 +66,10 @@ class SharedModel:
         if mine != plan.fingerprint(schema.fingerprint()):
             raise InvalidInput("the model was learnt under another plan or schema")
 
-    def scores(self, frame: pl.DataFrame) -> Floats:
-        """Give ``(n, classes)`` probabilities for untouched rows."""
-        return self.scores_of_rows(self.schema.encoder(frame, ()))
+    def scores(self, frame: Any) -> Floats:
+        """Give ``(n, classes)`` probabilities for untouched rows of a frame of any library we know."""
+        rows = frame if isinstance(frame, pl.DataFrame) else as_polars(frame)
+        return self.scores_of_rows(self.schema.encoder(rows, ()))
 
     def scores_of_rows(self, rows: Floats) -> Floats:
         """Give ``(n, classes)`` probabilities for encoded rows."""
@@ -95,12 +97,12 @@ class SharedModel:
         noise = self.plan.perturbation()
         return None if noise is None else (noise.epsilon(max(1, self.rounds)), noise.delta)
 
-    def predict_proba(self, rows: Floats) -> Floats:
-        """Give the scores of encoded rows, as classifiers have it; see :meth:`scores_of_rows`."""
-        return self.scores_of_rows(rows)
+    def predict_proba(self, rows: Any) -> Floats:
+        """Give ``(n, classes)`` how likely each class is, of rows of a frame or of encoded ones."""
+        return self.scores_of_rows(rows) if isinstance(rows, np.ndarray) else self.scores(rows)
 
-    def predict(self, frame: pl.DataFrame) -> Any:
-        """Name the likeliest class of untouched rows."""
+    def predict(self, frame: Any) -> Any:
+        """Name the likeliest class of untouched rows of a frame."""
         return np.array(self.schema.classes)[self.scores(frame).argmax(axis=1)]
 
     def to_bytes(self) -> bytes:
