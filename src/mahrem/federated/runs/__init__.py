@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mahrem.federated.runs._dirichlet import dirichlet_rows
     from mahrem.federated.runs._entries import BINS, SHAPES
     from mahrem.federated.runs._folder import MEMBERS, RunFolder, read_run
+    from mahrem.federated.runs._predict import Prediction, RunModel, predict_rows
+    from mahrem.federated.runs._report import RunReport, report_run
     from mahrem.federated.runs._rules_task import RulesTask
     from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell
     from mahrem.federated.runs._sharing import TableSharing
@@ -38,9 +40,12 @@ __all__ = [
     "CheckedClient",
     "ClientSettings",
     "FederatedTask",
+    "Prediction",
     "RulesSimulation",
     "RulesTask",
     "RunFolder",
+    "RunModel",
+    "RunReport",
     "RunSettings",
     "ShapeFigures",
     "ShapeRun",
@@ -58,7 +63,9 @@ __all__ = [
     "compare_shape",
     "dirichlet_rows",
     "is_run",
+    "predict_rows",
     "read_run",
+    "report_run",
     "simulate",
     "split_rows",
     "split_table",

@@ -35,6 +35,8 @@ FILES = (
     "model.npz",
     "model.txt",
     "privacy.json",
+    "report.html",
+    "report.json",
     "summary.json",
     "traffic.svg",
 )
