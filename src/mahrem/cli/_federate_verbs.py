@@ -74,7 +74,7 @@ def init(
     reading = take_reading(settings)
     own = FederationSettings(**take_settings(FederationSettings, settings))
     columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
-    plan = plan_from(settings, "masked")
+    plan = plan_from(settings, "masked", own.network)
     file = columns.pop("schema")
     agreed = None if file is None else _agreed_schema(Path(file), columns)
     if isinstance(plan, LearningPlan):

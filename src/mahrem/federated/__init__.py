@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         run_federation,
         serve_federation,
     )
+    from mahrem.federated.networks import OwnNetwork
     from mahrem.federated.rules import (
         ExactSettings,
         RulesPlan,
@@ -86,6 +87,7 @@ __all__ = [
     "FederationSettings",
     "LearningPlan",
     "LocalGrid",
+    "OwnNetwork",
     "Protections",
     "RulesPlan",
     "RulesSchema",

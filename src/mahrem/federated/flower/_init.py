@@ -25,6 +25,7 @@ from mahrem.federated.wire import (
 from mahrem.files import StageFolder, staged_folder, write_whole
 
 FILE = "federation.toml"
+NETWORK = "network.py"  # the code of an own network, for everybody to read
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
 
 
@@ -141,6 +142,8 @@ def _fill(
     keyed = SUMS[task.plan.sum].keyed
     secret = _sum_keys(folder, settings.sum_public, task.plan.numbers) if keyed else None
     (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
+    if settings.network is not None:
+        (folder / NETWORK).write_bytes(settings.network.read_bytes())
     return NewFederation(federation, folder, keys, secret)
 
 

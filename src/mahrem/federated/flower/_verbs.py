@@ -14,7 +14,7 @@ from typing import Any
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._grid import FlowerGrid, named, wait_for_clients
-from mahrem.federated.flower._init import FILE, server_folder
+from mahrem.federated.flower._init import FILE, NETWORK, server_folder
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._node import FlowerNode
 from mahrem.federated.flower._run import FlowerRun
@@ -114,6 +114,8 @@ def run_federation(
         raise InvalidParameter("output: a run that goes on writes into its own folder; leave it out")
     new = folder / "runs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
     federation = coordinator.federation
+    if chosen.network is None and (folder / NETWORK).is_file():
+        chosen = replace(chosen, network=folder / NETWORK)  # compared with the agreed one
     kept = replace(chosen, depends_on=federation.fingerprint(), reading=reading, tell=tell)
     return coordinator.learn(chosen.resume or chosen.output or new, kept)
 
@@ -169,6 +171,8 @@ class _Coordinator:
         question = Message("check", secrets.token_hex(8), 0, {})
         answers, _ = ask_all(grid, self.online, question)
         self.checks = {name: _told(reply.body) for name, reply in answers.items()}
+        there = grid.nodes()
+        self.online = [name for name in self.online if name in there]  # one may have died unnoticed before
         names = {name: name in self.online for name in sorted(self.federation.clients)}
         return json.dumps({"online": names, "checks": self.checks}, indent=2) + "\n"
 

@@ -74,7 +74,7 @@ class RulesTask:
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`."""
-        refuse_other_task("weights and trees", settings, "policy")
+        refuse_other_task("weights and trees", settings, "policy", "network", "keep_model")
         cells, columns = self.read_cells(owner.source, owner.reading)
         noisy = perturb_for(
             self.plan,
@@ -99,7 +99,7 @@ class RulesTask:
 
     def begin(self, path: Path, settings: RunSettings) -> RulesRun:
         """See :class:`FederatedTask`."""
-        refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget")
+        refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget", "network")
         return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell))
 
     def learn(self, grid: MessageGrid, public: bytes | None = None) -> RulesResult:

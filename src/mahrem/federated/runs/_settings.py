@@ -35,6 +35,10 @@ class ClientSettings:
         ledger: Pays for noise. A run that it does not cover is refused.
         disguise: The clients' key of dummy rules or weights. See :class:`Disguise` and :class:`Decoys`.
         dummies: Rules: dummy rules for each real one.
+        network: Where ``own`` networks are learnt: the file that makes it, which must be the agreed one. It
+            is run here; the server never sends one.
+        keep_model: Where clients have layers of their own (``personal``): the file that this one's model is
+            written to after each round.
         patience: Seconds without the server before giving up.
         despite: Faults of the table that its owner knows of and takes part with. ``undeclared`` for every
             column, ``undeclared:job`` for one. See :func:`check_table`.
@@ -49,6 +53,8 @@ class ClientSettings:
     disguise: Path | None = setting(**_FILE, group="client")
     dummies: float = setting(1.0, read=from_number(0), group="client", metavar="X")
     patience: float = setting(300.0, read=from_number(0), group="client", metavar="SECONDS")
+    network: Path | None = setting(**_FILE, group="client")
+    keep_model: Path | None = setting(**_FILE, group="client")
     despite: tuple[str, ...] = setting((), read=texts, group="client", metavar="CODE[:COL]")
     policy: Mapping[str, Any] | None = field(default=None, repr=False)
 
@@ -69,6 +75,7 @@ class RunSettings:
             trees then go on after the last round, rules are learnt anew.
         test: Untouched rows to judge weights or trees by after each round.
         vet_by: Rows that no client has, to judge updates by where the plan says ``held_out``.
+        network: The file that makes an ``own`` network; ``network.py`` beside the federation file by default.
         byte_budget: Stop before more bytes than this went both ways, in all parts of the run. The model so
             far is kept.
         force: Replace a finished run.
@@ -84,6 +91,7 @@ class RunSettings:
     retries: int = setting(2, read=from_whole(0, 100), group="run", metavar="N")
     test: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
     vet_by: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
+    network: Path | None = setting(**_FILE, group="run")
     byte_budget: int | None = setting(read=from_whole(1), group="run", metavar="N")
     force: bool = setting(False, read=switch, group="run")
     depends_on: str = ""
