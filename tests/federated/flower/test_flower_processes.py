@@ -33,6 +33,7 @@ from mahrem.federated.flower import (
     Federation,
     FederationSettings,
     FlowerNode,
+    federation_status,
     init_federation,
     join_federation,
     make_key_files,
@@ -233,6 +234,47 @@ def a_client_that_drops_after_its_masks_are_shared_is_survived(processes: Proces
     assert said["exact"] is True
 
 
+def a_silo_that_spells_otherwise_or_has_another_file_does_not_join_silently(
+    processes: Processes, tmp_path: Path
+) -> None:
+    processes.everybody()
+    strange = people(90, 9).with_columns(sky=pl.lit("3"))
+    told: list[str] = []
+    agreed = replace(processes.federation.task.schema, values={"sky": ("0", "1", "2")})
+    other = replace(processes.federation, task=RulesTask(agreed, PLAN))
+    (tmp_path / "federation.toml").write_text(other.as_toml())
+    with pytest.raises(InvalidInput, match="sky: cells that were not agreed on"):
+        join_federation(tmp_path / "federation.toml", strange, processes.key("east"), tell=told.append)
+    assert not any("connected" in line for line in told)
+    settings = ClientSettings(despite=("undeclared:sky",))
+    member = FederationMember(other, read_private_key(processes.key("east")), strange)
+    answerer = other.task.join(member.owner(), settings)[0]
+    with Answering(FlowerNode(other, member.key, answerer)):
+        said, _ = learnt(processes, "differs", clients=4)
+    assert said["left_out"]["east"].startswith("its federation.toml differs from the server's in table;")
+    assert said["checks"] == {name: {"passed": True} for name in NAMES}
+
+
+def a_run_that_loses_a_client_waits_for_it_and_goes_on(processes: Processes, tmp_path: Path) -> None:
+    processes.everybody()
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if line.startswith("round 1:"):
+            processes.end("west", signal.SIGTERM)
+        if "to come back" in line:
+            processes.everybody()
+
+    said = run_federation(
+        processes.folder, RunSettings(output=tmp_path / "run", clients=3, wait=PATIENCE), tell=tell
+    )
+    assert any("waiting for north, south, west to come back" in line for line in told), told
+    assert said["clients"] == sorted(NAMES)
+    assert RuleList.from_json((tmp_path / "run" / "model.json").read_text()) == central(*TABLES.values())
+    assert federation_status(processes.folder).missing == ("east",)
+
+
 def a_killed_client_does_not_stop_the_others(processes: Processes, _: Path) -> None:
     processes.everybody()
     processes.end("west", signal.SIGKILL)
@@ -348,6 +390,8 @@ STEPS = (
     a_token_of_another_server_is_refused,
     a_client_whose_clock_is_wrong_is_told_so,
     a_client_that_drops_after_its_masks_are_shared_is_survived,
+    a_silo_that_spells_otherwise_or_has_another_file_does_not_join_silently,
+    a_run_that_loses_a_client_waits_for_it_and_goes_on,
     a_killed_client_does_not_stop_the_others,
     after_a_lost_server_the_run_says_so_and_everybody_comes_back,
     too_few_clients_are_said_with_their_number,

@@ -130,14 +130,14 @@ class TorchNetwork:
         stream: SecretStream,
         steps: Iterable[int],
     ) -> Weights:
-        """Take private steps (DP-SGD) from given weights on a silo's rows.
+        """Take private steps (DP-SGD) from given weights on a silo's rows; without dropout.
 
         Guarantees:
             - The weights are those of ``plan``'s noisy sums and of nothing else about the rows.
         """
         import torch
 
-        module = self._loaded(weights, rows.shape[1], classes).train()
+        module = self._loaded(weights, rows.shape[1], classes).eval()  # masks of dropout would tell positions
         inputs, truth = torch.from_numpy(np.asarray(rows, np.float32)), torch.from_numpy(labels)
         by_row = _gradients_by_row(module, self._loss)
         flat = np.array(weights, np.float32)
@@ -225,7 +225,7 @@ def _gradients_by_row(module: Any, loss: Callable[[Any, Any], Any]) -> Callable[
     def of_row(held: dict[str, Any], row: Any, label: Any) -> Any:
         return loss(functional_call(module, held, (row[None],)), label[None])
 
-    every = vmap(grad(of_row), in_dims=(None, 0, 0), randomness="different")
+    every = vmap(grad(of_row), in_dims=(None, 0, 0), randomness="error")
 
     def by_row(flat: Floats, rows: Any, labels: Any) -> Any:
         slopes = every(dict(zip(names, _cut(flat, parts), strict=True)), rows, labels)
