@@ -184,7 +184,7 @@ def _agreed_schema(file: Path, rules: Mapping[str, Any]) -> Any:
 
     for name, given in rules.items():
         if given is not None:
-            raise InvalidParameter(f"{name}: --schema has it; leave one of them out")
+            raise InvalidParameter(f"{name}: --schema has it; leave --{name} out")
     return read_schema(file)
 
 
