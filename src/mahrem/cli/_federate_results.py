@@ -19,6 +19,7 @@ def predict(
     source: SOURCE,
     output: Annotated[Path, option("-o --output", "FILE", "The table to write: one row for each, in order.")],
     target: Annotated[str | None, option("--target", "COL", "The true class, to be compared with.")] = None,
+    network: Annotated[Path | None, option("--network", "FILE", "What makes a network of your own.")] = None,
     *,
     proba: Annotated[
         bool, typer.Option("--proba", help="Say how likely each class is, in a column each.")
@@ -36,7 +37,8 @@ def predict(
     from mahrem.table import FORMATS
     from mahrem.table.writing import write_table
 
-    found = predict_rows(model, source, proba=proba, target=target, reading=take_reading(settings))
+    reading = take_reading(settings)
+    found = predict_rows(model, source, proba=proba, target=target, network=network, reading=reading)
     ending = output.suffix.removeprefix(".")
     write_table(found.table, output, ending if ending in FORMATS else "csv")
     said = {"rows": found.table.height, "counts": dict(found.counts), "accuracy": found.accuracy}

@@ -22,7 +22,9 @@ from mahrem.federated import (
     WeightsSimulation,
     WeightsTask,
     learn_together,
+    predict_rows,
     propose_schema,
+    report_run,
     simulate,
 )
 from mahrem.federated.networks import Network, OwnNetwork, client_seed
@@ -145,7 +147,7 @@ def test_an_own_network_with_masks_and_differential_privacy(tmp_path: Path) -> N
     said = simulate(people(1500, 3), "ill", tmp_path / "run", WeightsSimulation(plan=plan, sharing=sharing))
     assert said["promise"]["epsilon"] <= 8.0001
     assert said["figures"]["accuracy"] > 0.7
-    with pytest.raises(InvalidParameter, match="--network"):
+    with pytest.raises(InvalidParameter, match=r"OwnNetwork\.read"):
         SharedModel.load(tmp_path / "run").predict(JUDGED)
     own = OwnNetwork(dense)
     assert accuracy(SharedModel.load(tmp_path / "run", own)) > 0.7
@@ -161,6 +163,16 @@ def make(width, classes):
 """
 
 
+def test_a_run_of_a_file_is_asked_with_the_same_file(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(FILE)
+    plan = LearningPlan(model="own", rounds=3, rate=0.3, own=OwnNetwork.read(tmp_path / "net.py"))
+    simulate(TABLE, "ill", tmp_path / "run", WeightsSimulation(plan=plan))
+    found = predict_rows(tmp_path / "run", JUDGED, network=tmp_path / "net.py")
+    assert found.accuracy is not None
+    assert found.accuracy > 0.7
+    assert report_run(tmp_path / "run").content["model"]["kind"] == "own"
+
+
 def test_a_file_is_run_where_it_is_named_and_must_be_the_agreed_one(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(FILE)
     (tmp_path / "other.py").write_text(FILE + "\n# another\n")
@@ -168,7 +180,7 @@ def test_a_file_is_run_where_it_is_named_and_must_be_the_agreed_one(tmp_path: Pa
     agreed = LearningPlan.from_dict({"model": "own", "code": own.digest, "rounds": 2, "rate": 0.1})
     assert agreed == LearningPlan.from_dict(agreed.as_dict())
     task = WeightsTask(SCHEMA, agreed)
-    with pytest.raises(InvalidParameter, match="give it with --network"):
+    with pytest.raises(InvalidParameter, match="give it: own="):
         task.begin(tmp_path / "run", RunSettings())
     assert task.with_network(tmp_path / "net.py").plan.network().size(3, 2) == 8
     with pytest.raises(InvalidParameter, match=r"network='other.py' is another file"):

@@ -36,9 +36,9 @@ NODE_PATHS = frozenset(
 )
 NODE_KEY = b"flwr-public-key"
 OPTIONS = (  # of flower-superlink: nothing starts the programs that runs carry
-    "--enable-supernode-auth",
-    "--isolation=process",
-    "--disable-runtime-dependency-installation",
+    "enable-supernode-auth",
+    "isolation=process",
+    "disable-runtime-dependency-installation",
 )
 MOST_BODY = MOST_BYTES + (
     1 << 20
@@ -189,10 +189,10 @@ def _run_superlink(server: Path, serve: Callable[[Any], None]) -> None:
 
     main = program.load()
     logging.getLogger("flwr").setLevel(logging.ERROR)
-    files = {"certfile": "server.crt", "keyfile": "server.key", "ca-certfile": "server.crt"}
-    secured = [f"--ssl-{option}={server / file}" for option, file in files.items()]
+    files = {"ssl-certfile": "server.crt", "ssl-keyfile": "server.key", "ssl-ca-certfile": "server.crt"}
+    options = [*OPTIONS, *(f"{option}={server / file}" for option, file in files.items())]
     before, arguments = uvicorn.run, sys.argv
-    uvicorn.run, sys.argv = take, ["flower-superlink", *OPTIONS, *secured]
+    uvicorn.run, sys.argv = take, ["flower-superlink", *(f"--{option}" for option in options)]
     try:
         main()
     except SystemExit as error:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput, InvalidParameter, spelled
 from mahrem.federated.rules import RulesSchema
 from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, Message
@@ -145,7 +145,7 @@ class TableCheck:
             again = f"{self.faults[0].code}:{self.faults[0].column}"
             raise InvalidInput(
                 f"check={len(self.faults)} faults: {first}{more}. Look with: mahrem federate check; correct "
-                f"the table, or take part as it is with --despite '{again}'"
+                f"the table, or take part as it is with {spelled('despite', again)}"
             )
 
 

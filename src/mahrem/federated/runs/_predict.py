@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
+from mahrem.federated.networks import OwnNetwork
 from mahrem.federated.rules import RulesSchema
 from mahrem.federated.runs._check import CheckFinding, check_table
 from mahrem.federated.runs._folder import CHECKPOINT
@@ -43,8 +44,8 @@ class RunModel:
     target: str | None = None
 
     @classmethod
-    def load(cls, path: str | Path) -> RunModel:
-        """Read a run folder, or the file of a model.
+    def load(cls, path: str | Path, own: OwnNetwork | None = None) -> RunModel:
+        """Read a run folder, or the file of a model; ``own`` makes its network where its users wrote it.
 
         Raises:
             InvalidInput: If it holds none, or one that is disguised.
@@ -61,7 +62,7 @@ class RunModel:
             except UnicodeDecodeError:
                 raise InvalidInput(f"model={file.name!r} is no model") from None
             return cls(rules, "rules", rules.columns, rules.classes)
-        model = SharedModel.from_bytes(content)
+        model = SharedModel.from_bytes(content, own)
         schema = model.schema
         return cls(model, model.plan.model, tuple(schema.columns), schema.classes, schema.target)
 
@@ -102,6 +103,7 @@ def predict_rows(
     *,
     proba: bool = False,
     target: str | None = None,
+    network: Path | None = None,
     reading: Reading | None = None,
 ) -> Prediction:
     """Ask the model of a run about new rows.
@@ -111,6 +113,7 @@ def predict_rows(
         source: The rows.
         proba: Give how likely each class is, too.
         target: The column with the true class, to be compared with; a model of weights or trees knows it.
+        network: The file that makes an ``own`` network; it must be the agreed one, and is run.
         reading: How to read the rows.
 
     Guarantees:
@@ -120,7 +123,7 @@ def predict_rows(
         ColumnNotFound: If a column is missing that the model reads.
         InvalidInput: If there is no such model, or no row.
     """
-    asked = RunModel.load(model)
+    asked = RunModel.load(model, None if network is None else OwnNetwork.read(network))
     opened = open_source(source, reading)
     frame = opened.take(opened.columns)
     if not frame.height:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, either, spelled
 from mahrem.federated._readers import from_number, from_whole, open_share, refuse_settings, share
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights._entries import AGGREGATIONS, MODELS, AggregationRule, FederatedModel
@@ -119,9 +119,8 @@ class LearningPlan:
             raise InvalidParameter(f"network: model={self.model!r} has its own; say model='own'")
         if self.own is None:
             if self.kind.own and not self.code:
-                raise InvalidParameter(
-                    "model='own' needs the network: own=OwnNetwork(make), or --network FILE"
-                )
+                given = either("own=OwnNetwork(make)", spelled("network", "FILE"))
+                raise InvalidParameter(f"model='own' needs the network: {given}")
             return
         if self.code not in {"", self.own.digest}:
             raise InvalidParameter(
@@ -171,8 +170,8 @@ class LearningPlan:
         if self.kind.own:
             if self.own is None:
                 raise InvalidParameter(
-                    f"network: this model is made by a file (SHA-256 {self.code[:16]}...); give it with "
-                    "--network FILE, or own=OwnNetwork.read(path)"
+                    f"network: this model is made by a file (SHA-256 {self.code[:16]}...); give it: "
+                    f"{either('own=OwnNetwork.read(path)', spelled('network', 'FILE'))}"
                 )
             return self.own.trained_by(rate=self.learning_rate, batch=self.batch, epochs=self.epochs)
 

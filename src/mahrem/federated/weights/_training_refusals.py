@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mahrem.errors import spelled
+
 if TYPE_CHECKING:
     from mahrem.federated.weights._plan import LearningPlan
 
@@ -37,7 +39,7 @@ def refused_training(plan: LearningPlan) -> Iterator[str]:
     if plan.early_stop is not None and switches.private:
         yield (
             "early_stop asks for counts of right answers, for which the agreed noise does not pay; judge by "
-            "rows of the server (--test) instead"
+            f"rows of the server instead ({spelled('test')})"
         )
     if plan.personal and switches.unit == "row":
         yield "personal: private steps (unit='row') would pay for layers that never leave; use unit='client'"
