@@ -17,7 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from mahrem.federated.flower import Federation, FlowerNode
-from mahrem.federated.flower._connection import carried, need_flower
+from mahrem.federated.flower._connection import need_flower
+from mahrem.federated.flower._door import make_reply, pem_of
 
 PATIENCE = 120.0  # seconds, on a machine that has much else to do
 
@@ -153,27 +154,29 @@ class Wire:
     answers: list[Any] = field(default_factory=list)
     older: dict[str, Any] = field(default_factory=dict)
 
-    def GetNodes(self, _: Any) -> Any:  # noqa: N802 - Flower's names
-        from flwr.supercore.primitives.asymmetric import public_key_to_bytes
+    def ask(self, path: str, request: Any) -> Any:
+        asked = {
+            "runtime/get-nodes": self._nodes,
+            "runtime/push-messages": self._push,
+            "runtime/pull-messages": self._pull,
+        }
+        return asked[path](request)
 
+    def _nodes(self, _: Any) -> Any:
         return SimpleNamespace(
             nodes=[
-                SimpleNamespace(node_id=number, public_key=public_key_to_bytes(node.key.public_key()))
+                SimpleNamespace(node_id=number, public_key=pem_of(node.key.public_key()))
                 for number, node in enumerate(self.nodes.values(), 1)
             ]
         )
 
-    def PushMessages(self, request: Any) -> None:  # noqa: N802
-        from flwr.app import Message as Carried
-        from flwr.common.serde import message_from_proto
-
+    def _push(self, request: Any) -> None:
         for head in request.messages_list:
             name = list(self.nodes)[head.metadata.dst_node_id - 1]
-            question = message_from_proto(head)
-            answer = carried(Carried(self.nodes[name]._answered(question), reply_to=question))[0]
+            answer = make_reply(head, self.nodes[name]._answered(head), time.time())
             self.answers.append(self.tamper(self, name, answer))
 
-    def PullMessages(self, request: Any) -> Any:  # noqa: N802
+    def _pull(self, request: Any) -> Any:
         found = [head for head in self.answers if head.metadata.reply_to_message_id in request.message_ids]
         self.answers.clear()
         return SimpleNamespace(messages_list=found)

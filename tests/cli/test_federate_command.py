@@ -250,7 +250,8 @@ def test_a_federation_of_weights_is_made_from_a_schema_that_a_public_table_propo
         (["--model", "mlp", "--schema", "schema.toml", "--target", "class"], "--target"),
         (["--model", "mlp", "--schema", "schema.toml", "--aggregate", "krum"], "hides"),
         (["--model", "forest", "--schema", "schema.toml"], "boosting"),
-        (["--schema", "schema.toml"], "shared schema"),
+        (["--schema", "schema.toml", "--bins", "sky=1"], "--bins"),
+        (["--schema", "schema.toml", "--network", "net.py"], "--model own"),
         (["--target", "class", "--columns", "sky", "--rounds", "3"], "--rounds"),
     ],
 )
@@ -340,3 +341,47 @@ def test_a_model_with_dummies_is_printed_without_them(run: Runs) -> None:
     )
     assert code == 2
     assert "nowhere.key" in err
+
+
+def test_rules_may_be_agreed_on_by_a_schema_with_values_and_bounds(run: Runs) -> None:
+    pl.DataFrame(
+        {"sky": ["blue", "grey"] * 40, "hour": list(range(80)), "class": ["dry", "wet"] * 40}
+    ).write_csv("hours.csv")
+    assert run("schema", "hours.csv", "--target", "class", "-o", "schema.toml")[0] == 0
+    code, _, err = run("init", "study", "--schema", "schema.toml", *pairs("a", "b"))
+    assert code == 0, err
+    table = tomllib.loads(Path("study/federation.toml").read_text())["table"]
+    assert table["values"] == {"sky": ["blue", "grey"], "class": ["dry", "wet"]}
+    assert len(table["bins"]["hour"]) == 8
+    assert run("check", "study/federation.toml", "hours.csv")[0] == 0
+    pl.read_csv("hours.csv").with_columns(pl.col("sky").str.to_uppercase()).write_csv("loud.csv")
+    code, out, _ = run("check", "study/federation.toml", "loud.csv", "--json")
+    assert code == 1
+    (fault,) = (found for found in json.loads(out)["findings"] if found["fault"])
+    assert (fault["code"], fault["column"], fault["like"]) == ("spelling", "sky", ["blue", "grey"])
+    assert "BLUE" not in out
+    code, out, _ = run("check", "study/federation.toml", "loud.csv", "--despite", "spelling:sky")
+    assert code == 0
+    assert "accepted" in out
+
+
+def test_status_without_a_server_says_so_and_an_own_network_is_agreed_on_by_its_file(
+    run: Runs, missing_part: Callable[[str], None]
+) -> None:
+    Path("net.py").write_text(
+        "import torch\n\ndef make(width, classes):\n    return torch.nn.Linear(width, classes)\n"
+    )
+    assert run("schema", "days.csv", "--target", "class", "-o", "schema.toml")[0] == 0
+    made = ["init", "study", "--model", "own", "--network", "net.py", "--schema", "schema.toml"]
+    code, _, err = run(*made, "--address", "127.0.0.1:9", *pairs("a", "b"))
+    if "mahrem[" in err:
+        missing_part("torch is not installed")
+    assert code == 0, err
+    assert Path("study/network.py").read_text() == Path("net.py").read_text()
+    Path("study/network.py").write_text("# another\n" + Path("net.py").read_text())
+    code, _, err = run("run", "study", "--wait", "0")
+    assert code == 2
+    assert "network='network.py' is another file than was agreed on" in err
+    code, out, _ = run("status", "study")
+    assert code == 1
+    assert "not reached" in out

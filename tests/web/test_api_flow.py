@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -272,3 +274,27 @@ def test_what_the_page_refused_once_is_released(server: Server, method: str, for
     data = server.client.get(f"/api/v1/projects/{project}/release/data.{form}")
     assert data.status_code == 200
     assert data.content[:2] == (b"PK" if form == "xlsx" else data.content[:2])
+
+
+def test_a_federated_run_is_shown_while_it_goes_on(server: Server, folder_of_tables: str) -> None:
+    run = Path(folder_of_tables) / "runs" / "live & well"
+    run.mkdir(parents=True, exist_ok=True)
+    state = {
+        "state": "running",
+        "exchanges": 7,
+        "changed": "2026-01-01T00:00:00+00:00",
+        "process": os.getpid(),
+    }
+    (run / "state.json").write_text(json.dumps({**state, "rounds": 20, "last": "train"}))
+    (run / "members.json").write_text(json.dumps({"online": {"north": True, "<b>south": False}}))
+    (run / "checkpoint.json").write_text(
+        json.dumps({"history": [{"round": 1, "clients": 3, "accuracy": 0.75}]})
+    )
+    page = server.client.get("/federated/run", params={"name": "runs/live & well"})
+    assert page.status_code == 200
+    assert 'http-equiv="refresh"' in page.text
+    assert "0.75" in page.text
+    assert "&lt;b&gt;south" in page.text
+    for nowhere in ("runs", "../secret", "runs/../runs/live & well", ""):
+        assert server.client.get("/federated/run", params={"name": nowhere}).status_code == 404
+    shutil.rmtree(run)

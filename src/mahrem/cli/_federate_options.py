@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ import typer
 
 from mahrem.cli._options import SOURCE_ROWS, Row, speaks
 from mahrem.errors import InvalidParameter
+from mahrem.federated.networks import OwnNetwork
 from mahrem.federated.rules import RulesPlan
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import MODELS, LearningPlan, Protections
@@ -70,6 +71,8 @@ def _written(default: object) -> str:
 
 
 def _typed_as(known: Setting) -> Any:
+    if known.repeats:
+        return MANY
     if known.metavar is None:
         return bool | None
     kinds: Mapping[str, Any] = {"int": int | None, "float": float | None}
@@ -96,12 +99,15 @@ def learns(given: Mapping[str, Any]) -> bool:
     return bool(given.get("model", RULES) != RULES)
 
 
-def plan_from(given: Mapping[str, Any], usual_sum: str) -> RulesPlan | LearningPlan:
+def plan_from(
+    given: Mapping[str, Any], usual_sum: str, network: Path | None = None
+) -> RulesPlan | LearningPlan:
     """Make the plan that was said, of rules or of learning; what belongs to the other kind is refused.
 
     Args:
         given: What was said, by name.
         usual_sum: How numbers are added where nothing is said; one-shot rules are not added up.
+        network: The file that makes an ``own`` network.
     """
     model = given.get("model", RULES)
     rules, learning = settings_of(RulesPlan), {**settings_of(LearningPlan), **settings_of(Protections)}
@@ -113,7 +119,12 @@ def plan_from(given: Mapping[str, Any], usual_sum: str) -> RulesPlan | LearningP
         switches = settings_of(Protections)
         protections = {name: value for name, value in given.items() if name in switches}
         plan = {name: value for name, value in given.items() if name not in switches}
-        return LearningPlan.from_dict({"sum": usual_sum, **plan, "protections": protections})
+        own = None if network is None else OwnNetwork.read(network)
+        code = {} if own is None else {"code": own.digest}
+        learnt = LearningPlan.from_dict({"sum": usual_sum, **plan, **code, "protections": protections})
+        return replace(learnt, own=own)
+    if network is not None:
+        raise InvalidParameter("network: it goes with --model own")
     if given.get("how") == "one-shot" and given.get("sum", "plain") != "plain":
         raise InvalidParameter(
             f"sum={given['sum']!r}: one-shot rules are not added up, the server sees those of every client; "

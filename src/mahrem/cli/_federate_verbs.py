@@ -22,7 +22,9 @@ from mahrem.cli._federate_options import (
     take_settings,
     teller,
 )
+from mahrem.cli._federate_results import predict, report
 from mahrem.cli._federate_run import reveal, run, simulate
+from mahrem.cli._federate_standing import check, status
 from mahrem.cli._options import JSON, QUIET, SOURCE, Row, option, speaks_policy
 from mahrem.cli._print import print_json
 from mahrem.errors import InvalidParameter
@@ -42,7 +44,7 @@ _SCHEMA: Sequence[Row] = (
     ("columns", MANY, "--columns", "A,B", "Rules: the columns all tables share."),
     ("like", str | None, "--like", "SOURCE", "Rules: take the names of the columns from this table."),
     ("bins", MANY, "--bins", "COL=A,B", "Rules: where a column of numbers is cut."),
-    ("schema", str | None, "--schema", "FILE", "Weights and trees: what silos agree on; see schema."),
+    ("schema", str | None, "--schema", "FILE", "Columns, values and bounds to agree on; see schema."),
 )
 
 
@@ -74,15 +76,20 @@ def init(
     reading = take_reading(settings)
     own = FederationSettings(**take_settings(FederationSettings, settings))
     columns = {name: settings.pop(name, None) for name, *_ in _SCHEMA}
-    plan = plan_from(settings, "masked")
+    plan = plan_from(settings, "masked", own.network)
     file = columns.pop("schema")
-    schema = _rule_schema(reading, **columns) if file is None else _learning_schema(Path(file), columns)
-    if isinstance(plan, LearningPlan) != (file is not None):
-        raise InvalidParameter("schema: rules need columns and bins, weights and trees a shared schema")
+    agreed = None if file is None else _agreed_schema(Path(file), columns)
     clients = _clients(client)
     if plan.hides and plan.least_clients is None:  # noise is shared by as many as the file says
         plan = replace(plan, least_clients=least_of(plan, len(clients)))
-    task = WeightsTask(schema, plan) if isinstance(plan, LearningPlan) else RulesTask(schema, plan)
+    if isinstance(plan, LearningPlan):
+        if agreed is None:
+            raise InvalidParameter("schema: weights and trees need a shared schema: give --schema FILE")
+        task: RulesTask | WeightsTask = WeightsTask(agreed, plan)
+    elif agreed is not None:
+        task = RulesTask.of_schema(agreed, plan)
+    else:
+        task = RulesTask(_rule_schema(reading, **columns), plan)
     new = init_federation(folder, task, clients, own)
     moves = {name: str(path) for name, path in new.keys.items()}
     secret = None if new.sum_secret is None else str(new.sum_secret)
@@ -124,6 +131,9 @@ def server(
 
     tell = teller(quiet=quiet)
     serve_federation(folder, host=host, ready=lambda where: tell(f"listening on {where}; stop with ctrl-C"))
+
+
+federate_verbs.command("check")(check)
 
 
 def _speaks_client(verb: Callable[..., None]) -> Callable[..., None]:
@@ -169,7 +179,10 @@ def _confirm(words: Sequence[str]) -> bool:
     return typer.confirm("Take part?", default=False)
 
 
+federate_verbs.command("status")(status)
 federate_verbs.command("run")(run)
+federate_verbs.command("predict")(predict)
+federate_verbs.command("report")(report)
 federate_verbs.command("reveal")(reveal)
 federate_verbs.command("simulate")(simulate)
 
@@ -183,12 +196,12 @@ def _policy(file: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None
     return {**read_policy(file, beside=given), **given}
 
 
-def _learning_schema(file: Path, rules: Mapping[str, Any]) -> Any:
+def _agreed_schema(file: Path, rules: Mapping[str, Any]) -> Any:
     from mahrem.federated import read_schema
 
     for name, given in rules.items():
         if given is not None:
-            raise InvalidParameter(f"{name}: --schema has it; --{name} is for rules")
+            raise InvalidParameter(f"{name}: --schema has it; leave --{name} out")
     return read_schema(file)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mahrem.report._accuracy import accuracy_svg, correlation_sentences
     from mahrem.report._advice import comparison_advice, frontier_advice
     from mahrem.report._distributions import class_size_bins, distribution
+    from mahrem.report._federation import federation_page
     from mahrem.report._frontier import frontier_page, frontier_svg
     from mahrem.report._gain import gain_svg
     from mahrem.report._grid import lattice_step
@@ -60,6 +61,7 @@ __all__ = [
     "comparison_advice",
     "correlation_sentences",
     "distribution",
+    "federation_page",
     "frontier_advice",
     "frontier_page",
     "frontier_svg",

@@ -199,6 +199,15 @@ class QueriesPage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LivePage:
+    """One federated run, as its folder tells it now."""
+
+    shell: Shell
+    name: str
+    run: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class FederatedPage:
     """Federated runs."""
 

@@ -13,10 +13,11 @@ from starlette.datastructures import FormData
 from mahrem.errors import MahremError
 from mahrem.web import _views as views
 from mahrem.web._answers import FormDep, again, show, to
-from mahrem.web._contexts import ApiPage, ApiRoute, FederatedPage, Shell
+from mahrem.web._contexts import ApiPage, ApiRoute, FederatedPage, LivePage, Shell
+from mahrem.web._errors import Refused
 from mahrem.web._house import House, HouseDep, ProjectDep, ProjectId
 from mahrem.web._models import SourceFacts
-from mahrem.web._runs import list_runs
+from mahrem.web._runs import list_runs, read_listed
 from mahrem.web._sources import file_facts, pick_database
 from mahrem.web._upload import receive_form
 
@@ -120,6 +121,15 @@ def federated(house: HouseDep) -> HTMLResponse:
     """List federated runs."""
     listed = list_runs(house.settings)
     return show(FederatedPage(shell=Shell(title="federated"), installed=listed.installed, runs=listed.runs))
+
+
+@router.get("/federated/run")
+def live(house: HouseDep, name: str) -> HTMLResponse:
+    """Show one federated run while it goes on."""
+    run = read_listed(house.settings, name)
+    if run is None:
+        raise Refused(404, "not_found", what="run")
+    return show(LivePage(shell=Shell(title="live"), name=name, run=run))
 
 
 @router.get("/api")

@@ -5,9 +5,11 @@ import base64
 import datetime as dt
 import json
 import os
+import re
 import stat
 import tomllib
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,19 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_nothing_of_flowers_inside_is_imported() -> None:
+    sources = Path(str(files("mahrem"))).rglob("*.py")
+    imported = {
+        name
+        for path in sources
+        for name in re.findall(
+            r"^\s*(?:from|import) (flwr[\w.]*)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+    assert imported
+    assert {name for name in imported if not name.startswith("flwr.proto")} == set()
 
 
 def test_private_files_are_their_owners_alone(study: Path) -> None:

@@ -382,7 +382,7 @@ def test_a_run_that_goes_on_without_a_client_still_names_it_and_its_report(tmp_p
 def told(clock: Clock, ahead: float) -> None:
     """Let a clock read an answer of a server whose own clock is so far behind."""
     answer = SimpleNamespace(headers={"date": formatdate(time.time() - ahead, usegmt=True)})
-    clock.intercept(None, lambda _: answer)
+    clock.timed(lambda: answer)
     assert abs(clock.ahead - ahead) <= 1
 
 

@@ -24,6 +24,7 @@ from mahrem.federated.shapes import (
     learn_vertical,
     normalise_ids,
 )
+from mahrem.federated.shapes._private_ids import points_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import JoinedTop, joined_layers, units_of
 from mahrem.federated.weights import propose_schema
@@ -224,7 +225,9 @@ def test_the_coordinator_sees_hashes_counts_and_bytes_it_cannot_open() -> None:
     wire = Recorder(LocalGrid(made))
     learn_vertical(wire, NETWORK, CLASSES)
     clear = {name for one in wire.seen for name, held in one.body.items() if isinstance(held, np.ndarray)}
-    assert clear == {"ids", "places"}  # all else is sealed, or a word or a count
+    assert clear == {"places"}  # ids are points; all else is sealed, or a word or a count
+    hashed = hash_ids(people()["id"], Seal(KEY).secret("ids", wire.seen[0].run)).words
+    assert not any(point in wire.bytes() for point in cut(points_of(hashed)))  # none without a secret on it
     run, words = wire.seen[0].run, wire.bytes()
     shop = parties(NETWORK)["shop"]
     begin(shop, run, np.arange(300))
@@ -236,13 +239,36 @@ def test_the_coordinator_sees_hashes_counts_and_bytes_it_cannot_open() -> None:
         assert not row.any() or row.astype("<f8").tobytes() not in words
 
 
-def test_ids_of_two_runs_under_one_key_cannot_be_compared() -> None:
+def cut(points: bytes) -> list[bytes]:
+    return [points[at : at + 32] for at in range(0, len(points), 32)]
+
+
+def test_ids_align_under_the_secrets_of_all_parties_only_and_not_between_runs() -> None:
     made = parties(LOGISTIC)
-    first = {name: begin(party, "first", np.arange(300))[0] for name, party in made.items()}
-    other = {name: begin(party, "other", np.arange(300))[0] for name, party in made.items()}
-    for held in (first, other):
-        assert np.array_equal(held["bank"], held["shop"])  # in one run they align
-    assert not np.isin(other["bank"], first["bank"]).any()
+    seen: dict[str, set[bytes]] = {}
+    for run in ("first", "other"):
+        asked = Message("ids", run, 0, {"agreed": LOGISTIC.fingerprint(CLASSES)})
+        bank, shop = (made[name].answer(asked).body["ids"] for name in ("bank", "shop"))
+        assert not set(cut(bank)) & set(cut(shop))  # under one secret each they say nothing of each other
+        both = made["shop"].answer(Message("raise", run, 1, {"of": "bank", "ids": bank})).body["ids"]
+        also = made["bank"].answer(Message("raise", run, 1, {"of": "shop", "ids": shop})).body["ids"]
+        assert set(cut(both)) == set(cut(also))  # both know the same people
+        seen[run] = {*cut(bank), *cut(shop), *cut(both)}
+    assert not seen["first"] & seen["other"]
+
+
+def test_a_party_raises_the_points_of_each_other_once_and_none_of_its_own() -> None:
+    shop = parties(LOGISTIC)["shop"]
+    own = shop.answer(Message("ids", "run", 0, {"agreed": LOGISTIC.fingerprint(CLASSES)})).body["ids"]
+    for body, why in (
+        ({"of": "shop", "ids": own}, "points of this party"),
+        ({"of": "bank", "ids": own[:-1]}, "no points"),
+        ({"of": "bank", "ids": own}, "raised already"),
+        ({"of": "till", "ids": bytes(32)}, "small order"),
+        ({"of": "safe", "ids": None}, "no points"),
+    ):
+        with pytest.raises(InvalidInput, match=why):
+            shop.answer(Message("raise", "run", 1, body))
 
 
 def test_rows_of_one_class_are_answered_as_any_others_and_a_run_begins_once() -> None:

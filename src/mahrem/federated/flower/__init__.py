@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from mahrem.federated.flower._node import FlowerNode
     from mahrem.federated.flower._reveal import reveal_model, reveal_weights
     from mahrem.federated.flower._settings import FederationSettings
-    from mahrem.federated.flower._verbs import join_federation, run_federation
+    from mahrem.federated.flower._status import FederationStatus, MemberStatus, federation_status
+    from mahrem.federated.flower._verbs import check_client_table, join_federation, run_federation
 else:
     __getattr__, __dir__ = offered(__name__)
 
 __all__ = [
     "Federation",
     "FederationSettings",
+    "FederationStatus",
     "FlowerGrid",
     "FlowerNode",
     "Guard",
+    "MemberStatus",
+    "check_client_table",
+    "federation_status",
     "init_federation",
     "join_federation",
     "make_key_files",

@@ -1,7 +1,7 @@
-"""Flower 1.41 as the carrier: its clients, its messages, and an environment that tells nobody anything.
+"""Flower as the carrier: an environment that tells nobody anything, clocks, versions, what is signed.
 
-Everything that touches Flower lies in the modules ``_flower*``. They use what Flower's own SuperNode and
-ServerApp use, which is no stable interface; so the version is pinned exactly and tests run real processes.
+What is used of Flower is its program ``flower-superlink`` with documented options (``_link``) and the
+messages of its doors (:mod:`flwr.proto`, ``_door``); no module of its inside is imported.
 """
 
 from __future__ import annotations
@@ -10,23 +10,29 @@ import atexit
 import datetime as dt
 import logging
 import os
-import secrets
 import tempfile
+from collections.abc import Callable
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mahrem.check import extra
 from mahrem.errors import InvalidInput, MissingExtra
 from mahrem.files import StageFolder
 
-PINNED = "1.41.0"
+if TYPE_CHECKING:
+    from httpx import Response
+
+TRIED = ("1.41",)  # versions of Flower that the tests were run with
 OPERATOR = "x-mahrem-operator"  # header with the operator's token
+LATE, EARLY = 305, 5  # seconds by which a request may be dated before and after Flower's clock
 
 
 def need_flower(home: Path | None = None) -> None:
-    """Load Flower with telemetry, update checks and installation at run time off, in a private home.
+    """See that Flower is there, and turn telemetry, update checks and installation at run time off.
+
+    It gets a private home.
 
     Raises:
         MissingExtra: If it is not there, or of another version.
@@ -47,26 +53,11 @@ def need_flower(home: Path | None = None) -> None:
         installed = version("flwr")
     except ImportError:
         raise extra("federated", needed_for="clients in processes of their own") from None
-    if installed != PINNED:
+    if not installed.startswith(tuple(f"{known}." for known in TRIED)):
         raise MissingExtra(
-            f"flwr={installed} is installed; {PINNED} is needed: pip install 'mahrem[federated]'"
+            f"flwr={installed} is installed; {' or '.join(TRIED)} is needed: pip install 'mahrem[federated]'"
         )
-    from flwr.supercore import telemetry
-
-    telemetry.FLWR_TELEMETRY_ENABLED = "0"  # somebody may have loaded it before
     logging.getLogger("flwr").setLevel(logging.ERROR)
-
-
-class bearer:  # noqa: N801 - reads as what it adds
-    """Adds the operator's token to requests."""
-
-    def __init__(self, token: str) -> None:
-        self.token = token
-
-    def intercept(self, context: Any, call_next: Any) -> Any:
-        """Add the header and go on."""
-        context.request.headers[OPERATOR] = self.token
-        return call_next(context)
 
 
 class Clock:
@@ -79,10 +70,10 @@ class Clock:
     def __init__(self) -> None:
         self.ahead = 0.0  # seconds that the clock here is ahead of the server's
 
-    def intercept(self, context: Any, call_next: Any) -> Any:
-        """Go on, and read the date of the answer."""
+    def timed(self, ask: Callable[[], Response]) -> Response:
+        """Ask, and read the date of the answer."""
         began = time()
-        answer = call_next(context)
+        answer = ask()
         try:
             there = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, TypeError, ValueError):
@@ -101,13 +92,10 @@ class Clock:
         Raises:
             InvalidInput: If it does not.
         """
-        from flwr.common.constant import SYSTEM_TIME_TOLERANCE, TIMESTAMP_TOLERANCE
-
-        late = TIMESTAMP_TOLERANCE + SYSTEM_TIME_TOLERANCE
-        if not 1 - late < self.ahead < SYSTEM_TIME_TOLERANCE - 1:  # dates are to the second
+        if not 1 - LATE < self.ahead < EARLY - 1:  # dates are to the second
             raise InvalidInput(
-                f"clock: {self.describe()}, which refuses requests dated more than {SYSTEM_TIME_TOLERANCE} "
-                f"seconds ahead or {late} behind; set the clocks, by NTP for example"
+                f"clock: {self.describe()}, which refuses requests dated more than {EARLY} "
+                f"seconds ahead or {LATE} behind; set the clocks, by NTP for example"
             )
 
 
@@ -132,44 +120,10 @@ def shown(data: bytes) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def as_content(**parts: bytes) -> Any:
-    """Make the content of a Flower message of named bytes."""
-    from flwr.app import ConfigRecord, RecordDict
-
-    return RecordDict({"mahrem": ConfigRecord(dict(parts))})
-
-
-def from_content(content: Any) -> dict[str, bytes]:
-    """Give the named bytes of a message that :func:`as_content` made.
-
-    Raises:
-        InvalidInput: If it is none of ours.
-    """
-    try:
-        record = dict(content["mahrem"])
-    except (KeyError, TypeError):
-        raise InvalidInput("a message without our part; the other side speaks another protocol") from None
-    return {name: value for name, value in record.items() if isinstance(value, bytes)}
-
-
 def reply_statement(fingerprint: str, name: str, message: str, kind: bytes, data: bytes) -> bytes:
     """Give what a client signs in a reply: who, in which federation, to which message, what."""
     parts = (fingerprint.encode(), name.encode(), message.encode(), kind, data)
     return b"mahrem-reply-1" + b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-
-
-def carried(message: Any) -> tuple[Any, Any]:
-    """Give a message as it travels, content and all, and the tree that Flower keeps of it.
-
-    Flower itself sends the parts of a message one by one, a dozen requests for each. Ours are small and go
-    whole. Their names are drawn, so that nobody who did not get a message can answer it.
-    """
-    from flwr.common.serde import message_to_proto
-    from flwr.proto.message_pb2 import ObjectTree
-
-    name = secrets.token_hex(32)
-    message.metadata.__dict__["_message_id"] = name
-    return message_to_proto(message), ObjectTree(object_id=name)
 
 
 def refused_certificate(error: BaseException) -> str | None:

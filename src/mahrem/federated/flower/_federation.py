@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,6 +44,10 @@ def client_name(name: str) -> str:
             f"client={name!r} must be letters, digits, dots and dashes, at most 64 of them"
         )
     return name
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _read_task(table: Mapping[str, Any], learning: Mapping[str, Any]) -> RulesTask | WeightsTask:
@@ -112,6 +119,30 @@ class Federation:
     @cached_property
     def _fingerprint(self) -> str:  # every message carries it
         return fingerprint(self.as_toml().encode())
+
+    def parts(self) -> str:
+        """Name each part of the file shortly, for the other side to find out which one differs."""
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> str:  # every answer carries it
+        file = tomllib.loads(self.as_toml())
+        return json.dumps({name: _digest(part) for name, part in file.items()})
+
+    def differs(self, given: bytes) -> str | None:
+        """Say where another side's file differs from this one, if it does; ``given`` are its parts."""
+        ours = json.loads(self.parts())
+        try:
+            theirs = dict(json.loads(given))
+        except (ValueError, TypeError):
+            return "an answer without word of its federation.toml; it cannot be read"
+        names = [name for name, digest in ours.items() if theirs.get(name) != digest]
+        if not names:
+            return None
+        return (
+            f"its federation.toml differs from the server's in {', '.join(names)}; give it the server's file "
+            f"(fingerprint {self.fingerprint()}) and start it again"
+        )
 
     @classmethod
     def read(cls, path: Path) -> Federation:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from mahrem.errors import Infeasible, InvalidInput, OutputFailed
-from mahrem.federated.flower._connection import (
-    Clock,
-    as_content,
-    carried,
-    from_content,
-    other_version,
-    our_version,
-    reply_statement,
-    shown,
-)
+from mahrem.federated.flower._connection import Clock, other_version, our_version, reply_statement, shown
+from mahrem.federated.flower._door import SERVER, make_message, pem_of, read_message, tree_of
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.wire import (
     Failure,
@@ -43,7 +35,7 @@ class FlowerGrid:
     """
 
     federation: Federation
-    client: Any = field(repr=False)  # Flower's client of the run-time door
+    door: Any = field(repr=False)  # Flower's run-time door
     run: int
     task: int
     clock: Clock = field(default_factory=Clock, repr=False)
@@ -80,12 +72,9 @@ class FlowerGrid:
 
     def _online(self) -> dict[str, int]:
         from flwr.proto.runtime_pb2 import GetNodesRequest
-        from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
-        names = {
-            public_key_to_bytes(read_public_key(key)): name for name, key in self.federation.clients.items()
-        }
-        online = self.client.GetNodes(GetNodesRequest()).nodes
+        names = {pem_of(read_public_key(key)): name for name, key in self.federation.clients.items()}
+        online = self.door.ask("runtime/get-nodes", GetNodesRequest()).nodes
         return {names[node.public_key]: node.node_id for node in online if node.public_key in names}
 
     def _send(self, messages: Mapping[str, Message]) -> Replies:
@@ -100,40 +89,33 @@ class FlowerGrid:
             if id(message) not in packed:
                 packed[id(message)] = pack_message(message)
             if node in online:
-                head, tree = carried(self._question(online[node], packed[id(message)]))
+                head = self._question(online[node], packed[id(message)])
                 heads.append(head)
-                trees.append(tree)
+                trees.append(tree_of(head))
                 waiting[head.metadata.message_id] = node
                 sizes[node] = len(packed[id(message)])
         replies: dict[str, Message | Failure] = {node: Failure("not online") for node in messages}
         if heads:
-            self.client.PushMessages(PushAppMessagesRequest(messages_list=heads, message_object_trees=trees))
+            request = PushAppMessagesRequest(messages_list=heads, message_object_trees=trees)
+            self.door.ask("runtime/push-messages", request)
             replies.update(self._answers(waiting, sizes))
         return replies
 
     def _question(self, node: int, data: bytes) -> Any:
-        from flwr.app.message import make_message
-        from flwr.app.metadata import Metadata
-        from flwr.common.constant import SUPERLINK_NODE_ID
-
+        parts = {
+            "data": data,
+            "federation": self.federation.fingerprint().encode(),
+            "version": our_version().encode(),
+        }
         return make_message(
-            Metadata(
-                run_id=self.run,
-                message_id="",
-                src_node_id=SUPERLINK_NODE_ID,
-                dst_node_id=node,
-                reply_to_message_id="",
-                group_id="",
-                created_at=time.time() - self.clock.ahead,  # by the server's clock, which lets it expire
-                ttl=self.federation.answer_seconds + 60,
-                message_type=KIND,
-                src_task_id=self.task,
-            ),
-            as_content(
-                data=data,
-                federation=self.federation.fingerprint().encode(),
-                version=our_version().encode(),
-            ),
+            parts,
+            run_id=self.run,
+            src_node_id=SERVER,
+            dst_node_id=node,
+            created_at=time.time() - self.clock.ahead,  # by the server's clock, which lets it expire
+            ttl=self.federation.answer_seconds + 60,
+            message_type=KIND,
+            src_task_id=self.task,
         )
 
     def _answers(self, waiting: dict[str, str], sizes: Mapping[str, int]) -> dict[str, Message | Failure]:
@@ -143,7 +125,8 @@ class FlowerGrid:
         replies: dict[str, Message | Failure] = {}
         end = time.monotonic() + self.federation.answer_seconds
         while waiting and time.monotonic() < end:
-            pulled = self.client.PullMessages(PullAppMessagesRequest(message_ids=list(waiting)))
+            request = PullAppMessagesRequest(message_ids=list(waiting))
+            pulled = self.door.ask("runtime/pull-messages", request)
             for head in pulled.messages_list:
                 node = waiting.pop(head.metadata.reply_to_message_id, None)
                 if node is not None:
@@ -158,13 +141,10 @@ class FlowerGrid:
 
     def _opened(self, node: str, head: Any) -> tuple[Message | Failure, int]:
         """Give an answer if it is the client's own."""
-        from flwr.common.serde import message_from_proto
-
         try:
-            whole = message_from_proto(head)
-            if whole.has_error():
+            if head.HasField("error"):
                 return Failure("lost before it answered"), 0
-            parts = from_content(whole.content)
+            parts = read_message(head)
             data = parts.get("data", b"")
             wrong = self._fault(node, head.metadata.reply_to_message_id, parts)
             if wrong is not None:
@@ -180,6 +160,9 @@ class FlowerGrid:
         other = other_version(parts.get("version", b""))
         if other is not None:
             return other
+        differs = self.federation.differs(parts.get("federation", b""))
+        if differs is not None:
+            return differs
         data, kind = parts.get("data", b""), parts.get("kind", b"")
         statement = reply_statement(self.federation.fingerprint(), node, asked, kind, data)
         if not self.federation.signed_by(node, statement, parts.get("signed", b"")):
@@ -196,20 +179,28 @@ def wait_for_clients(
         Infeasible: If fewer than ``least`` came in time.
     """
     end = time.monotonic() + seconds
-    counted = -1
+    told: list[str] | None = None
     while True:
         online = grid.nodes()
         if len(online) >= wanted:
             return online
-        if len(online) != counted:
-            counted = len(online)
-            tell(f"{counted} of {wanted} clients online")
+        missing = named([name for name in grid.federation.clients if name not in online])
+        if online != told:
+            told = online
+            tell(f"{len(online)} of {wanted} clients online; missing: {missing}")
         if time.monotonic() >= end:
             break
         time.sleep(0.2)
     if len(online) < least:
         raise Infeasible(
-            f"clients={len(online)}: at least {least} must be online; waited {seconds:g} seconds",
+            f"clients={len(online)}: at least {least} must be online; waited {seconds:g} seconds; "
+            f"missing: {missing}",
             reached=len(online),
         )
     return online
+
+
+def named(names: Sequence[str]) -> str:
+    """Name clients, at most ten of them."""
+    rest = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return ", ".join(sorted(names)[:10]) + rest

@@ -26,6 +26,7 @@ from mahrem.federated.wire import (
 from mahrem.files import staged_folder, write_whole
 
 FILE = "federation.toml"
+NETWORK = "network.py"  # the code of an own network, for everybody to read
 AUTHORITY_DAYS = 3650  # outlives the server's certificates, which are renewed
 
 
@@ -49,6 +50,14 @@ def server_folder(folder: Path) -> Path:
     if not (folder / FILE).is_file() or not server.is_dir():
         raise InvalidInput(f"folder={folder.name!r} holds no federation; make one with: mahrem federate init")
     return server
+
+
+def read_token(server: Path) -> str:
+    """Read the operator's token in a server's folder."""
+    try:
+        return (server / "operator.token").read_text(encoding="ascii").strip()
+    except OSError as error:
+        raise InvalidInput(f"operator.token cannot be read: {error.strerror}") from None
 
 
 def make_key_files(path: Path) -> tuple[Path, Path]:
@@ -134,6 +143,8 @@ def _fill(
     keyed = SUMS[task.plan.sum].keyed
     secret = _sum_keys(folder, settings.sum_public, task.plan.numbers) if keyed else None
     (folder / FILE).write_text(federation.as_toml(), encoding="utf-8")
+    if settings.network is not None:
+        (folder / NETWORK).write_bytes(settings.network.read_bytes())
     return NewFederation(federation, folder, keys, secret)
 
 

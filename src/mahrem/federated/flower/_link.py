@@ -7,14 +7,17 @@ import hmac
 import logging
 import re
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+import sys
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mahrem.errors import InvalidParameter
+from mahrem.errors import InvalidParameter, OutputFailed
 from mahrem.federated.flower._connection import OPERATOR, need_flower
+from mahrem.federated.flower._door import MEDIA, pem_of
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.flower._init import FILE, server_folder
+from mahrem.federated.flower._init import FILE, read_token, server_folder
 from mahrem.federated.wire import MOST_BYTES, read_certificate, read_public_key, refuse_dates
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -31,7 +34,12 @@ NODE_PATHS = frozenset(
         "send-node-heartbeat",
     )
 )
-NODE_KEY = b"flwr-public-key"  # checked against Flower's own name when the server starts
+NODE_KEY = b"flwr-public-key"
+OPTIONS = (  # of flower-superlink: nothing starts the programs that runs carry
+    "enable-supernode-auth",
+    "isolation=process",
+    "disable-runtime-dependency-installation",
+)
 MOST_BODY = MOST_BYTES + (
     1 << 20
 )  # bytes of a node's request; keys are public, so anybody may try to send more
@@ -48,7 +56,7 @@ class Guard:
     - Everybody else is refused before Flower sees the request.
     """
 
-    def __init__(self, inside: Any, keys: frozenset[bytes], token: str) -> None:
+    def __init__(self, inside: Any, keys: Collection[bytes], token: str) -> None:
         self.inside = inside
         self.keys = keys
         self.token = token.encode()
@@ -116,14 +124,36 @@ def serve_federation(
     federation.refuse_expired()
     refuse_dates(read_certificate((server / "server.crt").read_bytes(), "server.crt"), "server.crt")
     need_flower(server / "flower")
-    import uvicorn
-
     name, port = federation.host_port()
     listening = _listen(host or name, port)
-    token = (server / "operator.token").read_text(encoding="ascii").strip()
-    guarded = Guard(_superlink(federation, server, host or name), _keys(federation), token)
+    token = read_token(server)
+
+    def serve(superlink: Any) -> None:
+        guard = Guard(superlink, {pem_of(read_public_key(key)) for key in federation.clients.values()}, token)
+        _registering(guard, server, superlink, federation, lambda: ready(f"{host or name}:{port}")).run(
+            sockets=[listening]
+        )
+
+    try:
+        _run_superlink(server, serve)
+    finally:
+        listening.close()
+
+
+def _registering(
+    guard: Guard, server: Path, superlink: Any, federation: Federation, ready: Callable[[], None]
+) -> Any:
+    """Make a web server that registers the clients with Flower once it is up, and then says so."""
+    import uvicorn
+
+    class Registered(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            await _register(superlink, federation)
+            ready()
+
     config = uvicorn.Config(
-        guarded,
+        guard,
         ssl_keyfile=server / "server.key",
         ssl_certfile=server / "server.crt",
         ssl_ciphers=CIPHERS,
@@ -135,16 +165,61 @@ def serve_federation(
         timeout_graceful_shutdown=2,
         server_header=False,
     )
+    return Registered(config)
 
-    class Telling(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            ready(f"{host or name}:{port}")
 
+def _run_superlink(server: Path, serve: Callable[[Any], None]) -> None:
+    """Run Flower's own program, as people do from a shell, but serve its application behind our guard.
+
+    The program makes its application and hands it to uvicorn. It would listen on a port where everybody on
+    this machine may control it; here ``serve`` takes the application instead, and no such port exists.
+
+    Raises:
+        OutputFailed: If this version of the program does not hand its application to uvicorn.
+    """
+    import uvicorn
+
+    (program,) = entry_points(group="console_scripts", name="flower-superlink")
+    served = False
+
+    def take(app: Any, **_: Any) -> None:
+        nonlocal served
+        served = True
+        serve(app)
+
+    main = program.load()
+    logging.getLogger("flwr").setLevel(logging.ERROR)
+    files = {"ssl-certfile": "server.crt", "ssl-keyfile": "server.key", "ssl-ca-certfile": "server.crt"}
+    options = [*OPTIONS, *(f"{option}={server / file}" for option, file in files.items())]
+    before, arguments = uvicorn.run, sys.argv
+    uvicorn.run, sys.argv = take, ["flower-superlink", *(f"--{option}" for option in options)]
     try:
-        Telling(config).run(sockets=[listening])
+        main()
+    except SystemExit as error:
+        if served:
+            raise
+        raise OutputFailed(f"flower-superlink ended with {error.code} before it served anything") from None
     finally:
-        listening.close()
+        uvicorn.run, sys.argv = before, arguments
+    if not served:
+        raise OutputFailed("flower-superlink of this version serves in another way; install flwr 1.41")
+
+
+async def _register(superlink: Any, federation: Federation) -> None:
+    """Make the clients' keys known to Flower, by its own door; nobody else can."""
+    import httpx
+    from flwr.proto.control_pb2 import RegisterNodeRequest
+
+    transport = httpx.ASGITransport(superlink)
+    async with httpx.AsyncClient(transport=transport, base_url="http://superlink") as inside:
+        for name, key in federation.clients.items():
+            request = RegisterNodeRequest(public_key=pem_of(read_public_key(key)), name=name)
+            content = request.SerializeToString()
+            answer = await inside.post(
+                "/v1/control/register-node", content=content, headers={"content-type": MEDIA, "accept": MEDIA}
+            )
+            if answer.is_error:
+                raise OutputFailed(f"client={name!r} cannot be registered with Flower ({answer.status_code})")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -157,60 +232,3 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.close()
         raise InvalidParameter(f"address={host}:{port} cannot be listened on: {error.strerror}") from None
     return listening
-
-
-def _pem(federation: Federation, name: str) -> bytes:
-    from flwr.supercore.primitives.asymmetric import public_key_to_bytes
-
-    return public_key_to_bytes(read_public_key(federation.clients[name]))
-
-
-def _keys(federation: Federation) -> frozenset[bytes]:
-    return frozenset(_pem(federation, name) for name in federation.clients)
-
-
-def _superlink(federation: Federation, server: Path, host: str) -> Any:
-    """Make Flower's application with the clients' keys registered and nothing that could run a program."""
-    from flwr.common.constant import (
-        ISOLATION_MODE_PROCESS,
-        NOOP_ACCOUNT_NAME,
-        NOOP_FLWR_AID,
-        TRANSPORT_TYPE_GRPC_RERE,
-    )
-    from flwr.supercore.constant import FLEET_HTTP_PUBLIC_KEY_HEADER, FLWR_IN_MEMORY_DB_NAME
-    from flwr.superlink.auth_plugin import NoOpControlAuthnPlugin
-    from flwr.superlink.cli.flower_superlink import SuperLinkLifespan
-    from flwr.superlink.config_loader import SuperLinkLifespanConfig
-    from flwr.superlink.main import create_app
-
-    if FLEET_HTTP_PUBLIC_KEY_HEADER.lower().encode() != NODE_KEY:
-        raise RuntimeError(FLEET_HTTP_PUBLIC_KEY_HEADER)
-    config = SuperLinkLifespanConfig(
-        control_address="",
-        health_server_address=None,
-        host=host,
-        port=federation.host_port()[1],
-        insecure=False,
-        certificates=None,
-        superexec_auth_secret=None,
-        authn_plugin=NoOpControlAuthnPlugin(),  # the guard asks for the operator's token
-        event_log_plugin=None,
-        fleet_event_log_plugin=None,
-        enable_event_log=False,
-        artifact_provider=None,
-        enable_supernode_auth=True,
-        fleet_api_type=TRANSPORT_TYPE_GRPC_RERE,
-        fleet_api_address=None,
-        simulation=False,
-        ssl_ca_certfile=None,
-        ssl_certfile=str(server / "server.crt"),
-        ssl_keyfile=str(server / "server.key"),
-        database=FLWR_IN_MEMORY_DB_NAME,
-        isolation=ISOLATION_MODE_PROCESS,  # nothing here starts the programs that runs carry
-        runtime_dependency_install=False,
-    )
-    app = create_app(config, SuperLinkLifespan)
-    state = app.state.linkstate_factory.state()
-    for name in federation.clients:
-        state.create_node(NOOP_FLWR_AID, NOOP_ACCOUNT_NAME, _pem(federation, name), 10.0, name=name)
-    return app

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidInput, MahremError, OutputFailed
 from mahrem.federated.flower._connection import (
     Clock,
-    as_content,
-    carried,
-    from_content,
     need_flower,
     other_version,
     our_version,
     refused_certificate,
     reply_statement,
 )
+from mahrem.federated.flower._door import FlowerDoor, make_reply, node_headers, pem_of, read_message, tree_of
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.wire import Answerer, Message, pack_message, sign_bytes, unpack_message
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
+clock_here = time.time
 BEAT = 10.0  # seconds after which a silent node counts as lost; the least that Flower allows
 QUICK, SLOW = 0.03, 1.0  # seconds between two looks for work, after work and after a while without
 
@@ -54,7 +56,7 @@ class FlowerNode:
     note: Callable[[Message | None, Mapping[str, Any]], None] = field(default=lambda *_: None, repr=False)
     _name: str = ""
     _node: Any = field(default=None, repr=False)
-    _client: Any = field(default=None, repr=False)
+    _door: Any = field(default=None, repr=False)
     _clock: Clock = field(default_factory=Clock, repr=False)
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
 
@@ -69,36 +71,46 @@ class FlowerNode:
         need_flower()
         self._name = self.federation.name_of(self.key)
         self.federation.refuse_expired()
-        self._client = self._connected()
+        self._door = FlowerDoor(
+            self.federation.address,
+            self.federation.authority,
+            node_headers(self.key, clock_here),
+            "SuperNode",
+            self._clock,
+        )
         heart = threading.Thread(target=self._beat, daemon=True)
         heart.start()
         try:
-            self._serve()
+            with self._stopped_by_signal():
+                self._serve()
         finally:
             self._stop.set()
+            heart.join(timeout=BEAT)  # a sign of life after the farewell would bring it back
             self._leave()
-            heart.join(timeout=1)
-            self._client.close()
+            self._door.close()
 
     def stop(self) -> None:
         """End :meth:`run` soon."""
         self._stop.set()
 
-    def _connected(self) -> Any:
-        from flwr.supercore.interceptors.http.runtime_version import RuntimeVersionHttpInterceptor
-        from flwr.supernode.fleet_http_client import FleetHttpClient
-        from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
+    @contextmanager
+    def _stopped_by_signal(self) -> Iterator[None]:
+        """Leave after the answer that is being worked on when told to end; at once when told again."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGTERM)
 
-        return FleetHttpClient.from_server_address(
-            self.federation.address,
-            False,
-            self.federation.authority.encode(),
-            [
-                RuntimeVersionHttpInterceptor(component_name="SuperNode"),
-                NodeAuthHttpInterceptor(self.key, self.key.public_key()),
-                self._clock,
-            ],
-        )
+        def leave(number: int, frame: FrameType | None) -> None:
+            if self._stop.is_set() and callable(before):
+                before(number, frame)
+            self.stop()
+
+        signal.signal(signal.SIGTERM, leave)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     def _serve(self) -> None:
         last, wait = time.monotonic(), QUICK
@@ -145,10 +157,9 @@ class FlowerNode:
     def _join(self) -> None:
         from flwr.proto.fleet_pb2 import ActivateNodeRequest
         from flwr.proto.node_pb2 import Node
-        from flwr.supercore.primitives.asymmetric import public_key_to_bytes
 
-        public = public_key_to_bytes(self.key.public_key())
-        reply = self._client.ActivateNode(ActivateNodeRequest(public_key=public, heartbeat_interval=BEAT))
+        request = ActivateNodeRequest(public_key=pem_of(self.key.public_key()), heartbeat_interval=BEAT)
+        reply = self._door.ask("fleet/activate-node", request)
         self._node = Node(node_id=reply.node_id)
         self.tell(f"{self._name}: connected to {self.federation.address}")
 
@@ -158,9 +169,10 @@ class FlowerNode:
         if self._node is None:
             return
         try:
-            self._client.DeactivateNode(DeactivateNodeRequest(node_id=self._node.node_id))
+            self._door.ask("fleet/deactivate-node", DeactivateNodeRequest(node_id=self._node.node_id))
         except Exception:  # noqa: BLE001 - the server may be gone; it notices by itself
             return
+        self.tell(f"{self._name}: left")
 
     def _beat(self) -> None:
         import httpx
@@ -171,38 +183,37 @@ class FlowerNode:
             if node is None:
                 continue
             try:
-                self._client.SendNodeHeartbeat(SendNodeHeartbeatRequest(node=node, heartbeat_interval=BEAT))
+                request = SendNodeHeartbeatRequest(node=node, heartbeat_interval=BEAT)
+                self._door.ask("fleet/send-node-heartbeat", request)
             except httpx.HTTPError:
                 continue  # the main loop finds out and says so
 
     def _step(self) -> bool:
         """Take a message if there is one, and answer it."""
-        from flwr.app import Message as Carried
-        from flwr.common.serde import message_from_proto
         from flwr.proto.fleet_pb2 import PullMessagesRequest, PushMessagesRequest
 
-        pulled = self._client.PullMessages(PullMessagesRequest(node=self._node))
+        pulled = self._door.ask("fleet/pull-messages", PullMessagesRequest(node=self._node))
         if not pulled.messages_list:
             return False
-        question = message_from_proto(pulled.messages_list[0])
+        question = pulled.messages_list[0]
         start = time.perf_counter()
-        head, tree = carried(Carried(self._answered(question), reply_to=question))
-        self._client.PushMessages(
-            PushMessagesRequest(
-                node=self._node,
-                messages_list=[head],
-                message_object_trees=[tree],
-                clientapp_runtime_list=[time.perf_counter() - start],
-            )
+        parts = self._answered(question)
+        reply = make_reply(question, parts, time.time() - self._clock.ahead)
+        request = PushMessagesRequest(
+            node=self._node,
+            messages_list=[reply],
+            message_object_trees=[tree_of(reply)],
+            clientapp_runtime_list=[time.perf_counter() - start],
         )
+        self._door.ask("fleet/push-messages", request)
         return True
 
-    def _answered(self, question: Any) -> Any:
+    def _answered(self, question: Any) -> dict[str, bytes]:
         """Answer; a refusal of ours goes back in words, anything else as a word without detail."""
         asked: Message | None = None
         why: str | None = None
         try:
-            asked = self._asked(from_content(question.content))
+            asked = self._asked(read_message(question))
             data, kind = pack_message(self.answerer.answer(asked)), b"answer"
             self.tell(f"{self._name}: answered {asked.kind} ({len(data):,} bytes)")
         except MahremError as error:
@@ -222,12 +233,18 @@ class FlowerNode:
         named = question.metadata.message_id
         statement = reply_statement(self.federation.fingerprint(), self._name, named, kind, data)
         signed = sign_bytes(self.key, statement)
-        return as_content(data=data, kind=kind, signed=signed, version=our_version().encode())
+        return {
+            "data": data,
+            "kind": kind,
+            "signed": signed,
+            "version": our_version().encode(),
+            "federation": self.federation.parts().encode(),
+        }
 
     def _asked(self, parts: dict[str, bytes]) -> Message:
         wrong = other_version(parts.get("version", b""))
         if wrong is not None:
             raise InvalidInput(wrong)
         if parts.get("federation", b"").decode(errors="replace") != self.federation.fingerprint():
-            raise InvalidInput("the server's federation file is another one than this client's")
+            raise InvalidInput("federation.toml of the server is another than this client's; compare them")
         return unpack_message(parts.get("data", b""))

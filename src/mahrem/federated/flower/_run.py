@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from mahrem.errors import InvalidInput, OutputFailed
-from mahrem.federated.flower._connection import Clock, bearer, need_flower, refused_certificate
+from mahrem.federated.flower._connection import Clock, need_flower, refused_certificate
+from mahrem.federated.flower._door import FlowerDoor, operator_headers
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._grid import FlowerGrid
+from mahrem.federated.flower._init import read_token
 
 BEAT = 5.0  # seconds between two signs of life
 _APP = """[project]
@@ -48,18 +50,14 @@ class FlowerRun:
     number: int = 0
     status: str = "not begun"
     clock: Clock = field(default_factory=Clock, repr=False)
-    _client: Any = field(default=None, repr=False)
+    _door: Any = field(default=None, repr=False)
     _stop: threading.Event = field(default_factory=threading.Event, repr=False)
     _task: Any = field(default=None, repr=False)
 
     @classmethod
     def of(cls, federation: Federation, server: Path) -> Self:
         """Make one with the token in the server's folder."""
-        try:
-            token = (server / "operator.token").read_text(encoding="ascii").strip()
-        except OSError as error:
-            raise InvalidInput(f"operator.token cannot be read: {error.strerror}") from None
-        return cls(federation, token)
+        return cls(federation, read_token(server))
 
     def __enter__(self) -> FlowerGrid:
         need_flower()
@@ -91,90 +89,73 @@ class FlowerRun:
             raise InvalidInput(f"server={address}: its certificate is refused: {why}") from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        from flwr.common.constant import SubStatus
-
         self._stop.set()
-        self._client._retry_invoker.max_tries = 1  # noqa: SLF001 - as Flower's own programs end
+        self._door.patience = 0.0
         if kind is None:
-            ended, details = SubStatus.COMPLETED, ""
+            ended, details = "completed", ""
         elif issubclass(kind, KeyboardInterrupt | SystemExit):
-            ended, details = SubStatus.STOPPED, "stopped by the operator"
+            ended, details = "stopped", "stopped by the operator"
         else:
-            ended, details = SubStatus.FAILED, kind.__name__
+            ended, details = "failed", kind.__name__
         try:
-            self._finish(self._client, ended, details)
+            self._finish(self._door, ended, details)
             self.status = self._ask_status()
         except Exception as lost:
             self.status = "unknown: the server was lost"
             if kind is None:
                 raise OutputFailed("the server was lost before the run could end there") from lost
         finally:
-            self._client.close()
+            self._door.close()
 
-    def _made(self, kind: Any, *more: Any, retry: Any = None) -> Any:
-        from flwr.supercore.interceptors.http.runtime_version import RuntimeVersionHttpInterceptor
-
-        version = RuntimeVersionHttpInterceptor(component_name="flwr-serverapp")
-        authority = self.federation.authority.encode()
-        return kind.from_server_address(
-            self.federation.address,
-            False,
-            authority,
-            [version, bearer(self.token), *more, self.clock],
-            retry_invoker=retry,
+    def _opened(self, task: str | None = None) -> FlowerDoor:
+        headers = operator_headers(self.token, task)
+        return FlowerDoor(
+            self.federation.address, self.federation.authority, headers, "flwr-serverapp", self.clock
         )
 
     def _begin(self) -> FlowerGrid:
         from flwr.proto.control_pb2 import StartRunRequest
         from flwr.proto.fab_pb2 import Fab
         from flwr.proto.runtime_pb2 import PullTaskInputRequest
-        from flwr.supercore.control.control_http_client import ControlHttpClient
-        from flwr.supercore.interceptors.http.runtime_token import RuntimeTokenHttpInterceptor
-        from flwr.supercore.retry import make_simple_http_retry_invoker
-        from flwr.supercore.runtime import RuntimeHttpClient
 
-        with self._made(ControlHttpClient) as control:
-            self.number = control.StartRun(StartRunRequest(fab=Fab(content=_bundle()))).run_id
-        with self._made(RuntimeHttpClient) as door:
+        with self._opened() as door:
+            begun = door.ask("control/start-run", StartRunRequest(fab=Fab(content=_bundle())))
+            self.number = begun.run_id
             self._task, ticket = self._acquired(door)
-        retry = make_simple_http_retry_invoker()
-        retry.max_time = self.federation.answer_seconds
-        self._client = self._made(RuntimeHttpClient, RuntimeTokenHttpInterceptor(ticket), retry=retry)
-        self._client.PullTaskInput(PullTaskInputRequest())
+        self._door = self._opened(ticket)
+        self._door.patience = self.federation.answer_seconds
+        self._door.ask("runtime/pull-task-input", PullTaskInputRequest())
         threading.Thread(target=self._beat, daemon=True).start()
         self.status = "running"
-        return FlowerGrid(self.federation, self._client, self.number, self._task.task_id, self.clock)
+        return FlowerGrid(self.federation, self._door, self.number, self._task.task_id, self.clock)
 
-    def _acquired(self, door: Any) -> tuple[Any, str]:
+    def _acquired(self, door: FlowerDoor) -> tuple[Any, str]:
         """Take our task; tasks of runs whose coordinator died before it took them are ended."""
-        from flwr.common.constant import SubStatus
         from flwr.proto.runtime_pb2 import AcquireTaskRequest
-        from flwr.supercore.constant import TaskType
-        from flwr.supercore.interceptors.http.runtime_token import RuntimeTokenHttpInterceptor
-        from flwr.supercore.runtime import RuntimeHttpClient
 
         while True:
-            acquired = door.AcquireTask(AcquireTaskRequest(supported_task_types=[TaskType.SERVER_APP]))
+            request = AcquireTaskRequest(supported_task_types=["flwr-serverapp"])
+            acquired = door.ask("runtime/acquire-task", request)
             if not acquired.token:
                 raise OutputFailed(f"run={self.number}: somebody else took its task")
             if acquired.task.run_id == self.number:
                 return acquired.task, acquired.token
-            with self._made(RuntimeHttpClient, RuntimeTokenHttpInterceptor(acquired.token)) as other:
-                self._finish(other, SubStatus.FAILED, "its coordinator was lost")
+            with self._opened(acquired.token) as other:
+                self._finish(other, "failed", "its coordinator was lost")
 
     @staticmethod
-    def _finish(client: Any, ended: str, details: str) -> None:
+    def _finish(door: FlowerDoor, ended: str, details: str) -> None:
         from flwr.proto.runtime_pb2 import PushTaskOutputRequest
 
-        client.PushTaskOutput(PushTaskOutputRequest(sub_status=ended, details=details))
+        door.ask("runtime/push-task-output", PushTaskOutputRequest(sub_status=ended, details=details))
 
     def _ask_status(self) -> str:
         """Ask the SuperLink how the run ended."""
         from flwr.proto.control_pb2 import ListRunsRequest
-        from flwr.supercore.control.control_http_client import ControlHttpClient
 
-        with self._made(ControlHttpClient) as control:
-            run = control.ListRuns(ListRunsRequest(run_id=self.number)).run_dict[self.number]
+        with self._opened() as door:
+            listed = door.ask("control/list-runs", ListRunsRequest(run_id=self.number))
+        run = listed.run_dict[self.number]
         return ":".join(part for part in (run.status.status, run.status.sub_status) if part)
 
     def _beat(self) -> None:
@@ -183,7 +164,7 @@ class FlowerRun:
 
         while not self._stop.wait(BEAT):
             try:
-                self._client.SendTaskHeartbeat(SendTaskHeartbeatRequest())
+                self._door.ask("runtime/send-task-heartbeat", SendTaskHeartbeatRequest())
             except (httpx.HTTPError, RuntimeError):
                 continue  # the round that waits for answers finds out
 

@@ -17,6 +17,7 @@ class FederationSettings:
         address: Where clients reach the server.
         answer_seconds: How long the server waits for the answers of a round.
         days: How long the server's certificate holds.
+        network: The file that makes an ``own`` network; a copy is put beside the federation file.
         sum_public: Public key of homomorphic sums, made by a client; by default a pair is made here if it is
             needed.
     """
@@ -24,6 +25,9 @@ class FederationSettings:
     address: str = setting("127.0.0.1:9443", read=text, group="federation", metavar="HOST:PORT")
     answer_seconds: float = setting(60.0, read=from_number(0.1), group="federation", metavar="SECONDS")
     days: float = setting(365.0, read=from_number(0.01), group="federation", metavar="N")
+    network: Path | None = setting(
+        read=path, takes="Path | None", group="federation", metavar="FILE", private=True
+    )
     sum_public: Path | None = setting(
         read=path, takes="Path | None", group="federation", metavar="FILE", private=True
     )

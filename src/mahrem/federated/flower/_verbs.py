@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,17 +11,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mahrem.errors import InvalidInput, InvalidParameter, OutputFailed
+from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, OutputFailed
 from mahrem.federated.flower._federation import Federation
-from mahrem.federated.flower._grid import FlowerGrid, wait_for_clients
+from mahrem.federated.flower._grid import FlowerGrid, named, wait_for_clients
 from mahrem.federated.flower._guard import ClientGuard, Confirm
-from mahrem.federated.flower._init import FILE, server_folder
+from mahrem.federated.flower._init import FILE, NETWORK, server_folder
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.flower._node import FlowerNode
 from mahrem.federated.flower._review import describe_federation
 from mahrem.federated.flower._run import FlowerRun
-from mahrem.federated.runs import ClientSettings, RunSettings, TaskRun, Tell
-from mahrem.federated.wire import read_private_key
+from mahrem.federated.runs import (
+    MEMBERS,
+    CheckedClient,
+    ClientSettings,
+    RunSettings,
+    TableCheck,
+    TableOwner,
+    TaskRun,
+    Tell,
+)
+from mahrem.federated.wire import Message, ask_all, read_private_key
 from mahrem.table import Reading
 
 APART = 5.0  # seconds between two clocks that are worth a word
@@ -49,7 +59,8 @@ def join_federation(
 
     Raises:
         InvalidInput: If the owner does not agree, the key is nobody's or used by another process, a
-            certificate is refused, the table is of another schema, or the ledger is of other data.
+            certificate is refused, the table is of another schema or has cells that were not agreed on, or
+            the ledger is of other data.
     """
     chosen = settings or ClientSettings()
     federation = Federation.read(file)
@@ -59,11 +70,17 @@ def join_federation(
     let_go = guard.hold()
     try:
         history = guard.history(source, chosen.members)
-        answerer, what = federation.task.join(member.owner(chosen.sum_secret, history), chosen)
+        owner = member.owner(chosen.sum_secret, history)
+        checked = federation.task.check(owner, chosen)
+        for finding in checked.findings:
+            tell(f"{member.name}: {finding.describe()}")
+        answerer, what = federation.task.join(owner, chosen)
+        checked.refuse()  # last: what cannot take part at all says so first
         if history is not None:
             history.held = what
         tell(f"{member.name}: {what}; federation {federation.fingerprint()}; questions: {guard.log}")
-        FlowerNode(federation, member.key, answerer, chosen.patience, tell, guard.note).run()
+        client = CheckedClient(answerer, checked.told(counts=federation.task.tells_rows))
+        FlowerNode(federation, member.key, client, chosen.patience, tell, guard.note).run()
     finally:
         let_go()
 
@@ -80,6 +97,21 @@ def _approve(guard: ClientGuard, settings: ClientSettings, tell: Tell, confirm: 
     elif confirm is None or not confirm(words):
         raise InvalidInput("review: the plan was not agreed to; nothing left this machine")
     guard.approve()
+
+
+def check_client_table(
+    file: Path, source: object, settings: ClientSettings | None = None, *, reading: Reading | None = None
+) -> TableCheck:
+    """Compare a table with what a federation agreed on, where the table lies; nothing is sent.
+
+    Args:
+        file: The federation file.
+        source: The table.
+        settings: What its owner takes part with (``despite``).
+        reading: How to read the table.
+    """
+    owner = TableOwner(name="", source=source, reading=reading or Reading())
+    return Federation.read(file).task.check(owner, settings or ClientSettings())
 
 
 def run_federation(
@@ -110,8 +142,10 @@ def run_federation(
         raise InvalidParameter("output: a run that goes on writes into its own folder; leave it out")
     new = folder / "runs" / f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
     federation = coordinator.federation
+    if chosen.network is None and (folder / NETWORK).is_file():
+        chosen = replace(chosen, network=folder / NETWORK)  # compared with the agreed one
     kept = replace(chosen, depends_on=federation.fingerprint(), reading=reading, tell=tell)
-    return coordinator.learn(federation.task.begin(chosen.resume or chosen.output or new, kept))
+    return coordinator.learn(chosen.resume or chosen.output or new, kept)
 
 
 @dataclass
@@ -123,6 +157,8 @@ class _Coordinator:
     settings: RunSettings
     tell: Tell
     online: Sequence[str] = ()
+    least: int = 0
+    checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     federation: Federation = field(init=False)
     carried: FlowerRun = field(init=False)
 
@@ -131,12 +167,42 @@ class _Coordinator:
         self.carried = FlowerRun.of(self.federation, self.server)
         self.carried.patience = self.settings.wait
 
-    def learn(self, run: TaskRun) -> dict[str, Any]:
-        """Learn what was agreed, to the end that the SuperLink confirms."""
+    def learn(self, path: Path, settings: RunSettings) -> dict[str, Any]:
+        """Learn what was agreed, to the end that the SuperLink confirms.
+
+        A run that loses clients waits for those it began with and goes on, as often as was said.
+        """
+        left = settings.retries
+        while True:
+            try:
+                return self._learn(self.federation.task.begin(path, settings))
+            except Infeasible as error:
+                if not left or not self.online:
+                    raise
+                left -= 1
+                self.tell(f"{error}; waiting for {named(self.online)} to come back, then going on")
+                self.settings = replace(self.settings, clients=len(self.online))
+                self.carried = FlowerRun.of(self.federation, self.server)
+                self.carried.patience = settings.wait
+                self.least = len(self.online)  # a sum without one who was in it would tell that one's part
+                settings = replace(settings, force=False)
+
+    def _learn(self, run: TaskRun) -> dict[str, Any]:
         with run.folder.recording():
             with self._grid() as grid:
+                run.folder.write(MEMBERS, self._members(grid))
                 result = run.learn(grid, self._sum_public())
             return run.finish(result, self._facts(result.left_out))
+
+    def _members(self, grid: FlowerGrid) -> str:
+        """Ask who is there whether its table passed its owner's check; gives members as a file."""
+        question = Message("check", secrets.token_hex(8), 0, {})
+        answers, _ = ask_all(grid, self.online, question)
+        self.checks = {name: _told(reply.body) for name, reply in answers.items()}
+        there = grid.nodes()
+        self.online = [name for name in self.online if name in there]  # one may have died unnoticed before
+        names = {name: name in self.online for name in sorted(self.federation.clients)}
+        return json.dumps({"online": names, "checks": self.checks}, indent=2) + "\n"
 
     @contextmanager
     def _grid(self) -> Iterator[FlowerGrid]:
@@ -145,7 +211,7 @@ class _Coordinator:
                 self.tell(f"{self.carried.clock.describe()}; messages are dated by the server's")
             wanted = self.settings.clients
             wanted = len(self.federation.clients) if wanted is None else wanted
-            least = self.federation.least
+            least = max(self.least, self.federation.least)
             self.online = wait_for_clients(grid, wanted, least, self.settings.wait, self.tell)
             yield grid
         status = self.carried.status
@@ -156,6 +222,8 @@ class _Coordinator:
         absent = {name: "not online" for name in self.federation.clients if name not in self.online}
         return {
             "left_out": {**absent, **left_out},
+            "members": sorted(self.federation.clients),
+            "checks": self.checks,
             "run": self.carried.number,
             "superlink": self.carried.status,
             "federation": self.federation.fingerprint(),
@@ -167,3 +235,9 @@ class _Coordinator:
             return path.read_bytes() if path.is_file() else None
         except OSError as error:
             raise InvalidInput(f"file={path.name!r} cannot be read: {error.strerror}") from None
+
+
+def _told(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Read what a client says of its check: passed or not, and whole numbers."""
+    counts = {name: body[name] for name in ("rows", "dropped") if isinstance(body.get(name), int)}
+    return {"passed": body.get("passed") is True, **counts}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         scores_of,
         wrong_weights,
     )
+    from mahrem.federated.networks._own_network import OwnNetwork
     from mahrem.federated.networks._private_training import train_privately
     from mahrem.federated.networks._stack import (
         LayerStack,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         read_values,
         shapes_of,
     )
+    from mahrem.federated.networks._trainable import TrainableNetwork
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -36,6 +38,8 @@ __all__ = [
     "LARGEST",
     "LayerStack",
     "Network",
+    "OwnNetwork",
+    "TrainableNetwork",
     "Weights",
     "client_seed",
     "cross_entropy_slope",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +18,10 @@ from mahrem.federated.networks._stack import (
     first_weights,
     shapes_of,
 )
-from mahrem.types import Floats, Integers
+from mahrem.types import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from mahrem.learning.private import SecretStream, TrainingPlan
 
 LARGEST = 1_000.0  # a weight beyond this is refused
 
@@ -76,6 +80,7 @@ class Network:
         *,
         seed: int,
         proximal: float = 0.0,
+        drift: Floats | None = None,
         even: bool = False,
     ) -> Weights:
         """Train from given weights on a silo's rows.
@@ -87,6 +92,7 @@ class Network:
             classes: How many classes there are.
             seed: Of the order of the rows.
             proximal: Pull towards the weights given.
+            drift: ``(size,)`` added to the gradient of every step (SCAFFOLD).
             even: Cut the rows into batches of nearly the same size, see :func:`even_batches`; else the last
                 batch is what is left.
         """
@@ -104,8 +110,40 @@ class Network:
                     stack.back(cross_entropy_slope(scores, right[labels[batch]]), further=False)
                     if proximal:
                         stack.gradient += np.float32(proximal) * (flat - given)
+                    if drift is not None:
+                        stack.gradient += drift.astype(np.float32)
                     stack.step(self.rate)
         return flat
+
+    def train_privately(
+        self,
+        weights: Floats,
+        rows: Floats,
+        labels: Integers,
+        classes: int,
+        plan: TrainingPlan,
+        stream: SecretStream,
+        steps: Iterable[int],
+    ) -> Weights:
+        """See :func:`~mahrem.federated.networks.train_privately`."""
+        from mahrem.federated.networks._private_training import train_privately
+
+        return train_privately(self, weights, rows, labels, classes, plan, stream, steps)
+
+    def scores(self, weights: Floats, rows: Floats, classes: int) -> Floats:
+        """See :func:`scores_of`."""
+        return scores_of(self, weights, rows, classes)
+
+    def steps(self, rows: int) -> int:
+        """How many steps :meth:`train` takes over so many rows."""
+        return self.epochs * -(-rows // self.batch)
+
+    def last_layers(self, width: int, classes: int, layers: int) -> Mask:
+        """Say which weights belong to so many last layers."""
+        sizes = [int(np.prod(shape)) for shape in self.shapes(width, classes)]
+        own = np.zeros(sum(sizes), bool)
+        own[len(own) - sum(sizes[len(sizes) - 2 * layers :] if layers else []) :] = layers > 0
+        return own
 
 
 def _batches(order: Integers, batch: int) -> list[Integers]:

@@ -17,7 +17,14 @@ from mahrem.table.cells import number_alone, text_alone
 
 @dataclass(frozen=True, kw_only=True)
 class RulesSchema:
-    """The columns all tables share, the one to predict, and where numbers are cut into bins.
+    """The columns all tables share, the one to predict, where numbers are cut, and which values there are.
+
+    Args:
+        columns: The columns to learn from.
+        target: The column to predict.
+        bins: Where columns of numbers are cut.
+        values: The cells that were agreed on, by column; classes under the target. A client whose table shows
+            others does not take part unless its owner says so (:func:`check_table`).
 
     Example:
         >>> schema = RulesSchema(columns=("age", "sex"), target="ill", bins={"age": (40,)})
@@ -29,6 +36,7 @@ class RulesSchema:
     columns: tuple[str, ...]
     target: str
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.columns or len({*self.columns, self.target}) != len(self.columns) + 1:
@@ -41,6 +49,12 @@ class RulesSchema:
             if list(cuts) != sorted(set(cuts)):
                 raise InvalidParameter(f"bins of {name!r} must rise")
         object.__setattr__(self, "bins", bins)
+        check.columns_exist(self.values, (*self.columns, self.target))
+        values = {name: tuple(map(str, cells)) for name, cells in self.values.items()}
+        object.__setattr__(self, "values", values)
+        for name in values:
+            if name in bins:
+                raise InvalidParameter(f"values of {name!r}: it is cut into bins, which say it all")
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any]) -> RulesSchema:
@@ -49,13 +63,24 @@ class RulesSchema:
         Raises:
             InvalidParameter: If a key is none of the schema's.
         """
-        check.unknown_keys(table, ("columns", "target", "bins"), where="table")
-        return cls(columns=tuple(table["columns"]), target=table["target"], bins=table.get("bins", {}))
+        check.unknown_keys(table, ("columns", "target", "bins", "values"), where="table")
+        return cls(
+            columns=tuple(table["columns"]),
+            target=table["target"],
+            bins=table.get("bins", {}),
+            values=table.get("values", {}),
+        )
 
     def as_table(self) -> dict[str, Any]:
-        """Give it as a table of a federation file; without bins there is no word of them."""
+        """Give it as a table of a federation file; without bins or values there is no word of them."""
         bins = {name: [float(cut) for cut in cuts] for name, cuts in self.bins.items()}
-        return {"columns": list(self.columns), "target": self.target, **({"bins": bins} if bins else {})}
+        values = {name: list(cells) for name, cells in self.values.items()}
+        more = {"bins": bins, "values": values}
+        return {
+            "columns": list(self.columns),
+            "target": self.target,
+            **{name: held for name, held in more.items() if held},
+        }
 
     def cells(self, frame: pl.DataFrame, reading: Reading | None = None) -> pl.DataFrame:
         """Give the agreed columns of a table with numbers in bins; nothing else of it is used.

@@ -13,9 +13,12 @@ from mahrem.lazily import offered
 if TYPE_CHECKING:
     from mahrem.federated.runs._arrange import ShapeRun, arrange
     from mahrem.federated.runs._attack import attack_run, is_run
+    from mahrem.federated.runs._check import CheckedClient, CheckFinding, TableCheck, check_table
     from mahrem.federated.runs._dirichlet import dirichlet_rows
     from mahrem.federated.runs._entries import BINS, SHAPES
-    from mahrem.federated.runs._folder import RunFolder
+    from mahrem.federated.runs._folder import MEMBERS, RunFolder, read_run
+    from mahrem.federated.runs._predict import Prediction, RunModel, predict_rows
+    from mahrem.federated.runs._report import RunReport, report_run
     from mahrem.federated.runs._rules_task import RulesTask
     from mahrem.federated.runs._settings import ClientSettings, RunSettings, Tell
     from mahrem.federated.runs._sharing import TableSharing
@@ -31,16 +34,23 @@ else:
 
 __all__ = [
     "BINS",
+    "MEMBERS",
     "SHAPES",
+    "CheckFinding",
+    "CheckedClient",
     "ClientSettings",
     "FederatedTask",
+    "Prediction",
     "RulesSimulation",
     "RulesTask",
     "RunFolder",
+    "RunModel",
+    "RunReport",
     "RunSettings",
     "ShapeFigures",
     "ShapeRun",
     "ShapeSimulation",
+    "TableCheck",
     "TableOwner",
     "TableSharing",
     "TaskRun",
@@ -49,9 +59,13 @@ __all__ = [
     "WeightsTask",
     "arrange",
     "attack_run",
+    "check_table",
     "compare_shape",
     "dirichlet_rows",
     "is_run",
+    "predict_rows",
+    "read_run",
+    "report_run",
     "simulate",
     "split_rows",
     "split_table",

@@ -37,7 +37,6 @@ from mahrem.federated.shapes import (
     learn_transfer,
     learn_u_shaped,
     learn_vertical,
-    model_of,
 )
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import LocalGrid
@@ -258,4 +257,4 @@ def mean_model(models: Mapping[str, SharedModel]) -> SharedModel | None:
     if any(model.schema.columns != first.schema.columns for model in models.values()):
         return None
     weights = np.mean([model.arrays["weights"] for model in models.values()], axis=0)
-    return model_of(first.schema, first.plan.network(), weights, first.rounds)
+    return first.next(first.rounds, {"weights": weights})

@@ -23,12 +23,8 @@ from mahrem.learning.classifiers import DeclaredWords
 from mahrem.pipeline import RedTeam, attack_model
 from mahrem.table import Reading, open_source
 from mahrem.types import Floats
+from mahrem.words import Note
 
-HIDDEN = "the server of this run saw sums of all clients only"
-SEEN = "the server of this run saw them: listen there (mahrem.federated.weights.ListeningGrid)"
-RULES = (
-    "this run learnt rules: a rule gives the same answer to every row that it matches, and has no gradient"
-)
 ROUNDED = 2e-6  # figures of a run are told to six places
 Tables: TypeAlias = tuple[pl.DataFrame, pl.DataFrame]  # of the clients, of nobody
 
@@ -124,10 +120,9 @@ def _drawn(home: Path) -> dict[str, Any]:
     return drawn if isinstance(drawn, dict) else {}
 
 
-def _wanting(home: Path) -> str:
-    needed = f"it needs rows of the clients and rows that nobody trained on: {_members()} and "
-    enough = f"; of a simulation the table it shared out is enough: {_members()}" if _drawn(home) else ""
-    return needed + spelled("holdout") + enough
+def _wanting(home: Path) -> Note:
+    options = {"members": _members(), "holdout": spelled("holdout")}
+    return Note("skipped.simulated_rows" if _drawn(home) else "skipped.run_rows", options)
 
 
 def _members() -> str:
@@ -219,7 +214,7 @@ def _weights(
             progress=progress,
         )
         findings, report = done.findings, dict(done.report)
-    why = f"a run folder keeps no client's part; {SEEN if plan.sum == 'plain' else HIDDEN}"
+    why = Note("skipped.parts_seen" if plan.sum == "plain" else "skipped.parts_hidden")
     findings += tuple(not_done(name, why) for name in ("membership by updates", "gradient inversion"))
     return findings, {**report, "run": {"model": plan.model, "rounds": shared.rounds, "plan": plan.as_dict()}}
 
@@ -247,4 +242,4 @@ def _rules(home: Path, tables: Tables | None, *, shadows: int) -> tuple[tuple[Fi
         target = _drawn(home).get("target") or target_of(model, tables[0])
         first = members_of_rules(model, target, *tables)
     others = ("lira", "attribute inference", "model inversion", "gradient inversion")
-    return (first, *(not_done(name, RULES) for name in others)), report
+    return (first, *(not_done(name, Note("skipped.no_gradient")) for name in others)), report

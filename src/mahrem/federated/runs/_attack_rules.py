@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,6 @@ from mahrem.federated.rules import RulesSchema
 from mahrem.learning.rules import RuleList, as_cells
 from mahrem.table import Kind, read_kind
 from mahrem.types import Floats, Integers
-
-BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
 
 
 def read_rules(home: Path) -> RuleList:
@@ -47,10 +44,7 @@ def members_of_rules(model: RuleList, target: str, members: pl.DataFrame, others
 
 def accuracy_of_rules(model: RuleList, target: str, frame: pl.DataFrame) -> float:
     """Give the share of rows that the rules are right about."""
-    schema = RulesSchema(columns=model.columns, target=target, bins=_cuts(model, frame))
-    cells = as_cells(schema.cells(frame))
-    predicted = np.array(model.classes)[model.decide(model.first(cells.select(model.columns)))]
-    return float((predicted == cells[target].to_numpy()).mean())
+    return float((model.predict(frame) == as_cells(frame)[target].to_numpy()).mean())
 
 
 def target_of(model: RuleList, frame: pl.DataFrame) -> str:
@@ -74,14 +68,8 @@ def target_of(model: RuleList, frame: pl.DataFrame) -> str:
 
 
 def _cuts(model: RuleList, frame: pl.DataFrame) -> dict[str, tuple[float, ...]]:
-    """Read off the rules where columns of numbers were cut."""
-    cuts: dict[str, set[float]] = {}
-    for rule in model.rules:
-        for name, cell in rule.left:
-            written = BIN.fullmatch(cell)
-            if written is not None and read_kind(frame[name])[0] is Kind.NUMERIC:
-                cuts.setdefault(name, set()).update(float(end) for end in written.groups() if end is not None)
-    return {name: tuple(sorted(ends)) for name, ends in cuts.items()}
+    """Give where the rules cut columns that hold numbers."""
+    return {name: cuts for name, cuts in model.cuts().items() if read_kind(frame[name])[0] is Kind.NUMERIC}
 
 
 class _AskedRules:

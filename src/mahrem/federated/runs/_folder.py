@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import json
 import os
@@ -19,11 +20,13 @@ from mahrem.federated.wire import LOG_FILES, CountedGrid, Described, Exchange, E
 from mahrem.files import write_whole
 
 STATE = "state.json"
+MEMBERS = "members.json"  # who was there when it began, and whose table passed its check
 CHECKPOINT = "checkpoint.npz"  # the model after the last round, of runs that can go on
 PROGRESS = "checkpoint.json"  # what was reached in each round
 GOES_ON = (CHECKPOINT, PROGRESS, *LOG_FILES)  # what a run that goes on finds
 FILES = (
     STATE,
+    MEMBERS,
     *GOES_ON,
     "clients.svg",
     "learning.csv",
@@ -32,6 +35,8 @@ FILES = (
     "model.npz",
     "model.txt",
     "privacy.json",
+    "report.html",
+    "report.json",
     "summary.json",
     "traffic.svg",
 )
@@ -144,6 +149,7 @@ class RunFolder:
             "begun": begun,
             "changed": now,
             "exchanges": len(self.log.rounds),
+            "rounds": getattr(self.plan, "rounds", None),
             "last": self.log.rounds[-1].what if self.log.rounds else None,
             **more,
         }
@@ -186,3 +192,69 @@ def _refuse(path: Path, *, force: bool) -> None:
         raise InvalidParameter(
             f"output={path.name!r} holds a finished run; say {spelled('force', True)} to replace it"
         )
+
+
+def read_run(path: Path) -> dict[str, Any] | None:
+    """Read how a run stands from its folder, while it runs or after: what a page or ``status`` shows.
+
+    Returns:
+        Its state, the round it is in and how many there are, who was there, what each round reached and the
+        bytes so far; None if the folder holds no run. A process that died without a word reads as ``lost``.
+    """
+    state = _read_json(path / STATE)
+    if not {"state", "changed", "exchanges"} <= state.keys():
+        return None
+    members, progress = _read_json(path / MEMBERS), _read_json(path / PROGRESS)
+    history = progress.get("history") or []
+    rounds = _read_csv(path / LOG_FILES[0])
+    if state["state"] == "running" and not _held(path) and not _alive(state.get("process")):
+        state["state"] = "lost"
+    return {
+        "folder": str(path),
+        **{name: state.get(name) for name in ("state", "begun", "changed", "exchanges", "last", "why")},
+        "round": len(history) or None,
+        "rounds": state.get("rounds"),
+        "online": members.get("online", {}),
+        "checks": members.get("checks", {}),
+        "history": history,
+        "bytes": sum(int(line.get("bytes_up") or 0) + int(line.get("bytes_down") or 0) for line in rounds),
+        "answered": [f"{line.get('answered')} of {line.get('clients')}" for line in rounds[-1:]],
+        "summary": _read_json(path / "summary.json"),
+    }
+
+
+def _alive(process: object) -> bool:
+    try:
+        os.kill(int(str(process)), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError, OverflowError):
+        pass
+    return True
+
+
+def _held(path: Path) -> bool:
+    """Say whether some process still works in a folder."""
+    try:
+        _hold(path)()
+    except InvalidParameter:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _read_csv(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, ValueError, csv.Error):
+        return []

@@ -119,6 +119,8 @@ class LearningRun:
             rows, labels = self.judged
             figures = figures_of(labels, shown.scores_of_rows(rows))
             line |= {name: round(value, 6) for name, value in figures.items()}
+        if result.validated is not None:
+            line["validated"] = round(result.validated, 6)
         self.progress.history.append(line)
         self.progress.write(self.folder, result)
         self._tell(line)
@@ -128,6 +130,7 @@ class LearningRun:
         """Say what a round reached and what it cost."""
         cost = self.folder.log.bytes()["by_round"][str(line["round"])]
         reached = f"accuracy {line['accuracy']:.4f}, " if "accuracy" in line else ""
+        reached += f"validated {line['validated']:.4f}, " if "validated" in line else ""
         self.folder.tell(
             f"round {line['round']} of {self.plan.rounds}: {line['clients']} clients, {reached}"
             f"{cost['up']:,} bytes up, {cost['down']:,} down"

@@ -22,11 +22,14 @@ from mahrem.federated.rules import (
     learn_one_shot,
     perturb_rules,
 )
+from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
-from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.runs._task import TableOwner, read_agreed
 from mahrem.federated.sums import ClientKeys, hide_client, make_adder
+from mahrem.federated.weights import SharedSchema
 from mahrem.federated.wire import Answerer, CountedGrid, MessageGrid, read_secret
+from mahrem.learning.classifiers import DeclaredNumbers, DeclaredWords
 from mahrem.table import Reading, open_source
 
 if TYPE_CHECKING:
@@ -41,13 +44,37 @@ class RulesTask:
     plan: RulesPlan = field(default_factory=RulesPlan)
     goes_on: ClassVar[bool] = False
 
+    @classmethod
+    def of_schema(cls, agreed: SharedSchema, plan: RulesPlan) -> RulesTask:
+        """Make one by a shared schema: numbers are cut where it says, words are the values it names."""
+        words = {
+            name: known.values for name, known in agreed.columns.items() if isinstance(known, DeclaredWords)
+        }
+        cuts = {
+            name: column.cuts or ()
+            for name, column in agreed.columns.items()
+            if isinstance(column, DeclaredNumbers)
+        }
+        values = {**words, agreed.target: agreed.classes}
+        columns = tuple(agreed.columns)
+        return cls(RulesSchema(columns=columns, target=agreed.target, bins=cuts, values=values), plan)
+
+    @property
+    def tells_rows(self) -> bool:
+        """See :class:`FederatedTask`."""
+        return not self.plan.hides
+
+    def check(self, owner: TableOwner, settings: ClientSettings) -> TableCheck:
+        """See :class:`FederatedTask`."""
+        return check_table(read_agreed(owner, self.schema), self.schema, settings.despite)
+
     def client(self, name: str, silo: RulesSilo, keys: ClientKeys | None = None) -> Answerer:
         """Give a table that answers what was agreed and nothing else."""
         return hide_client(name, AgreedClient(self.plan, self.schema, silo), self.plan, keys)
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`."""
-        refuse_other_task("weights and trees", settings, "policy")
+        refuse_other_task("weights and trees", settings, "policy", "network", "keep_model")
         reading = replace(owner.reading, by_cell=settings.epsilon is not None)
 
         def refuse(book: Ledger) -> None:
@@ -74,7 +101,7 @@ class RulesTask:
 
     def begin(self, path: Path, settings: RunSettings) -> RulesRun:
         """See :class:`FederatedTask`."""
-        refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget")
+        refuse_other_task("weights and trees", settings, "resume", "test", "vet_by", "byte_budget", "network")
         return RulesRun(self, RunFolder.create(path, self.plan, force=settings.force, tell=settings.tell))
 
     def learn(self, grid: MessageGrid, public: bytes | None = None) -> RulesResult:

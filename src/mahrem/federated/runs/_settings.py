@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mahrem.errors import InvalidParameter
 from mahrem.federated._readers import above_zero, from_number, from_whole, path, refuse_settings
+from mahrem.readers import texts
 from mahrem.settings import setting, switch
 
 if TYPE_CHECKING:
@@ -41,12 +42,18 @@ class ClientSettings:
         ledger: Pays for noise. A run that it does not cover is refused.
         disguise: The clients' key of dummy rules or weights. See :class:`Disguise` and :class:`Decoys`.
         dummies: Rules: dummy rules for each real one.
+        network: Where ``own`` networks are learnt: the file that makes it, which must be the agreed one. It
+            is run here; the server never sends one.
+        keep_model: Where clients have layers of their own (``personal``): the file that this one's model is
+            written to after each round.
         patience: Seconds without the server before giving up.
         review: Show what was agreed, in words, and ask before taking part.
         yes: Agree to it without being asked; for scripts.
         members: Agree to sums over exactly these clients, although earlier ones were over others. Whoever has
             both results can subtract them.
         audit: Where each question is written down; in the private folder of this user by default.
+        despite: Faults of the table that its owner knows of and takes part with. ``undeclared`` for every
+            column, ``undeclared:job`` for one. See :func:`check_table`.
         policy: Where weights or trees are learnt: the table is anonymised under it before anything else, as
             by :func:`mahrem.anonymize`. Without one it is learnt from as it is, and the report says so.
     """
@@ -62,6 +69,9 @@ class ClientSettings:
     yes: bool = setting(False, read=switch, group="client")
     members: frozenset[str] | None = setting(read=_names, takes="str | None", group="client", metavar="A,B")
     audit: Path | None = setting(**_FILE, group="client")
+    network: Path | None = setting(**_FILE, group="client")
+    keep_model: Path | None = setting(**_FILE, group="client")
+    despite: tuple[str, ...] = setting((), read=texts, group="client", metavar="CODE[:COL]")
     policy: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -77,8 +87,11 @@ class RunSettings:
         resume: Go on after the last round of this run folder of weights or trees.
         clients: Wait for so many; all by default.
         wait: Seconds to wait for them. Then it goes on with those that are there, if they are enough.
+        retries: How often a run that lost clients waits ``wait`` seconds for them to come back. Weights and
+            trees then go on after the last round, rules are learnt anew.
         test: Untouched rows to judge weights or trees by after each round.
         vet_by: Rows that no client has, to judge updates by where the plan says ``held_out``.
+        network: The file that makes an ``own`` network; ``network.py`` beside the federation file by default.
         byte_budget: Stop before more bytes than this went both ways, in all parts of the run. The model so
             far is kept.
         force: Replace a finished run.
@@ -91,8 +104,10 @@ class RunSettings:
     resume: Path | None = setting(**_FILE | {"metavar": "DIR"}, group="run")
     clients: int | None = setting(read=from_whole(0), group="run", metavar="N")
     wait: float = setting(60.0, read=from_number(0), group="run", metavar="SECONDS")
+    retries: int = setting(2, read=from_whole(0, 100), group="run", metavar="N")
     test: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
     vet_by: object = setting(read=_source, takes="str | None", group="run", metavar="SOURCE")
+    network: Path | None = setting(**_FILE, group="run")
     byte_budget: int | None = setting(read=from_whole(1), group="run", metavar="N")
     force: bool = setting(False, read=switch, group="run")
     depends_on: str = ""

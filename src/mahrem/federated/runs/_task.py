@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import polars as pl
+
+from mahrem.federated.runs._check import TableCheck
 from mahrem.federated.runs._folder import RunFolder
 from mahrem.federated.runs._settings import ClientSettings, RunSettings
 from mahrem.federated.sums import ClientKeys, SumPlan
 from mahrem.federated.wire import Answerer, CountedGrid, Described
-from mahrem.table import Reading
+from mahrem.table import Reading, open_source
 
 
 class TaskRun(Protocol):
@@ -35,6 +38,10 @@ class TaskInFolder(Protocol):
 
 class AgreedSchema(Protocol):
     """What was agreed of the columns."""
+
+    @property
+    def columns(self) -> Iterable[str]:
+        """The columns to learn from."""
 
     @property
     def target(self) -> str:
@@ -71,6 +78,13 @@ class TableOwner:
     federation: str = ""
 
 
+def read_agreed(owner: TableOwner, schema: AgreedSchema) -> pl.DataFrame:
+    """Read the columns that were agreed on, as far as the table has them."""
+    opened = open_source(owner.source, owner.reading)
+    wanted = (*schema.columns, schema.target)
+    return opened.take([name for name in wanted if name in opened.columns])
+
+
 class FederatedTask(TaskInFolder, Protocol):
     """What a federation learns: its schema and plan, its clients, its runs.
 
@@ -86,6 +100,13 @@ class FederatedTask(TaskInFolder, Protocol):
     @property
     def plan(self) -> AgreedPlan:
         """What was agreed to learn, and how."""
+
+    @property
+    def tells_rows(self) -> bool:
+        """Whether the server may know about how many rows a client has: nothing hides what it sends."""
+
+    def check(self, owner: TableOwner, settings: ClientSettings) -> TableCheck:
+        """Look at a table beside what was agreed; its owner reads what is found, the server does not."""
 
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """Make the client of a table, and say what it has; what is wrong with the table is said now."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter
+from mahrem.federated.runs._check import TableCheck, check_table
 from mahrem.federated.runs._learning import LearningRun
 from mahrem.federated.runs._settings import ClientSettings, RunSettings, refuse_other_task
-from mahrem.federated.runs._task import TableOwner
+from mahrem.federated.runs._task import TableOwner, read_agreed
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights import Decoys, LearningPlan, SharedSchema, TrainingSilo, silo_policy
 from mahrem.federated.wire import Answerer, read_secret
@@ -31,6 +32,28 @@ class WeightsTask:
     plan: LearningPlan = field(default_factory=LearningPlan)
     goes_on: ClassVar[bool] = True
 
+    @property
+    def tells_rows(self) -> bool:
+        """See :class:`FederatedTask`."""
+        return not self.plan.hides and not self.plan.protections.private
+
+    def check(self, owner: TableOwner, settings: ClientSettings) -> TableCheck:
+        """See :class:`FederatedTask`; what is looked at is the table before it is anonymised."""
+        return check_table(read_agreed(owner, self.schema), self.schema, settings.despite)
+
+    def with_network(self, file: Path | None) -> WeightsTask:
+        """Give it with the code that makes its network; another file than was agreed on is refused."""
+        if not self.plan.kind.own:
+            if file is not None:
+                raise InvalidParameter(f"network: model={self.plan.model!r} has its own in this federation")
+            return self
+        if file is None:
+            self.plan.network()  # says what is missing, unless it is there
+            return self
+        from mahrem.federated.networks import OwnNetwork
+
+        return replace(self, plan=replace(self.plan, own=OwnNetwork.read(file)))
+
     def join(self, owner: TableOwner, settings: ClientSettings) -> tuple[Answerer, str]:
         """See :class:`FederatedTask`; the table is anonymised now.
 
@@ -39,17 +62,19 @@ class WeightsTask:
         """
         refuse_other_task("rules", settings, "least_count", "epsilon")
         self._refuse_unused(settings)
+        plan = self.with_network(settings.network).plan
         book, reading = self._ledger(owner, settings)
         frame = self.read_rows(owner.source, reading)
         silo = TrainingSilo(
             owner.name,
             frame,
             self.schema,
-            self.plan,
+            plan,
             None if settings.policy is None else silo_policy(settings.policy, self.schema),
             ledger=book,
             decoys=None if settings.disguise is None else self.decoys(settings.disguise),
             fresh=owner.keys.history is not None,  # results of two runs may be compared
+            keep_model=settings.keep_model,
         )
         try:
             report = silo.ready[2]
@@ -68,6 +93,7 @@ class WeightsTask:
         agreed = {
             "disguise": (protections.dummies > 0, "no dummies were agreed"),
             "ledger": (self.plan.private, "it pays for noise, and none was agreed"),
+            "keep_model": (self.plan.personal > 0, "clients have no layers of their own"),
             "sum_secret": (SUMS[self.plan.sum].keyed, "no homomorphic sums were agreed"),
         }
         for name, (used, why) in agreed.items():
@@ -112,12 +138,13 @@ class WeightsTask:
 
     def begin(self, path: Path, settings: RunSettings) -> LearningRun:
         """See :class:`FederatedTask`; a run that did not finish goes on if all is as before."""
+        task = self.with_network(settings.network)
         judged, held_out = (
             None if rows is None else self.read_rows(rows, settings.reading)
             for rows in (settings.test, settings.vet_by)
         )
         if (held_out is None) == (self.plan.protections.held_out is not None):
             raise InvalidParameter("vet_by: rows to judge updates by go with a plan that has held_out")
-        run = LearningRun.begin(path, self.schema, self.plan, settings, judged)
+        run = LearningRun.begin(path, task.schema, task.plan, settings, judged)
         run.held_out = held_out
         return run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import LayerStack, Network
 from mahrem.federated.shapes._alignment import align_ids
 from mahrem.federated.shapes._plan import model_of
+from mahrem.federated.shapes._private_ids import check_points, words_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import joined_layers
 from mahrem.federated.shapes._vertical_party import VerticalParty
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
 from mahrem.federated.weights import SharedModel, SharedSchema
-from mahrem.federated.wire import Message, MessageGrid, sorted_out
+from mahrem.federated.wire import Message, MessageGrid, Words, sorted_out
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def learn_vertical(
     *,
     after: Callable[[int], None] | None = None,
 ) -> VerticalResult:
-    """Align rows by keyed hashes of ids and learn from columns that different parties hold.
+    """Align rows by private set intersection of ids and learn from columns that different parties hold.
 
     Args:
         grid: How to reach the parties (:class:`VerticalParty` of the same plan).
@@ -49,7 +51,7 @@ def learn_vertical(
     Guarantees:
         - Steps are those of the same model over all columns in one place, to rounding.
         - Rows align by id alone: the order of anybody's rows changes nothing.
-        - The coordinator gets hashes, counts and sealed bytes.
+        - The coordinator gets points under the secrets of all parties, counts and sealed bytes.
 
     Raises:
         Infeasible: If a party gives no answer, or too few rows align; no party can be spared.
@@ -58,6 +60,8 @@ def learn_vertical(
     References:
         Hardy et al.: Private federated learning on vertically partitioned data, 2017 (the plain protocol; we
         seal what passes the coordinator instead of computing on ciphertexts).
+        Meadows: A more efficient cryptographic matchmaking protocol, 1986; Huberman et al.: Enhancing privacy
+        and trust in electronic communities, 1999 (intersection by Diffie-Hellman).
         Vepakomma et al.: Split learning for health, 2018 (vertically partitioned columns).
 
     Example:
@@ -123,14 +127,26 @@ class _VerticalRounds:
         labelled = [name for name in parties if answers[name].body.get("labels") is True]
         if len(labelled) != 1:
             raise InvalidInput(f"parties={len(labelled)} have labels; it must be one")
-        hashes = {name: answers[name].body["ids"] for name in parties if "ids" in answers[name].body}
-        aligned = align_ids(hashes, self.plan.least_rows)
+        raised = self._raised(parties, {name: answers[name].body.get("ids") for name in parties})
+        aligned = align_ids(raised, self.plan.least_rows)
         agreement = {"parties": list(parties), "label": labelled[0]}
         self.ask(
             "align", 0, {name: {**agreement, "places": places} for name, places in aligned.places.items()}
         )
         missing = {name: int(answers[name].body.get("missing", 0)) for name in parties}
         return VerticalResult(parties, labelled[0], aligned.rows, aligned.alone, missing)
+
+    def _raised(self, parties: Sequence[str], points: Mapping[str, Any]) -> dict[str, Words]:
+        """Let each party's points pass through all others, so that they are under everybody's secret."""
+        held = dict(points)
+        for turn in range(1, len(parties)):
+            senders = {parties[place - turn]: name for place, name in enumerate(parties)}
+            bodies = {name: {"of": of, "ids": held[of]} for of, name in senders.items()}
+            answers = self.ask("raise", turn, bodies)
+            for of, name in senders.items():
+                before, after = held[of], answers[name].body.get("ids")
+                held[of] = check_points(after, None if before is None else len(before), name)
+        return {name: words_of(check_points(held[name], None, name)) for name in parties}
 
 
 def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:

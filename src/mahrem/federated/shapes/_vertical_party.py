@@ -15,6 +15,7 @@ from mahrem.errors import InvalidInput, InvalidParameter
 from mahrem.federated.networks import Weights, read_values
 from mahrem.federated.shapes._alignment import hash_ids
 from mahrem.federated.shapes._label_noise import LabelNoise
+from mahrem.federated.shapes._private_ids import Points, new_exponent, points_of, raise_points
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import JoinedTop, units_of
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
@@ -54,7 +55,8 @@ class VerticalParty:
         ledger: Pays for that.
 
     Guarantees:
-        - The coordinator gets keyed hashes of ids, counts, and bytes that it cannot open.
+        - The coordinator gets points that keyed hashes of ids became under the secrets of all parties,
+          counts, and bytes that it cannot open. No party gets more of others' ids than points.
         - Other parties get numbers for the rows that all have: the party with the labels a part of the scores
           or the units, the others the slope of the loss by them. Neither is the columns or the labels, but
           the slope of a logistic regression has the sign of the label.
@@ -91,12 +93,13 @@ class VerticalParty:
                 self._codes = self.noise(self._codes, len(self.classes), self.ledger)
         self._run, self._label, self._next, self._count = "", "", 0, 0
         self._aligned: set[str] = set()
+        self._exponent, self._raised = b"", set[str]()
         self._sent: Integers = np.empty(0, np.int64)
         self._rows: Weights = np.empty((0, 0))
         self._right: Weights = np.empty((0, 0))
 
     def answer(self, message: Message) -> Message:
-        """Answer one question: ``ids``, ``align``, ``parts``, ``slopes`` or ``done``.
+        """Answer one question: ``ids``, ``raise``, ``align``, ``parts``, ``slopes`` or ``done``.
 
         Raises:
             InvalidInput: If it is none, out of turn, or about another plan.
@@ -105,6 +108,8 @@ class VerticalParty:
             return message.reply(**self._ids(message))
         if message.run != self._run:
             raise InvalidInput("a question of a run that did not begin here")
+        if message.kind == "raise":
+            return message.reply(ids=self._raise(message.body))
         if message.kind == "align":
             return message.reply(rows=self._align(message.body))
         if message.kind in {"parts", "slopes", "done"} and message.round != self._next:
@@ -123,8 +128,18 @@ class VerticalParty:
         kept = np.flatnonzero(self._codes >= 0)
         hashed = hash_ids(self.frame[self.id].gather(kept), self._seal.secret("ids", message.run))
         self._run, self._next, self._sent = message.run, 0, kept[hashed.rows]
+        self._exponent, self._raised = new_exponent(), set()
         self.part = self.top = None
-        return {"ids": hashed.words, "missing": hashed.missing, "labels": self.target is not None}
+        points = raise_points(points_of(hashed.words), self._exponent)
+        return {"ids": points, "missing": hashed.missing, "labels": self.target is not None}
+
+    def _raise(self, body: Mapping[str, Any]) -> Points:
+        """Multiply another party's points by the secret of this run; once for each party."""
+        whose, points = str(body.get("of")), body.get("ids")
+        if whose == self.name or whose in self._raised or self._run in self._aligned:
+            raise InvalidInput("raise: points of this party, or of one whose were raised already")
+        self._raised.add(whose)
+        return raise_points(points, self._exponent)  # type: ignore[arg-type] # it refuses what is none
 
     def _align(self, body: Mapping[str, Any]) -> int:
         places, parties, label = (body.get(name) for name in ("places", "parties", "label"))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mahrem.federated.weights._rounds import WeightsResult
     from mahrem.federated.weights._schema import SharedSchema, number_classes, propose_schema, words_of
     from mahrem.federated.weights._schema_file import read_schema, read_toml, write_schema
+    from mahrem.federated.weights._server_step import server_step
     from mahrem.federated.weights._silo import Measure, TrainingSilo
     from mahrem.federated.weights._trimmed import CoordinateMedian, TrimmedMean, trimmed_mean
     from mahrem.federated.weights._vetting import UpdateVerdict
@@ -73,6 +74,7 @@ __all__ = [
     "propose_schema",
     "read_schema",
     "read_toml",
+    "server_step",
     "silo_policy",
     "trimmed_mean",
     "weighted_average",

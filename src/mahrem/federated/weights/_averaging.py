@@ -10,22 +10,40 @@ import numpy as np
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import LARGEST, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, from_fixed
-from mahrem.federated.weights._model import DISGUISED
+from mahrem.federated.weights._model import CONTROL, DISGUISED
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._rounds import LearningRounds
+from mahrem.federated.weights._server_step import server_step
+from mahrem.federated.weights._validation import ValidationRounds
 from mahrem.federated.wire import Message, ask_all
 from mahrem.types import Floats, Integers
 
 
 def average_rounds(rounds: LearningRounds) -> Iterator[None]:
     """Average weights, round by round."""
-    held = DISGUISED if rounds.plan.protections.dummies else "weights"
+    plan = rounds.plan
+    held = DISGUISED if plan.protections.dummies else "weights"
+    validation = None if plan.early_stop is None else ValidationRounds(rounds, plan.early_stop)
     for number in rounds.left:
         drawn = rounds.draw(number)
-        body = {"weights": rounds.result.model.arrays[held], "round": number, "begin": number == 1}
-        question = Message("train", rounds.run, number, body)
-        weights, nodes = _together(rounds.plan)(rounds, drawn, question)
-        rounds.keep(number, {held: weights.astype(np.float32)}, nodes)
+        before = rounds.result.model.arrays
+        given = np.concatenate([before[held], before[CONTROL]]) if plan.scaffold else before[held]
+        body = {"weights": given, "round": number, "begin": number == 1}
+        mean, nodes = _together(plan)(rounds, drawn, Message("train", rounds.run, number, body))
+        if plan.scaffold:
+            weights, control = np.split(mean, 2)
+            arrays = {held: weights, CONTROL: control}
+        else:
+            moved, kept = server_step(plan.server, plan.server_speed, given, mean, before)
+            arrays = {held: moved, **kept}
+        arrays = {name: part.astype(np.float32) for name, part in arrays.items()}
+        if (wrong := wrong_weights(arrays[held], len(arrays[held]))) is not None:
+            raise InvalidInput(f"round={number} gave {wrong}; a lower rate may help")
+        if validation is not None:
+            rounds.result.validated = validation.measure(number, arrays[held], nodes)
+        rounds.keep(number, arrays, nodes)
+        if validation is not None and validation.stop():
+            return
         yield
 
 

@@ -54,11 +54,13 @@ class FederatedModel(Entry):
         trees: It grows trees from sums of histograms; else weights are averaged.
         layered: Its network has hidden layers.
         rate: The learning rate where none is said.
+        own: Its network is made by code of its users (:class:`OwnNetwork`).
     """
 
     trees: bool = False
     layered: bool = False
     rate: float = 0.01
+    own: bool = False
 
     def load(self) -> Callable[[LearningRounds], Iterator[None]]:
         """Import what runs its rounds."""
@@ -71,6 +73,7 @@ MODELS: Entries[FederatedModel] = Entries(
     (
         FederatedModel(name="mlp", home="mahrem.federated.weights._averaging:average_rounds", layered=True),
         FederatedModel(name="logistic", home="mahrem.federated.weights._averaging:average_rounds"),
+        FederatedModel(name="own", home="mahrem.federated.weights._averaging:average_rounds", own=True),
         FederatedModel(
             name="boosting", home="mahrem.federated.weights._tree_rounds:tree_rounds", trees=True, rate=0.2
         ),

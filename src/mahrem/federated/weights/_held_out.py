@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from mahrem.errors import InvalidParameter
-from mahrem.federated.networks import Network, scores_of
+from mahrem.federated.networks import TrainableNetwork
 from mahrem.federated.weights._defence import Defence, ErrorOfWeights, JudgedUpdates
 from mahrem.types import Floats, Integers
 
@@ -39,12 +39,12 @@ class HeldOutRows(Defence):
         judged.refuse_above(rises, self.most, "it raises the error on held-out rows by {:.3g}")
 
 
-def error_on(network: Network, rows: Floats, labels: Integers, classes: int) -> ErrorOfWeights:
+def error_on(network: TrainableNetwork, rows: Floats, labels: Integers, classes: int) -> ErrorOfWeights:
     """Give the cross entropy of weights on held-out rows; infinite where it is no number."""
 
     def error(weights: Floats) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = scores_of(network, np.asarray(weights, np.float32), rows, classes)
+            scores = network.scores(np.asarray(weights, np.float32), rows, classes)
         chances = scores[np.arange(len(labels)), labels]
         entropy = float(-np.log(np.maximum(chances, LEAST_CHANCE)).mean())
         return entropy if np.isfinite(entropy) else np.inf

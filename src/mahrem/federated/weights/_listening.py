@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mahrem.federated.networks import Network, layers_of
+from mahrem.errors import InvalidParameter
+from mahrem.federated.networks import Network, TrainableNetwork, layers_of
 from mahrem.federated.weights._model import SharedModel
 from mahrem.federated.wire import Failure, Message, MessageGrid, Replies
 from mahrem.types import Floats
@@ -51,7 +52,7 @@ class ListeningGrid:
 
 
 def first_layer(
-    network: Network, given: Floats, sent: Floats, width: int, classes: int
+    network: TrainableNetwork, given: Floats, sent: Floats, width: int, classes: int
 ) -> tuple[Floats, Floats]:
     """Give how an update moved the matrix and the offset of the first layer.
 
@@ -60,5 +61,7 @@ def first_layer(
         >>> moved[0].tolist(), moved[1].tolist()
         ([[0.0, 1.0], [2.0, 3.0]], [4.0, 5.0])
     """
+    if not isinstance(network, Network):
+        raise InvalidParameter("network: only those of mlp and logistic are known layer by layer")
     moved = np.asarray(sent, np.float64) - np.asarray(given, np.float64)
     return layers_of(moved, network.shapes(width, classes))[0]

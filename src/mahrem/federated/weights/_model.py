@@ -15,14 +15,16 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput
-from mahrem.federated.networks import scores_of, wrong_weights
+from mahrem.federated.networks import OwnNetwork, wrong_weights
 from mahrem.federated.weights._boosting import BoostedTrees, SharedBins, shares_of
 from mahrem.federated.weights._decoys import Decoys
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
+from mahrem.table import as_polars
 from mahrem.types import Floats, Integers
 
 DISGUISED = "disguised"  # weights with dummies among them
+CONTROL = "control"  # the common control variate of SCAFFOLD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,8 @@ class SharedModel:
             arrays = {DISGUISED: np.zeros(plan.weights_in(schema.encoder.width, classes), np.float32)}
         else:
             arrays = {"weights": plan.network().start(schema.encoder.width, classes, plan.seed)}
+            if plan.scaffold:
+                arrays[CONTROL] = np.zeros_like(arrays["weights"])
         return cls(schema=schema, plan=plan, arrays=arrays)
 
     @property
@@ -65,9 +69,10 @@ class SharedModel:
         if mine != plan.fingerprint(schema.fingerprint()):
             raise InvalidInput("the model was learnt under another plan or schema")
 
-    def scores(self, frame: pl.DataFrame) -> Floats:
-        """Give ``(n, classes)`` probabilities for untouched rows."""
-        return self.scores_of_rows(self.schema.encoder(frame, ()))
+    def scores(self, frame: Any) -> Floats:
+        """Give ``(n, classes)`` probabilities for untouched rows of a frame of any library we know."""
+        rows = frame if isinstance(frame, pl.DataFrame) else as_polars(frame)
+        return self.scores_of_rows(self.schema.encoder(rows, ()))
 
     def scores_of_rows(self, rows: Floats) -> Floats:
         """Give ``(n, classes)`` probabilities for encoded rows."""
@@ -76,7 +81,11 @@ class SharedModel:
             return shares_of(forest.scores(SharedBins.of(self.schema)(rows), self.outputs))
         if DISGUISED in self.arrays:
             raise InvalidInput("the model is disguised by dummies; open it with the clients' key (reveal)")
-        return scores_of(self.plan.network(), self.arrays["weights"], rows, len(self.schema.classes))
+        return self.plan.network().scores(self.arrays["weights"], rows, len(self.schema.classes))
+
+    def with_network(self, own: OwnNetwork | None) -> SharedModel:
+        """Give the model with the code that makes its network; it is refused if it is another."""
+        return self if own is None else replace(self, plan=replace(self.plan, own=own))
 
     def reveal(self, decoys: Decoys) -> SharedModel:
         """Give the model without dummies; only clients have the key."""
@@ -95,12 +104,12 @@ class SharedModel:
         noise = self.plan.perturbation()
         return None if noise is None else (noise.epsilon(max(1, self.rounds)), noise.delta)
 
-    def predict_proba(self, rows: Floats) -> Floats:
-        """Give the scores of encoded rows, as classifiers have it; see :meth:`scores_of_rows`."""
-        return self.scores_of_rows(rows)
+    def predict_proba(self, rows: Any) -> Floats:
+        """Give ``(n, classes)`` how likely each class is, of rows of a frame or of encoded ones."""
+        return self.scores_of_rows(rows) if isinstance(rows, np.ndarray) else self.scores(rows)
 
-    def predict(self, frame: pl.DataFrame) -> Any:
-        """Name the likeliest class of untouched rows."""
+    def predict(self, frame: Any) -> Any:
+        """Name the likeliest class of untouched rows of a frame."""
         return np.array(self.schema.classes)[self.scores(frame).argmax(axis=1)]
 
     def to_bytes(self) -> bytes:
@@ -112,8 +121,8 @@ class SharedModel:
         return held.getvalue()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> SharedModel:
-        """Read what :meth:`to_bytes` gave.
+    def from_bytes(cls, data: bytes, own: OwnNetwork | None = None) -> SharedModel:
+        """Read what :meth:`to_bytes` gave; ``own`` makes its network where its users wrote it.
 
         Raises:
             InvalidInput: If it is none.
@@ -126,20 +135,21 @@ class SharedModel:
             model = cls(schema=schema, plan=plan, arrays=arrays, rounds=int(plain["rounds"]))
         except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InvalidInput(f"model={len(data)} bytes cannot be read ({type(error).__name__})") from None
-        if not plan.kind.trees:
-            size = plan.weights_in(schema.encoder.width, len(schema.classes))
+        model = model.with_network(own)
+        if not plan.kind.trees and (own is not None or not plan.kind.own):
+            size = replace(model.plan, scaffold=False).weights_in(schema.encoder.width, len(schema.classes))
             wrong = wrong_weights(arrays.get(DISGUISED if plan.protections.dummies else "weights"), size)
             if wrong is not None:
                 raise InvalidInput(f"model: {wrong}")
         return model
 
     @classmethod
-    def load(cls, folder: str | Path) -> SharedModel:
+    def load(cls, folder: str | Path, own: OwnNetwork | None = None) -> SharedModel:
         """Read the model of a run folder, or its last checkpoint if the run did not finish."""
         for name in ("model.npz", "checkpoint.npz"):
             path = Path(folder) / name
             if path.is_file():
-                return cls.from_bytes(path.read_bytes())
+                return cls.from_bytes(path.read_bytes(), own)
         raise InvalidInput(f"folder={Path(folder).name!r} holds no model of weights or trees")
 
 

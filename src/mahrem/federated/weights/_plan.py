@@ -5,18 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mahrem.federated._readers import from_number, from_whole, refuse_settings, share
+from mahrem.errors import InvalidParameter, either, spelled
+from mahrem.federated._readers import from_number, from_whole, open_share, refuse_settings, share
 from mahrem.federated.sums import SUMS
 from mahrem.federated.weights._entries import AGGREGATIONS, MODELS, AggregationRule, FederatedModel
 from mahrem.federated.weights._protections import Protections
-from mahrem.settings import read_settings, setting, settings_of, text
+from mahrem.federated.weights._server_step import SERVERS
+from mahrem.federated.weights._training_refusals import refused_training
+from mahrem.settings import read_settings, setting, settings_of, switch, text
 from mahrem.typed import sizes
 
 if TYPE_CHECKING:  # a plan is read by every command line; what it makes is loaded when it is made
-    from mahrem.federated.networks import Network
+    from mahrem.federated.networks import OwnNetwork, TrainableNetwork
     from mahrem.federated.weights._average import Aggregation
     from mahrem.federated.weights._compression import Compression
     from mahrem.federated.weights._perturbation import Perturbation
@@ -37,7 +40,8 @@ class LearningPlan:
     """What is learnt, in how many rounds, and how the clients' parts are put together.
 
     Args:
-        model: Five layers, logistic regression, or trees from sums of gradient histograms.
+        model: Five layers, logistic regression, trees from sums of gradient histograms, or ``own``: a
+            network that its users wrote.
         rounds: Rounds of averaging, or trees of boosting.
         epochs: How often a client goes through its rows in a round.
         rate: Learning rate: of SGD, or of each tree; 0.01, of boosting 0.2.
@@ -46,6 +50,15 @@ class LearningPlan:
         aggregate: How weights become one: ``mean`` is weighted by rows (FedAvg).
         malicious: How many clients may lie: what ``trimmed`` cuts off at each end and ``krum`` allows for.
         proximal: Pull of FedProx towards the common model; 0 is FedAvg.
+        server: What the server does with the mean: takes it (FedAvg), or as the gradient of an optimiser
+            (FedAvgM, FedAdam, FedYogi). See :func:`server_step`.
+        server_rate: Learning rate of the server; 1, of ``adam`` and ``yogi`` 0.03.
+        scaffold: Clients correct their drift by control variates (SCAFFOLD), which travel beside the weights.
+        personal: So many last layers are each client's own and never leave it.
+        early_stop: End after so many rounds without more right answers on rows that clients keep back. Only
+            the sum of their counts is told, hidden like every other sum.
+        validation: Share of its rows that a client keeps back for ``early_stop``.
+        code: SHA-256 of the file that makes the network of ``own``.
         sum: How numbers are added: in the clear the server sees each client's part, else the sum only.
         groups: Hidden sums of so many groups of clients instead of one of all. The server sees the sum of
             each group and vets it as a client: robust and private together, see :func:`group_clients`.
@@ -59,6 +72,7 @@ class LearningPlan:
             client's own.
         seed: Of all that is drawn, but noise with a promise.
         protections: What is done to updates on their way.
+        own: What makes the network of ``own``; never written down, its ``code`` is.
 
     Raises:
         InvalidParameter: If switches contradict each other: a median needs the single parts that a masked sum
@@ -81,6 +95,13 @@ class LearningPlan:
     aggregate: str = setting("mean", **_WORD, choices=lambda: AGGREGATIONS)
     malicious: int = setting(1, **_COUNT | {"read": from_whole(0)})
     proximal: float = setting(0.0, **_COUNT | {"read": from_number(0, 1000), "metavar": "X"})
+    server: str = setting("average", **_WORD, choices=lambda: SERVERS)
+    server_rate: float | None = setting(**_COUNT | {"read": from_number(1e-9, 100), "metavar": "X"})
+    scaffold: bool = setting(False, read=switch, group="weights and trees")
+    personal: int = setting(0, **_COUNT | {"read": from_whole(0, 100)})
+    early_stop: int | None = setting(**_COUNT)
+    validation: float = setting(0.1, **_COUNT | {"read": open_share, "metavar": "0..1"})
+    code: str = setting("", **_WORD | {"metavar": "SHA256"})
     sum: str = setting("plain", **_WORD | {"group": _WHAT, "metavar": "KIND"}, choices=lambda: SUMS)
     groups: int = setting(1, **_COUNT)
     fraction: float = setting(1.0, **_COUNT | {"read": share, "metavar": "0..1"})
@@ -90,14 +111,34 @@ class LearningPlan:
     cell_epsilon: float | None = setting(**_COUNT | {"read": from_number(0), "metavar": "X"})
     seed: int = setting(0, **_COUNT | {"read": from_whole(0)})
     protections: Protections = field(default_factory=Protections)
+    own: OwnNetwork | None = field(default=None, repr=False, compare=False)
     numbers: ClassVar[str] = "weights"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))  # a plan is compared and hashed
         refuse_settings(self)
         self.protections.refuse_unsound(self)
-        self.network()
+        self._refuse_own()
+        for why in refused_training(self):
+            raise InvalidParameter(why)
+        if self.own is not None or not self.kind.own:
+            self.network()
         self.aggregation()
+
+    def _refuse_own(self) -> None:
+        if (self.own is not None or self.code) and not self.kind.own:
+            raise InvalidParameter(f"network: model={self.model!r} has its own; say model='own'")
+        if self.own is None:
+            if self.kind.own and not self.code:
+                given = either("own=OwnNetwork(make)", spelled("network", "FILE"))
+                raise InvalidParameter(f"model='own' needs the network: {given}")
+            return
+        if self.code not in {"", self.own.digest}:
+            raise InvalidParameter(
+                f"network={self.own.name!r} is another file than was agreed on: its SHA-256 begins with "
+                f"{self.own.digest[:16]}, the agreed one's with {self.code[:16]}"
+            )
+        object.__setattr__(self, "code", self.own.digest)
 
     @property
     def kind(self) -> FederatedModel:
@@ -145,9 +186,26 @@ class LearningPlan:
         """The rate that was said, or the usual one of the model."""
         return self.kind.rate if self.rate is None else self.rate
 
-    def network(self) -> Network:
-        """Give the network that clients train."""
+    @property
+    def server_speed(self) -> float:
+        """The server's rate that was said, or the usual one."""
+        return SERVERS[self.server] if self.server_rate is None else self.server_rate
+
+    def network(self) -> TrainableNetwork:
+        """Give the network that clients train.
+
+        Raises:
+            InvalidParameter: If its users wrote it, and it was not given.
+        """
         from mahrem.federated.networks import Network
+
+        if self.kind.own:
+            if self.own is None:
+                raise InvalidParameter(
+                    f"network: this model is made by a file (SHA-256 {self.code[:16]}...); give it: "
+                    f"{either('own=OwnNetwork.read(path)', spelled('network', 'FILE'))}"
+                )
+            return self.own.trained_by(rate=self.learning_rate, batch=self.batch, epochs=self.epochs)
 
         hidden = self.hidden if self.kind.layered else ()
         return Network(hidden=hidden, rate=self.learning_rate, batch=self.batch, epochs=self.epochs)
@@ -173,14 +231,15 @@ class LearningPlan:
         """Say how many numbers travel: weights, and dummies among them."""
         from mahrem.federated.weights._decoys import dummies_among
 
-        size = self.network().size(width, classes)
+        size = self.network().size(width, classes) * (2 if self.scaffold else 1)
         return size + dummies_among(size, self.protections.dummies)
 
     def as_dict(self) -> dict[str, Any]:
         """Give it as plain data, without None: a plan file has no such thing."""
+        said = {name: getattr(self, name) for name in settings_of(LearningPlan)}
         plain = {"hidden": list(self.hidden), "rate": self.learning_rate}
-        whole = {**asdict(self), **plain, "protections": self.protections.as_dict()}
-        return {name: value for name, value in whole.items() if value is not None}
+        kept = {name: value for name, value in (said | plain).items() if value is not None}
+        return {**kept, "protections": self.protections.as_dict()}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> LearningPlan:

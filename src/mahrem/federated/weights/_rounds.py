@@ -33,6 +33,7 @@ class WeightsResult:
         default_factory=list, repr=False
     )  # on single updates, round by round
     ended: str | None = None  # why it ended before its last round
+    validated: float | None = None  # right answers on rows that clients keep back, after the last round
 
 
 # told the result so far after each round, and how many clients took part in it

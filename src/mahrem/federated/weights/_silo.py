@@ -6,22 +6,26 @@ import secrets
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mahrem.errors import Infeasible, InvalidInput, InvalidParameter, PrivacyWarning
-from mahrem.federated.networks import LARGEST, client_seed, train_privately, wrong_weights
+from mahrem.federated.networks import LARGEST, client_seed, wrong_weights
 from mahrem.federated.sums import LARGEST_ROWS, ClientKeys, hide_client, to_fixed
 from mahrem.federated.weights._booster import Booster
 from mahrem.federated.weights._compression import Feedback
 from mahrem.federated.weights._decoys import Decoys
+from mahrem.federated.weights._model import SharedModel
 from mahrem.federated.weights._norm_bound import bound_norms
+from mahrem.federated.weights._own_part import OwnPart
 from mahrem.federated.weights._perturbation import Payments, cell_noise, growth_of
 from mahrem.federated.weights._plan import LearningPlan
 from mahrem.federated.weights._schema import SharedSchema
 from mahrem.federated.wire import Answerer, Message
+from mahrem.files import write_whole
 from mahrem.pipeline import Release, anonymize
 from mahrem.release import Policy
 from mahrem.table import EVERY
@@ -53,6 +57,7 @@ class TrainingSilo:
         decoys: The clients' key of dummies, where the plan has them.
         fresh: Go through the rows in an order that nobody knows, another one each time: two runs over
             different clients differ then by more than those. Else a run can be repeated, as simulations are.
+        keep_model: Where its own model is written after each round (``personal``), for its owner only.
 
     Guarantees:
         - Training sees the verified release and nothing else of the table.
@@ -75,10 +80,13 @@ class TrainingSilo:
     ledger: Ledger | None = field(default=None, repr=False)
     decoys: Decoys | None = field(default=None, repr=False)
     fresh: bool = False
+    keep_model: Path | None = field(default=None, repr=False)
     _ready: tuple[Any, Integers, dict[str, Any]] | None = field(default=None, repr=False)
     _booster: Booster | None = field(default=None, repr=False)
     _payments: Payments | None = field(default=None, repr=False)
     _feedback: Feedback | None = field(default=None, repr=False)
+    _kept_back: tuple[Floats, Integers] = field(default=(np.zeros((0, 0)), np.zeros(0, np.int64)), repr=False)
+    _own: OwnPart = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         wanted = self.plan.protections.dummies
@@ -88,6 +96,7 @@ class TrainingSilo:
             )
         if self.policy is not None:
             self.plan.protections.refuse_anonymised()
+        self._own = OwnPart(self.plan)
         noise, small = self.plan.perturbation(), self.plan.compression()
         self._payments = None if noise is None else Payments(noise, self.ledger)
         self._feedback = None if small is None else Feedback(small)
@@ -107,6 +116,7 @@ class TrainingSilo:
                 raise InvalidInput("rows=0: no row of this silo has an agreed class")
             if self._payments is None and len(rows) > LARGEST_ROWS:
                 raise InvalidInput(f"rows={len(rows)}: at most {LARGEST_ROWS} can take part")
+            rows, labels = self._keep_back(rows, labels)
             self._ready = rows, labels, report
         return self._ready
 
@@ -125,6 +135,19 @@ class TrainingSilo:
         if self.measure is not None:
             report |= self.measure(self.frame, release)
         return release.table, tuple(Policy.of(self.policy).quasi), report
+
+    def _keep_back(self, rows: Floats, labels: Integers) -> tuple[Floats, Integers]:
+        """Keep some rows back to validate by, where rounds may end early."""
+        if self.plan.early_stop is None:
+            return rows, labels
+        order = np.random.default_rng(client_seed(self.plan.seed, 0, f"{self.name}/kept")).permutation(
+            len(rows)
+        )
+        count = max(1, int(self.plan.validation * len(rows)))
+        if count >= len(rows):
+            raise InvalidInput(f"rows={len(rows)}: too few to keep some back for early_stop")
+        self._kept_back = rows[order[:count]], labels[order[:count]]
+        return rows[order[count:]], labels[order[count:]]
 
     def _refuse_unready(self) -> None:
         """Refuse a question without the reason, which stays here: under noise it would tell about rows."""
@@ -183,6 +206,8 @@ class TrainingSilo:
         if kind == "train":
             update = self._update(body, int(body["round"]))
             return np.append(to_fixed(update, LARGEST) * self.counts, to_fixed(np.array(self.counts), np.inf))
+        if kind == "validate" and self.plan.early_stop is not None:
+            return self._validated(body)
         if kind != "histogram" or not self.plan.kind.trees:
             raise InvalidInput(f"kind={kind!r} is no question that this client answers")
         self._refuse_unready()
@@ -238,11 +263,47 @@ class TrainingSilo:
             return self.plan.network().start(width, classes, decoys.seed())
         return decoys.open(sent, self.plan.network().size(width, classes))
 
+    def _validated(self, body: Mapping[str, Any]) -> Integers:
+        """Count right answers on the rows that are kept back, and these rows."""
+        rows, labels = self._kept_back
+        network, classes, given = self.plan.network(), len(self.schema.classes), body.get("weights")
+        wrong = wrong_weights(given, network.size(rows.shape[1], classes))
+        if wrong is not None:
+            raise InvalidInput(f"the server sent {wrong}")
+        own = self._own.places(network, rows.shape[1], classes)
+        scores = network.scores(self._own.own_weights(np.asarray(given), own), rows, classes)
+        return np.array([int((scores.argmax(axis=1) == labels).sum()), len(labels)], np.int64)
+
+    def _keep_model(self, weights: Floats, number: int) -> None:
+        """Write the model with this silo's own layers where its owner wants it."""
+        if self.keep_model is not None:
+            arrays = {"weights": np.asarray(weights, np.float32)}
+            common = SharedModel(schema=self.schema, plan=self.plan, arrays=arrays, rounds=number)
+            write_whole(self.keep_model, self.personal_model(common).to_bytes())
+
+    def personal_model(self, common: SharedModel) -> SharedModel:
+        """Give the common model with the layers that are this silo's own (``personal``)."""
+        network, weights = self.plan.network(), common.arrays["weights"]
+        own = self._own.places(network, self.schema.encoder.width, len(self.schema.classes))
+        return common.next(common.rounds, {"weights": self._own.own_weights(weights, own)})
+
     def _protected(self, weights: Floats, number: int) -> Floats:
         """Train, and give the difference from the weights, clipped and with noise."""
         release = 0 if self._payments is None else self._payments.take()
-        trained = self._trained(weights, number, release)
-        update = trained.astype(np.float64) - weights
+
+        def train(begun: Floats, drift: Floats | None) -> Floats:
+            return self._trained(begun, number, release, drift)
+
+        network, width = self.plan.network(), self.ready[0].shape[1]
+        if self.plan.scaffold:
+            update = self._own.corrected_update(weights, network.steps(len(self.ready[0])), train)
+        elif self.plan.personal:
+            own = self._own.places(network, width, len(self.schema.classes))
+            update = self._own.personal_update(weights, own, train)
+            self._keep_model(weights, number)
+        else:
+            update = train(weights, None).astype(np.float64) - weights
+        trained = (weights + update).astype(np.float32)
         by_client = self._payments is not None and self.plan.protections.unit == "client"
         if by_client or self.plan.hides:
             update[~np.isfinite(update)] = 0.0  # a refusal would tell about the rows
@@ -254,19 +315,18 @@ class TrainingSilo:
         clip = self.plan.protections.clip
         return update if clip is None or self._payments is not None else bound_norms(update, clip)
 
-    def _trained(self, weights: Floats, number: int, release: int) -> Floats:
+    def _trained(self, weights: Floats, number: int, release: int, drift: Floats | None = None) -> Floats:
         rows, labels, _ = self.ready
         classes, network = len(self.schema.classes), self.plan.network()
         if self._payments is not None and (plan := self._payments.perturbation.training) is not None:
             steps = self._payments.perturbation.steps
             taken = range((release - 1) * steps, release * steps)  # none is taken twice
-            return train_privately(
-                network, weights, rows, labels, classes, plan, self._payments.stream, taken
-            )
+            stream = self._payments.stream
+            return network.train_privately(weights, rows, labels, classes, plan, stream, taken)
         seed, proximal = client_seed(self.plan.seed, number, self.name), self.plan.proximal
         if self.fresh:
             seed = secrets.randbits(63)
-        return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal)
+        return network.train(weights, rows, labels, classes, seed=seed, proximal=proximal, drift=drift)
 
 
 def privacy_report(release: Release | None, rows: int) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class _Bins(Estimator):
         for name in self.cuts_:
             if name not in frame.columns:
                 raise ColumnNotFound(name, frame.columns)
-        return frame.with_columns(_binned(frame[name], cuts) for name, cuts in self.cuts_.items())
+        return frame.with_columns(put_into_bins(frame[name], cuts) for name, cuts in self.cuts_.items())
 
     def fit_transform(self, X: Any, y: Any = None) -> pl.DataFrame:
         """Learn and transform the same rows."""
@@ -178,7 +178,8 @@ def _entropy(counts: Floats) -> Floats:
     return entropy
 
 
-def _binned(series: pl.Series, cuts: Floats) -> pl.Series:
+def put_into_bins(series: pl.Series, cuts: Floats) -> pl.Series:
+    """Give a column of numbers as text: the bin of each, and nothing where there is no number."""
     values = series.cast(pl.Float64).to_numpy()
     ends = [_short(cut) for cut in cuts]
     names = ["any"] if not ends else [f"< {ends[0]}"]

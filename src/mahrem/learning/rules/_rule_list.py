@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,11 +13,13 @@ import polars as pl
 
 from mahrem.arrays import ItemMatrix, first_match
 from mahrem.errors import InvalidInput
-from mahrem.learning.rules._items import Items, covered_bits
+from mahrem.learning.rules._bins import put_into_bins
+from mahrem.learning.rules._items import Items, as_cells, covered_bits
 from mahrem.table import Hierarchy
 from mahrem.types import Floats, Integers
 
 ROUNDING = 1e-9  # of figures that were merged
+_BIN = re.compile(r"< (\S+)|>= (\S+)|(\S+) \.\. (\S+)")  # how bins of numbers are written
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,47 @@ class RuleList:
         answers = [place[rule.right] for rule in self.rules]
         decided: Integers = np.array([*answers, place[self.default]], np.int64)[first]
         return decided
+
+    def cuts(self) -> dict[str, tuple[float, ...]]:
+        """Read off the rules where columns of numbers are cut into bins, as far as rules speak of them."""
+        cuts: dict[str, set[float]] = {}
+        for name, cell in (pair for rule in self.rules for pair in rule.left):
+            if (written := _BIN.fullmatch(cell)) is not None:
+                cuts.setdefault(name, set()).update(float(end) for end in written.groups() if end is not None)
+        return {name: tuple(sorted(ends)) for name, ends in cuts.items()}
+
+    def cells(self, table: Any) -> pl.DataFrame:
+        """Give rows as the cells that rules speak of: numbers in their bins, everything else as it is.
+
+        Raises:
+            ColumnNotFound: If a column is missing that a rule speaks of.
+        """
+        spoken = {name for rule in self.rules for name, _ in rule.left}
+        names = [name for name in self.columns if name in spoken]
+        if not names:  # the default decides; only the number of rows counts
+            return as_cells(table)
+        cells = as_cells(table, names)
+        for name, ends in self.cuts().items():
+            numbers = cells[name].cast(pl.Float64, strict=False)
+            binned = put_into_bins(numbers, np.array(ends))
+            cells = cells.with_columns(binned.zip_with(binned.is_not_null(), cells[name]))
+        return cells
+
+    def predict(self, table: Any) -> Any:
+        """Name the class of rows of a frame, as they are; ``(n,)``.
+
+        Example:
+            >>> rule = Rule((("age", "< 40"),), "well", 0.5, 1.0)
+            >>> rules = RuleList(("age", "sex"), ("ill", "well"), (rule,), "ill", 10)
+            >>> rules.predict(pl.DataFrame({"age": [30, 50]})).tolist()
+            ['well', 'ill']
+        """
+        return np.array(self.classes)[self.decide(self.first(self.cells(table)))]
+
+    def predict_proba(self, table: Any) -> Floats:
+        """Give ``(n, classes)`` how likely each class is of rows of a frame, as they are."""
+        likely: Floats = self.shares()[self.first(self.cells(table))]
+        return likely
 
     def shares(self) -> Floats:
         """Give ``(rules + 1, classes)`` how likely each class is under each rule, the default last.

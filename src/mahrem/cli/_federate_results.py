@@ -1,0 +1,92 @@
+"""``mahrem federate predict`` and ``report``: what a finished run is good for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mahrem.cli._federate_options import take_reading
+from mahrem.cli._options import JSON, QUIET, SOURCE, option, speaks_source
+from mahrem.cli._print import print_json, print_table
+from mahrem.words import LANGUAGES
+
+
+@speaks_source
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder, model.json or model.npz.")],
+    source: SOURCE,
+    output: Annotated[Path, option("-o --output", "FILE", "The table to write: one row for each, in order.")],
+    target: Annotated[str | None, option("--target", "COL", "The true class, to be compared with.")] = None,
+    network: Annotated[Path | None, option("--network", "FILE", "What makes a network of your own.")] = None,
+    *,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Say how likely each class is, in a column each.")
+    ] = False,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Ask the model of a run about new rows: rules, weights or trees.
+
+    mahrem federate predict study/runs/20261115-170750-7851 new.csv -o predicted.csv
+    mahrem federate predict model.npz new.csv --proba -o predicted.csv
+    """
+    from mahrem.federated import predict_rows
+    from mahrem.table import FORMATS
+    from mahrem.table.writing import write_table
+
+    reading = take_reading(settings)
+    found = predict_rows(model, source, proba=proba, target=target, network=network, reading=reading)
+    ending = output.suffix.removeprefix(".")
+    write_table(found.table, output, ending if ending in FORMATS else "csv")
+    said = {"rows": found.table.height, "counts": dict(found.counts), "accuracy": found.accuracy}
+    for finding in found.findings:
+        typer.echo(f"mahrem: warning: {finding.describe()}", err=True)
+    if json:
+        print_json({**said, "output": str(output), "findings": [each.code for each in found.findings]})
+    elif not quiet:
+        print_table(("class", "rows"), [(name, f"{many:,}") for name, many in found.counts.items()])
+        if found.accuracy is not None:
+            typer.echo(f"right about {found.accuracy:.4f} of the rows whose class is known")
+        typer.echo(f"written: {output}")
+
+
+@speaks_source
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    output: Annotated[
+        Path | None, option("-o --output", "FILE", "The page; report.html in the folder by default.")
+    ] = None,
+    language: Annotated[str, option("--language", "NAME", f"{', '.join(LANGUAGES)}.")] = "en",
+    original: Annotated[
+        str | None, option("--original", "SOURCE", "Rows of the clients: the model is attacked with them.")
+    ] = None,
+    holdout: Annotated[
+        str | None, option("--holdout", "SOURCE", "Rows that nobody trained on, beside --original.")
+    ] = None,
+    *,
+    json: JSON = False,
+    quiet: QUIET = False,
+    settings: dict[str, Any],
+) -> None:
+    """Write the report of a run, as a page and as JSON: members, rounds, accuracy, protections, attacks.
+
+    mahrem federate report study/runs/20261115-170750-7851 --language tr
+    mahrem federate report run --original adult.csv
+    """
+    from mahrem.federated import report_run
+
+    found = report_run(
+        run,
+        output=output,
+        language=language,
+        members=original,
+        holdout=holdout,
+        reading=take_reading(settings),
+    )
+    if json:
+        print_json(found.content)
+    elif not quiet:
+        typer.echo(f"report: {found.page}\nas JSON: {found.plain}")
