@@ -136,7 +136,7 @@ class TrainingSilo:
             report |= self.measure(self.frame, release)
         return release.table, tuple(Policy.of(self.policy).quasi), report
 
-    def _keep_back(self, rows: Floats, labels: Integers) -> tuple[Floats, Integers]:
+    def _keep_back(self, rows: Any, labels: Integers) -> tuple[Any, Integers]:
         """Keep some rows back to validate by, where rounds may end early."""
         if self.plan.early_stop is None:
             return rows, labels
