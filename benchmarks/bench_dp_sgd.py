@@ -124,7 +124,8 @@ def _changed(recipe: Recipe, said: list[str]) -> Recipe:
         name, _, value = one.partition("=")
         if name in {"rate", "momentum", "average"}:
             own = "learning_rate" if name == "rate" else name
-            recipe = replace(recipe, descent=replace(recipe.descent, **{own: float(value)}))
+            changed: dict[str, Any] = {own: float(value)}
+            recipe = replace(recipe, descent=replace(recipe.descent, **changed))
         else:
             recipe = replace(recipe, **{name: type(getattr(recipe, name))(float(value))})
     return recipe
@@ -145,7 +146,7 @@ def _key(rows: int, recipe: Recipe, options: argparse.Namespace) -> str:
 
 
 def _write_plans(recipes: dict[str, Recipe], options: argparse.Namespace) -> None:
-    found = {}
+    found: dict[str, float] = {}
     for recipe in recipes.values():
         for rows in (ROWS, ROWS - KEPT):
             key = _key(rows, recipe, options)
@@ -173,14 +174,14 @@ class Digits:
         )
         layer = nn.Sequential(scattering_layer((1, 28, 28)), nn.GroupNorm(27, CHANNELS, affine=False))
         layer = layer.to(device).eval()
-        sides = []
+        sides: list[Any] = []
         for part, moves in (("train", steps), ("t10k", steps[:1])):
             pixels = _numbers(folder / f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 1, 28, 28)[:images]
             shades = torch.from_numpy(pixels.copy()).to(device).float().div_(255).sub_(MIDDLE).div_(SPREAD)
             labels = torch.from_numpy(_numbers(folder / f"{part}-labels-idx1-ubyte.gz", 8)[:images].copy())
             sides += [_features(layer, shades, moves), labels.long().to(device)]
         print(f"# features of {len(steps)} shifts: {time.perf_counter() - start:.0f} s", flush=True)
-        return cls(*sides, len(steps))
+        return cls(sides[0], sides[1], sides[2], sides[3], len(steps))
 
     def without_tested(self, count: int) -> Digits:
         """Keep the last training images away, to be scored on."""
@@ -289,7 +290,7 @@ def _run(
     )
     steps.run()
     with torch.no_grad():
-        parts = [network(part.float()).argmax(1) for part in data.tested.split(2000)]
+        parts = [network(part.float()).argmax(1) for part in torch.split(data.tested, 2000)]
     right = float((torch.cat(parts) == data.truth).float().mean())
     return {
         "recipe": name,

@@ -76,7 +76,7 @@ def test_every_model_makes_an_estimator_factory_and_says_what_it_learns() -> Non
         assert callable(entry.load()), name
         assert entry.learns
         assert entry.name == (entry.model if entry.how == "gradients" else f"{entry.model}/{entry.how}")
-        assert entry.torch == (entry.how == "gradients")
+        assert entry.torch == (entry.how == "gradients" and not entry.rounds)
 
 
 def test_every_synthesiser_is_a_dataclass_of_settings() -> None:

@@ -139,9 +139,11 @@ class TrainedModel:
         return promise.epsilon, promise.delta
 
     def _plan(self) -> Any:
-        if not isinstance(self.estimator, PrivateNetwork | BoostedTrees | PrivateSearch):
+        model: Any = self.estimator
+        if not isinstance(model, PrivateNetwork | BoostedTrees | PrivateSearch):
             return None
-        return self.estimator.plan_ if self.fitted else self.estimator.plan(self.ledger)
+        found: Any = model  # what is fitted is never a search
+        return found.plan_ if self.fitted else found.plan(self.ledger)
 
     def _numbers(self, table: object, reading: Reading | None) -> Any:
         if not self.fitted:
