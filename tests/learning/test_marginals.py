@@ -223,7 +223,7 @@ def test_a_budget_too_small_for_any_marginal_is_refused_and_says_what_would_do()
         ({"delta": 0.0}, InvalidParameter, "needs a delta"),
         ({"epsilon": -1.0}, InvalidParameter, "above 0"),
         ({"epsilon": float("nan")}, InvalidParameter, "finite"),
-        ({"width": 9}, InvalidParameter, "between 1 and 4"),
+        ({"width": 9}, InvalidParameter, "between 0 and 4"),
         ({"target": "height"}, InvalidParameter, "height"),
         ({"schema": SyntheticSchema(columns=("age", "height"))}, KeyError, "height"),
         ({"schema": SyntheticSchema(constraints=("age <= sex",))}, InvalidParameter, "numbers"),

@@ -96,7 +96,7 @@ class Population:
         >>> made = Population((2, 2), rows, 100.0, {(0,): np.zeros(2), (1,): np.zeros(2)})
         >>> made.learn([Measured((0, 1), np.array([[40.0, 10.0], [10.0, 40.0]]), 0.1)])
         >>> made.counts((0, 1)).round().tolist()
-        [40.0, 10.0, 10.0, 40.0]
+        [[40.0, 10.0], [10.0, 40.0]]
     """
 
     def __init__(
