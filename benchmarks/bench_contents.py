@@ -1,9 +1,8 @@
 """How long does looking into a table take, against polars reading the same table from CSV?
 
 1e6 rows and 20 columns: e-mails, telephone numbers, identity numbers, names, addresses, dates, notes, codes,
-amounts and categories. ``look_into`` is what a release does before it publishes; ``inspect`` also opens, checks and reads
-the file.
-Repeats are interleaved and the shortest counts.
+amounts and categories. ``look_into`` is what a release does before it publishes; ``inspect`` also opens,
+checks and reads the file. Repeats are interleaved and the shortest counts.
 """
 
 from __future__ import annotations

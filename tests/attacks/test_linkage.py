@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mahrem as mh
 from mahrem.attacks.on_releases import Composition, Linkage, Membership, Order, SinglingOut, row_numbers
-from mahrem.errors import ColumnNotFound, InvalidParameter
+from mahrem.errors import ColumnNotFound, InvalidInput, InvalidParameter
 from mahrem.matching import Published, read_people, read_published
 from releases import crowd, halved, ranged
 
@@ -165,3 +169,21 @@ def test_composition_by_hand() -> None:
     assert finding.successes == 4
     assert finding.details["certain"] == 1.0
     assert finding.baseline == pytest.approx(1 / 4)
+
+
+def test_people_with_several_rows_are_looked_for_once_and_found_by_any_row() -> None:
+    shown = pl.DataFrame({"age": ["[1, 4]"] * 4 + ["[5, 8]"] * 2})
+    release = read_published(shown, quasi=["age"])
+    frame = pl.DataFrame({"age": [1, 2, 3, 4, 5, 6]})
+    people = replace(read_people(frame, release), owners=np.array([0, 0, 0, 1, 2, 3]))
+    finding = Linkage()(release, people)
+    assert finding.trials == 4
+    assert finding.details["highest"] == pytest.approx(3 / 4)  # three of four rows are one person's
+    assert finding.details["expected"] == pytest.approx((3 / 4 + 1 / 4 + 1 / 2 + 1 / 2) / 4)
+
+
+def test_durations_are_refused_with_what_to_do() -> None:
+    shown = pl.DataFrame({"stay": ["[1, 2]", "[1, 2]"]})
+    original = pl.DataFrame({"stay": [dt.timedelta(days=1), dt.timedelta(days=2)]})
+    with pytest.raises(InvalidInput, match=r"stay.*durations.*write them as numbers"):
+        mh.attack(shown, original=original, quasi="stay")

@@ -63,7 +63,8 @@ class Order:
         by_chance = _hits(matching, release, rows, strangers)
         low, high = clopper_pearson(hits[best], len(rows))[0], clopper_pearson(by_chance, len(rows))[1]
         # What may be chance is told as chance: how often it strikes would tell how rows stood.
-        found = hits[best] if low > high else by_chance
+        told = low > high or best != "row order"
+        found = hits[best] if told else by_chance
         return counted_finding(
             "order",
             found,
@@ -74,7 +75,7 @@ class Order:
                 "the share that fit any person. Well above it, rows can be found by their number."
             ),
             unread=matching.unread,
-            by=best if found != by_chance else "none",
+            by=best if told else "none",
             ways=len(ways),
         )
 
