@@ -91,3 +91,12 @@ def test_repair_after_any_method_loses_less_and_is_refused_where_cells_must_not_
         assert mended < plain
     with pytest.raises(mh.errors.InvalidParameter, match="repair"):
         mh.anonymize(TABLE, method="flash", repair=True, **settings)
+
+
+def test_words_alone_and_every_one_of_them_missing_somewhere_are_priced() -> None:
+    table = TABLE.select("job", "grade").with_columns(
+        pl.when(pl.int_range(pl.len()) % 7 > 0).then(pl.col("job")).alias("job")
+    )
+    settings = {"quasi": ["job", "grade"], "rest": "drop", "k": 40}
+    report = mh.anonymize(table, method="mosaic", html=False, **settings).report
+    assert report["utility"]["gcp"] <= 1.0

@@ -42,7 +42,7 @@ class ColumnCosts:
     jump: float = 0.0
     low: Floats | None = field(default=None, repr=False)  # (v,) of ranges: ends of the cell of a value alone
     high: Floats | None = field(default=None, repr=False)
-    price: Floats | None = field(default=None, repr=False)  # of sets (v + 2,), of trees (v,)
+    price: Floats | None = field(default=None, repr=False)  # of sets (v + 3,), of trees (v,)
     alone: Floats | None = field(default=None, repr=False)  # of trees (v,)
 
 
@@ -73,7 +73,8 @@ def pack_costs(points: Points, columns: Sequence[ColumnCosts]) -> arrays.CellCos
     """
     many = [len(column.places) + 1 for column in columns]
     low, high = np.empty((2, *points.shape))
-    price, alone = np.zeros((2, len(columns), max(many, default=0) + 1))
+    # a set with every value, and missing ones, is still asked what one more would cost
+    price, alone = np.zeros((2, len(columns), max(many, default=0) + 2))
     for place, column in enumerate(columns):
         low[:, place], high[:, place] = _ends(points[:, place], column)
         if column.kind == "set" and column.price is not None:

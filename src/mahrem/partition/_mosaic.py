@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mahrem.partition._forest import forest_of
 from mahrem.partition._leftovers import class_boxes, judge_classes
 from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._partition import Admits, Partition, least_rows
-from mahrem.partition._repaired import Bench, Repair, steady_order
+from mahrem.partition._repaired import Bench, Repair, in_their_order, steady_order
 from mahrem.partition._strata import Within
 from mahrem.table import Hierarchy
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
@@ -120,10 +120,11 @@ class Mosaic:
         points, admits = points[order], Within(admits, order)
         bench = Bench(points, admits, self.cells or plain_costs(points, self.hierarchies), threads)
         starts = self._starts(points, admits, minimum, trees, bench, threads)
-        found, classes = bench.repaired(*min(starts, key=lambda start: bench.total(*start)), repair)
+        best = min(starts, key=lambda start: (bench.total(*start), -start[1]))
+        found, classes = bench.repaired(*best, repair)
         labels = np.empty(len(order), np.int64)
         labels[order] = found
-        return Partition(labels=labels, classes=classes)
+        return Partition(labels=in_their_order(labels, classes), classes=classes)
 
     def _by_size(self, points: Points, admits: Admits, minimum: int) -> bool:
         """Say whether classes are laid by widths and sizes, as fast as that goes."""
@@ -145,10 +146,12 @@ class Mosaic:
         mondrian = Mondrian(hierarchies=self.hierarchies)
         cut = mondrian(points, admits, threads=threads)
         yield cut.labels, cut.classes
-        labels, classes = self._lay(points, minimum, trees, threads)
-        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
-        if refused.mean() <= _FEW:
-            yield _merge_refused(points, labels, refused, admits, trees, threads)
+        if self.rounds != 0:
+            laid = replace(self, rounds=None, reach=None)
+            labels, classes = laid._lay(points, minimum, trees, threads)  # noqa: SLF001 - one of us
+            refused = ~judge_classes(labels, np.arange(classes), classes, admits)
+            if refused.mean() <= _FEW:
+                yield _merge_refused(points, labels, refused, admits, trees, threads)
         if self.blind:  # growth chooses members by what a class lacks
             return
         tile = self.tile or max(_TILE, min(16 * minimum, _COARSE))

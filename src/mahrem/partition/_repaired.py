@@ -61,7 +61,7 @@ class Bench:
     ) -> None:
         """Lay out a table; ``columns`` says what cells cost."""
         needs = None if (given := getattr(admits, "needs", None)) is None else given()
-        self._admits, self._threads = admits, threads
+        self._admits, self._threads, self._refused = admits, threads, False
         self.certain = admits.plain or (needs is not None and needs.certain)
         least = max(1, admits.minimum)
         self.promises = pack_promises(least, (), len(points)) if needs is None else needs.promises
@@ -77,6 +77,7 @@ class Bench:
         began = time.perf_counter()
         rounds = how.rounds if how.rounds is not None else (4 if len(labels) <= _SMALL else 2)
         thoroughness = arrays.Thoroughness(2, how.reach, 1 if how.blind else _TRIES)
+        labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
         for turn in range(1, rounds + 1):
@@ -94,7 +95,7 @@ class Bench:
             )
             now = self.total(labels, classes)
             slow = before - now < _WORTH * before
-            if not self.certain and slow and tile > _ASKED:  # refused as a whole: smaller ones are not
+            if self._refused and slow and tile > _ASKED:  # as a whole: of smaller ones fewer are
                 tile = max(_ASKED, tile // 8)
             elif slow or (how.seconds is not None and time.perf_counter() - began >= how.seconds):
                 break
@@ -104,7 +105,18 @@ class Bench:
         return labels, classes
 
     def _keeps(self, labels: Labels, classes: int) -> Mask:
-        return judge_classes(labels, np.arange(classes), classes, self._admits)
+        kept = judge_classes(labels, np.arange(classes), classes, self._admits)
+        self._refused = not kept.all()
+        return kept
+
+
+def in_their_order(labels: Labels, classes: int) -> Labels:
+    """Number classes by the first row of each."""
+    first = np.empty(classes, np.int64)
+    first[labels[::-1]] = np.arange(len(labels))[::-1]
+    numbers = np.empty(classes, np.int64)
+    numbers[np.argsort(first)] = np.arange(classes)
+    return numbers[labels]
 
 
 def steady_order(points: Points, admits: Admits) -> Rows:
@@ -170,4 +182,4 @@ class Repaired:
         found, classes = bench.repaired(start.labels[order], start.classes, self.repair)
         labels = np.empty_like(start.labels)
         labels[order] = found
-        return Partition(labels=labels, classes=classes)
+        return Partition(labels=in_their_order(labels, classes), classes=classes)
