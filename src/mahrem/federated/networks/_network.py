@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -165,11 +166,18 @@ def even_batches(order: Integers, batch: int) -> list[Integers]:
 
 def _one_thread() -> Any:
     """Keep small products on one core: more of them only wait for each other."""
+    pools = _thread_pools()
+    return nullcontext() if pools is None else pools.limit(limits=1)
+
+
+@cache
+def _thread_pools() -> Any:
+    """Find the pools of threads of products; looking for them takes longer than a small silo trains."""
     try:
-        from threadpoolctl import threadpool_limits
+        from threadpoolctl import ThreadpoolController
     except ImportError:
-        return nullcontext()
-    return threadpool_limits(1)
+        return None
+    return ThreadpoolController()
 
 
 def scores_of(network: Network, weights: Floats, rows: Floats, classes: int) -> Floats:
