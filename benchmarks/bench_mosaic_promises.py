@@ -60,7 +60,7 @@ def tables(rows: int) -> dict[str, tuple[pl.DataFrame, Row]]:
     numbers = ["age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week"]
     words = ["workclass", "education", "marital-status", "relationship", "race", "sex"]
     mixed = ["age", "education", "marital-status", "occupation", "sex", "hours-per-week"]
-    found = {
+    found: dict[str, tuple[pl.DataFrame, Row]] = {
         "patients": (
             mh.demo_patients(rows),
             {
@@ -133,10 +133,16 @@ def measured(frame: pl.DataFrame, settings: Row, method: str, options: Row) -> R
     started, busy = time.perf_counter(), time.process_time()
     made = draft(prepared, policy)
     row: Row = {"seconds": time.perf_counter() - started, "processor_seconds": time.process_time() - busy}
-    found, of_all = made.partition, {"rows": prepared.rows, "suppressed": int(made.hidden.sum())}
+    found = made.partition
     row["classes"] = found.classes
     losses, _ = measure(
-        made.sizes, made.cells, k=1, published_classes=found.classes, hierarchies=made.trees, **of_all
+        made.sizes,
+        made.cells,
+        k=1,
+        rows=prepared.rows,
+        suppressed=int(made.hidden.sum()),
+        published_classes=found.classes,
+        hierarchies=made.trees,
     )
     row["loss"] = losses["gcp"]
     if prepared.values:
@@ -158,7 +164,7 @@ def grid(args: argparse.Namespace) -> Iterator[Row]:
                 if settings is None:
                     continue
                 row: Row = {"table": name, "rows": frame.height, "promise": promise, "k": k, "seed": SEED}
-                runs = {method: (method, {}) for method in args.other}
+                runs: dict[str, tuple[str, Row]] = {method: (method, {}) for method in args.other}
                 runs |= {"mosaic": ("mosaic", {})}
                 if "sensitive" in settings:
                     runs["blind"] = ("mosaic", {"blind": True})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mahrem import check
-from mahrem.drafts._cell_costs import cell_costs
 from mahrem.drafts._coarse_axes import partition_in_blocks
 from mahrem.drafts._prepare import Prepared
 from mahrem.drafts._rewritten import past_the_door
@@ -27,6 +26,9 @@ from mahrem.release import BOUNDING, COARSENING, Policy, method_of, unordered
 from mahrem.table import Leaves, Values
 from mahrem.types import Mask, Rows
 from mahrem.words import Note
+
+if TYPE_CHECKING:
+    from mahrem.partition import ColumnCosts
 
 _ROUNDING = 1e-9
 
@@ -83,7 +85,11 @@ def partition_rows(
     limit = _limit(prepared, policy)
     # With jitter columns get random weights: what cells cost is no longer known by places.
     known = policy.jitter is None and (name == "mosaic" or policy.repair)
-    cells = cell_costs(prepared, policy) if known else ()
+    cells: tuple[ColumnCosts, ...] = ()
+    if known:
+        from mahrem.drafts._cell_costs import cell_costs
+
+        cells = cell_costs(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
     if policy.repair:
         from mahrem.partition import Repaired

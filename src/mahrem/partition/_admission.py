@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,12 @@ from mahrem.models import (
     holds_either_way,
     people_counts,
 )
-from mahrem.partition._class_promises import ColumnNeeds, Needs, pack_promises
 from mahrem.partition._partition import Admits
 from mahrem.table import Values
 from mahrem.types import Codes, Floats, Integers, Mask, Offsets, Rows, Sizes
+
+if TYPE_CHECKING:
+    from mahrem.partition._class_promises import Needs
 
 _NONE = np.zeros(0, np.int64)
 _BLOCK = 131_072  # rows judged at a time: what a model computes stays in the cache
@@ -178,6 +181,8 @@ class Admission:
         It is uncertain where a model has no algebra, where only some rows are published, and where a person
         has several values, of which the worst counts: classes must then be asked about.
         """
+        from mahrem.partition._class_promises import ColumnNeeds, pack_needs
+
         chosen = slice(None) if rows is None else rows
         least, certain, columns = self.minimum, self.members is None and not self.keeps_sensitive, []
         for key, values in self._columns.items():
@@ -193,7 +198,7 @@ class Admission:
                 columns.append(ColumnNeeds(codes[chosen].astype(np.int64), shown, rest))
         people = None if self._people is None else self._people.codes[chosen].astype(np.int64)
         count = self.rows if rows is None else len(rows)
-        return Needs(pack_promises(least, columns, count, people), bool(certain))
+        return pack_needs(least, columns, count, people, certain=bool(certain))
 
     def _told(self, values: Values) -> tuple[Floats, bool]:
         """Give the share of each value in the table, and whether nobody has several."""

@@ -79,6 +79,13 @@ def pack_promises(
     )
 
 
+def pack_needs(
+    least: int, columns: Sequence[ColumnNeeds], rows: int, people: Integers | None, *, certain: bool
+) -> Needs:
+    """Lay out what classes need, and say whether that is all there is to ask."""
+    return Needs(pack_promises(least, columns, rows, people), certain)
+
+
 def _fill(need: Need, table: Floats, low: Floats, high: Floats, share: Floats) -> None:
     """Write what a kernel looks up by value."""
     many = len(table)

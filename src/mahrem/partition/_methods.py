@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mahrem import check
 from mahrem.errors import InvalidParameter
-from mahrem.partition._cell_costs import ColumnCosts
 from mahrem.partition._entries import METHODS
 from mahrem.partition._partition import Partitioner
 from mahrem.table import Hierarchy
+
+if TYPE_CHECKING:
+    from mahrem.partition._cell_costs import ColumnCosts
 
 
 def build_method(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mahrem.partition._class_promises import Needs
 from mahrem.partition._partition import Admits, Partition, Partitioner
 from mahrem.types import Integers, Labels, Mask, Offsets, Points, Rows
+
+if TYPE_CHECKING:
+    from mahrem.partition._class_promises import Needs
 
 
 @dataclass(frozen=True)
