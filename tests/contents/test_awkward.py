@@ -125,6 +125,8 @@ def test_codes_of_households_are_not_published_where_fewer_than_k_share_one() ->
         ["I", "II", "III", "IV"],
         ["1.5, 2.5", "3 - 4", "5 / 6", "none"],
         ["[none]", "[some]", "(a)", "(b)"],
+        ["[0, 500]", "[500, 1000]", "[1,000, 1,500]", "[1500, *]"],  # ranges, as cells are published
+        ["{flu, cold}", "{asthma}", "{a, b, c}", "*"],
         ["Grade-IIa", "Grade-IIb", "Grade-III", "unknown"],
         ["1234567890123456", "1111222233334444", "5555666677778888", "9999000011112222"],
     ],

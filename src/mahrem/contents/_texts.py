@@ -29,7 +29,8 @@ class FreeText:
         distinct = len(cells.texts)
         if cells.numeric or distinct < 2:
             return None
-        nested = cells.matches(r"^[\[{].*[:,].*[\]}]$")  # JSON: as many values as somebody put into one cell
+        # JSON: as many values as somebody put into one cell; what has two ends is a range.
+        nested = cells.matches(r"""^(?:\{.*:.*\}|\[.*["'{].*\]|\[(?:[^,]*,){3,}.*\])$""")
         if nested.sum() >= 2 and cells.share(nested) >= 0.35:
             return cells.found(self.kind, nested, 0.8, "shaped")
         lengths = cells.texts.str.len_chars().to_numpy()
