@@ -40,13 +40,14 @@ def people_of(given: object, published: Published, policy: Policy, what: str) ->
         asked = [name for name in names if name not in published.plain]
         outcome = apply_missing(frame.select(asked), policy.missing)
         there = np.flatnonzero(outcome.keep & ~outcome.suppress)
-    rows = content_hashes(_as_seen(frame[there], published))
+    rows, whole = content_hashes(_as_seen(frame[there], published)), content_hashes(frame[there])
     owners = None
     if policy.subject is not None and policy.subject in opened.columns:
         subjects = opened.take([policy.subject]).to_series().gather(there)
         owners = np.unique(subjects.rank("dense").fill_null(0).to_numpy(), return_inverse=True)[1]
-    # Draws must not depend on how rows stand, nor on what people are called.
-    order = np.argsort(rows, kind="stable") if owners is None else np.lexsort((_sums(rows, owners), rows))
+    # Draws must not depend on how rows stand, nor on what people are called; on what is hidden only among
+    # those whom the release does not tell apart.
+    order = np.lexsort((whole, rows) if owners is None else (whole, _sums(rows, owners), rows))
     read = read_people(frame[there[order]], published)
     numbers = None if owners is None else _by_appearance(owners[order])
     return replace(read, owners=numbers, stood=np.argsort(np.argsort(there[order])))
