@@ -93,7 +93,7 @@ def test_a_refusal_is_written_down_with_its_reason(study: Path) -> None:
     first, second = lines(guard_of(study, "north").log)
     assert first["answer"] == second["answer"] == "refused"
     assert "hidden only" in first["why"]
-    assert "federation file is another one" in second["why"]
+    assert "federation.toml of the server is another" in second["why"]
 
 
 def test_nothing_leaves_a_client_that_cannot_write_down_what_it_answers(study: Path) -> None:
@@ -168,7 +168,7 @@ def test_another_plan_than_the_one_that_was_agreed_to_is_refused(study: Path) ->
     guard.approve()
     guard.refuse_unapproved()
     changed = replace(guard.federation, task=RulesTask(SCHEMA, RulesPlan(support=0.01, least_clients=2)))
-    with pytest.raises(InvalidInput, match="agree with --review"):
+    with pytest.raises(InvalidInput, match="agree: review=True"):
         guard_of(study, "north", changed).refuse_unapproved()
     guard_of(study, "south", changed).refuse_unapproved()
     (guard.folder / "approvals.jsonl").write_text("broken")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mahrem.errors import InvalidInput
+from mahrem.errors import InvalidInput, spelled
 from mahrem.federated.flower._federation import Federation
 from mahrem.federated.flower._member import FederationMember
 from mahrem.federated.sums import SumHistory, append_private
@@ -100,8 +100,8 @@ class ClientGuard:
             raise InvalidInput(f"file={path.name!r} of agreed plans cannot be read; mend it") from None
         if mine and self.federation.fingerprint() not in mine:
             raise InvalidInput(
-                "federation: what it says is not what the owner of this key agreed to; look at it and agree "
-                "with --review"
+                "federation: what it says is not what the owner of this key agreed to; look at it and agree: "
+                f"{spelled('review', value=True)}"
             )
 
     def history(self, source: object, agreed: frozenset[str] | None) -> SumHistory | None:

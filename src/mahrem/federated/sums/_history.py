@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mahrem.errors import InvalidInput, OutputFailed
+from mahrem.errors import InvalidInput, OutputFailed, spelled
 
 
 @dataclass(kw_only=True)
@@ -73,7 +73,7 @@ class SumHistory:
             f"the run of {before['time']} (federation {before['federation']}; {before['held']} here) was "
             f"over {', '.join(before['members'])}; whoever has both results can subtract them and read what "
             f"is true of the rows of {', '.join(others)} alone; if all agree to that, start each client "
-            f"again with --members {','.join(sorted(members))}"
+            f"again with {spelled('members', ','.join(sorted(members)))}"
         )
 
     def _mine(self) -> Iterator[dict[str, Any]]:
