@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -202,9 +203,10 @@ def _parquet(people: list[Record], folder: Path) -> object:
 
 
 def _xlsx(people: list[Record], folder: Path) -> object:
-    held = {"options": {"in_memory": True}}  # a file of its own would stay open where it cannot write a cell
-    with pd.ExcelWriter(folder / "people.xlsx", engine="xlsxwriter", engine_kwargs=held) as writer:
+    held = BytesIO()  # a file would stay open where a cell cannot be written
+    with pd.ExcelWriter(held, engine="xlsxwriter", engine_kwargs={"options": {"in_memory": True}}) as writer:
         pd.DataFrame(people).to_excel(writer, index=False)
+    (folder / "people.xlsx").write_bytes(held.getvalue())
     return folder / "people.xlsx"
 
 
