@@ -178,6 +178,20 @@ def test_inspect_suggests_roles_and_shows_no_value(
     assert not any(value in out for value in frame["name"].drop_nulls())
 
 
+def test_inspect_says_which_figures_are_estimates(
+    run: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    table = pl.DataFrame(
+        {"few": [row % 7 for row in range(4000)], "many": [f"{row}.5" for row in range(4000)]}
+    )
+    table.write_csv(tmp_path / "table.csv")
+    _, out, _ = run("inspect", tmp_path / "table.csv")
+    lines = {line.split()[0]: line for line in out.splitlines() if line}
+    assert "~" in lines["many"]
+    assert "~" not in lines["few"]
+    assert "~ is estimated. Every row was looked at" in out
+
+
 def test_data_lists_benchmark_sets_without_having_them(
     run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

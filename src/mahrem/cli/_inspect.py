@@ -50,10 +50,20 @@ def inspect(
     typer.echo(f"{found.source}: {found.rows:,} rows, {len(found.columns):,} columns\n")
     head = ("column", "kind", "distinct", "missing", "suggested role", "because")
     rows = [
-        (c.name, str(c.kind), f"{c.distinct:,}", f"{c.missing:,}", str(c.suggested_role), c.reason)
+        (
+            c.name,
+            str(c.kind),
+            f"{'~' if c.estimated else ''}{c.distinct:,}",
+            f"{c.missing:,}",
+            str(c.suggested_role),
+            c.reason,
+        )
         for c in found.columns
     ]
     print_table(head, rows)
+    if any(c.estimated for c in found.columns):
+        typer.echo("\n~ is estimated. Every row was looked at; what it holds is told by some values of every")
+        typer.echo("way of writing there is in a column.")
     if found.hints:
         typer.echo("")
     for hint in found.hints:

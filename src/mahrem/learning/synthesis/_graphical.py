@@ -74,9 +74,9 @@ class GraphicalPlan:
 class Graphical(TableSynthesiser[GraphicalPlan, MarginalsFit]):
     """What AIM and MST share; use one of them."""
 
+    @abstractmethod
     def share(self, columns: int) -> float:
         """Say which part of the budget pays for single columns."""
-        raise NotImplementedError
 
     def plan(self, domain: DeclaredDomain, rows: int | None, ledger: Ledger) -> GraphicalPlan:
         engine()
