@@ -12,10 +12,10 @@ import polars as pl
 
 from mahrem.contents._distinct import DistinctCells, count_distinct, surprise
 from mahrem.contents._entries import CONTENTS, ContentKind
-from mahrem.contents._findings import ContentFinding, Contents
+from mahrem.contents._findings import ContentFinding, Contents, SeveralRows
 from mahrem.contents._places import coordinate_pairs
-from mahrem.contents._relations import find_households, find_relations, find_several_rows
-from mahrem.contents._sketch import ColumnSketch, TableSketch, sketch_table
+from mahrem.contents._relations import find_households, find_relations, find_several_rows, may_repeat
+from mahrem.contents._sketch import ColumnSketch, TableSketch, rows_of, sketch_table
 from mahrem.types import Mask
 from mahrem.words import Note
 
@@ -63,17 +63,11 @@ def look_into(
 
     def look(name: str) -> tuple[ContentFinding, ...]:
         column = sketch.columns[name]
-        if closely is not None and name not in closely and column.values.dtype.is_numeric():
+        near = closely is None or name in closely
+        if not near and column.values.dtype.is_numeric():
             return ()  # dates are related to others
-        cells = column.cells(region)
-        if not column.complete:  # rows show values as often as they come
-            cells = count_distinct(
-                sketch.sample[name], rows=sketch.counts, region=region, sampled=cells.sampled
-            )
-        found = look_into_column(cells)
-        return (
-            found if closely is not None and name not in closely else (*found, *_odd(column, found, region))
-        )
+        found = _mostly(sketch, name, region)
+        return (*found, *_odd(column, found, region)) if near else found
 
     with ThreadPoolExecutor(THREADS) as pool:  # polars works without the interpreter's lock
         columns = dict(zip(sketch.columns, pool.map(look, sketch.columns), strict=True))
@@ -92,6 +86,24 @@ def look_into(
         sketch.rows,
         region or _region(columns),
     )
+
+
+def people_with_several_rows(
+    frame: pl.DataFrame, names: Sequence[str], region: str | None = None
+) -> tuple[SeveralRows, ...]:
+    """Say which of some columns name people of whom some have several rows; nothing else is looked for."""
+    sketch = replace(sketch_table(frame.select(names)), rows_with=rows_of(frame))
+    found = {name: _mostly(sketch, name, region) for name in names if may_repeat(sketch.columns[name])}
+    return find_several_rows(sketch, found)
+
+
+def _mostly(sketch: TableSketch, name: str, region: str | None) -> tuple[ContentFinding, ...]:
+    """Say what most cells of a column hold."""
+    column = sketch.columns[name]
+    cells = column.cells(region)
+    if not column.complete:  # rows show values as often as they come
+        cells = count_distinct(sketch.sample[name], rows=sketch.counts, region=region, sampled=cells.sampled)
+    return look_into_column(cells)
 
 
 def _odd(

@@ -12,7 +12,7 @@ import polars as pl
 from mahrem.contents._dates import years_of
 from mahrem.contents._distinct import UNCOUNTED, count_distinct, fold, portion
 from mahrem.contents._findings import ColumnRelation, ContentFinding, Household, SeveralRows
-from mahrem.contents._sketch import TableSketch
+from mahrem.contents._sketch import ColumnSketch, TableSketch
 from mahrem.types import Floats, Integers, Mask
 
 ROWS = 9000  # looked at, rows that are there often several times
@@ -185,9 +185,9 @@ def find_several_rows(
     """
     people = []
     for name, column in table.columns.items():
-        distinct, rows = column.distinct, column.present
-        if distinct < 5 or not 1.05 <= rows / distinct <= 60:
+        if not may_repeat(column):
             continue
+        distinct, rows = column.distinct, column.present
         known = column.values.head(PEOPLE)
         if not _names_people(known, found[name], distinct, rows):
             continue
@@ -196,6 +196,11 @@ def find_several_rows(
         if steady:
             people.append(SeveralRows(name, round(rows / distinct, 3), steady))
     return tuple(sorted(people, key=lambda one: -one.steady))
+
+
+def may_repeat(column: ColumnSketch) -> bool:
+    """Tell whether values come about as often as people have rows."""
+    return column.distinct >= 5 and 1.05 <= column.present / column.distinct <= 60
 
 
 def _names_people(known: pl.Series, found: Sequence[ContentFinding], distinct: int, rows: int) -> bool:

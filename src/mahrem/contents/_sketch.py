@@ -132,7 +132,7 @@ class TableSketch:
 
     def having(self, columns: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
         """Give all rows of the table that have some values in some columns."""
-        return (_rows_with(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
+        return (rows_of(self.sample) if self.rows_with is None else self.rows_with)(columns, values)
 
 
 def sketch_table(frame: pl.DataFrame) -> TableSketch:
@@ -163,7 +163,7 @@ def sketch_table(frame: pl.DataFrame) -> TableSketch:
             together = _joined(together, hashes)
     places, counts, _ = least_hashes(together, np.zeros(frame.height, np.int32), overall=ROWS, each=ROWS)
 
-    return TableSketch(columns, frame[places], counts, together[places], frame.height, _rows_with(frame))
+    return TableSketch(columns, frame[places], counts, together[places], frame.height, rows_of(frame))
 
 
 def _joined(rows: Hashes, cells: Hashes) -> Hashes:
@@ -179,7 +179,9 @@ def content_hashes(frame: pl.DataFrame) -> Hashes:
     return rows
 
 
-def _rows_with(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:
+def rows_of(frame: pl.DataFrame) -> Callable[[Sequence[str], pl.DataFrame], pl.DataFrame]:
+    """Give what finds all rows of a table that have some values in some columns."""
+
     def rows_with(names: Sequence[str], values: pl.DataFrame) -> pl.DataFrame:
         if len(names) == 1:
             return frame.filter(pl.col(names[0]).is_in(values[names[0]].implode()))

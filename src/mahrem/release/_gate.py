@@ -15,6 +15,7 @@ from mahrem.contents import (
     TableSketch,
     holds_codes,
     look_into,
+    people_with_several_rows,
     sketch_table,
 )
 from mahrem.errors import GivesAway, shorten, spelled
@@ -76,15 +77,14 @@ def warn_of_several_rows(frame: pl.DataFrame, policy: Policy) -> None:
         frame: Identifiers that are left out, and other columns by which rows of one person are alike.
         policy: Their roles.
     """
-    for people in look_into(frame, closely=policy.identifier).several_rows:
-        if people.column in policy.identifier:
-            values = {
-                "column": people.column,
-                "rows": people.rows_each,
-                "setting": spelled("subject", people.column),
-            }
-            warn_of(Note("warning.several_rows", values))
-            return
+    names = [name for name in frame.columns if name in policy.identifier]
+    for people in people_with_several_rows(frame, names, policy.region)[:1]:
+        values = {
+            "column": people.column,
+            "rows": people.rows_each,
+            "setting": spelled("subject", people.column),
+        }
+        warn_of(Note("warning.several_rows", values))
 
 
 def find_doubts(
