@@ -3,8 +3,9 @@
     MAHREM_DATA=FOLDER python benchmarks/bench_boosting.py --runs 5
 
 Trained on the training file, tested on the test file; delta is 1e-5. Defaults of the estimators everywhere,
-the same at every epsilon. Defaults of boosting were chosen on a quarter of the training file kept away, but for
-the formula of a leaf, which did a little better on the test file than another: docs/guide/training.md says how much.
+the same at every epsilon. Defaults of boosting were chosen on a quarter of the training file kept away, but
+for the formula of a leaf, which did a little better on the test file than another: docs/guide/training.md
+says how much.
 """
 
 from __future__ import annotations
