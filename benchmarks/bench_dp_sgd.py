@@ -68,7 +68,10 @@ RECIPES = {
     **{f"linear, near, rate {rate:g}": _recipe("linear", 8192, 60, rate, NEAR) for rate in RATES},
     "linear, far": _recipe("linear", 8192, 60, 3.0, FAR),
     "linear, near, longer": _recipe("linear", 8192, 120, 3.0, NEAR),
-    **{f"small, near, rate {rate:g}": _recipe("small", 4096, 60, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},
+    **{
+        f"small, near, rate {rate:g}": _recipe("small", 4096, 60, rate, NETWORK)
+        for rate in (0.1, 0.3, 0.5, 1.0)
+    },
     "small, as they are": _recipe("small", 4096, 60, 0.3, {"clip": 1.0}),
     "small, near, large batch": _recipe("small", 8192, 100, 0.3, NETWORK),
     **{f"wide, near, rate {rate:g}": _recipe("wide", 8192, 100, rate, NETWORK) for rate in (0.1, 0.3, 1.0)},

@@ -64,7 +64,7 @@ def main() -> None:
         for place, (how, what, apart) in enumerate(pool.imap(tried, numbers, chunksize=20)):
             found[how, what] += 1
             if apart is not None:
-                print(f"pair {place}: {how}: {apart}")
+                print(f"pair {place}: {how}: {apart}", flush=True)  # a run that is killed has told it
             if place % 1000 == 999:
                 print(f"{place + 1} pairs, {time.monotonic() - began:.0f} s", file=sys.stderr)
     for (how, what), count in sorted(found.items()):
