@@ -110,8 +110,12 @@ def even(rows: list[tuple[str, ...]]) -> list[list[str]]:
     return [[row[0], *[row[1]] * (most - len(row)), *row[1:]] for row in rows]
 
 
+def trees_of(*columns: str) -> dict[str, Hierarchy]:
+    return {name: Hierarchy.from_rows(even(list(paths(TREES[name])))) for name in columns}
+
+
 def hierarchies() -> tuple[Hierarchy | None, ...]:
-    return (None, *(Hierarchy.from_rows(even(list(paths(tree)))) for tree in TREES.values()))
+    return (None, *trees_of(*TREES).values())
 
 
 def adult() -> Points | None:

@@ -53,10 +53,20 @@ def compare(
 
 
 def _show(rows: Any, left_out: Any) -> None:
-    head = ("method", "strategy", "k", "seed", "loss (GCP)", "classes", "top risk", "mean risk", "seconds")
-    keys = ("method", "strategy", "k", "seed", "gcp", "classes", "highest_risk", "average_risk", "seconds")
-    lines = [(*(_figure(row[key]) for key in keys), _verdict(row)) for row in rows]
-    print_table((*head, "holds"), lines)
+    keys = {
+        "method": "method",
+        "strategy": "strategy",
+        "k": "k",
+        "seed": "seed",
+        "loss (GCP)": "gcp",
+        "classes": "classes",
+        "top risk": "highest_risk",
+        "mean risk": "average_risk",
+        "guessed": "guess_gain",
+        "seconds": "seconds",
+    }
+    lines = [(*(_figure(row[key]) for key in keys.values()), _verdict(row)) for row in rows]
+    print_table((*keys, "holds"), lines)
     for name, reason in left_out.items():
         typer.echo(f"note: {name}: {reason}")
 

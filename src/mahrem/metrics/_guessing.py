@@ -9,6 +9,7 @@ import numpy as np
 from mahrem.types import Codes, Floats, Integers, Labels, Mask, Points
 
 _BINS = 10
+_SHARE = 0.05  # of the rows that a value must have: of a handful of people a guess says nothing
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class Guesses:
         return max(self.extremes, self.model) - self.chance
 
 
-def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers, value: int) -> Guesses:
+def guess_within_classes(
+    points: Points, labels: Labels, codes: Codes | Integers, value: int | None = None
+) -> Guesses:
     """Guess in every class who has a value, from a published table and everybody's quasi-identifiers.
 
     A class shows how many of its members have the value, not who. Whoever knows the members takes so many of
@@ -35,8 +38,8 @@ def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers
     Args:
         points: ``(n, d)`` quasi-identifiers, scaled so that widths compare.
         labels: ``(n,)`` class of each row; -1 = suppressed, not counted.
-        codes: ``(n,)`` sensitive value of each row.
-        value: The value to guess.
+        codes: ``(n,)`` sensitive value of each row; -1 = none.
+        value: The value to guess; None for the rarest that a twentieth of the rows have.
 
     Example:
         >>> points = np.array([[0.0], [0.1], [0.9], [0.0], [0.1], [0.9]])
@@ -44,8 +47,12 @@ def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers
         Guesses(chance=0.3333333333333333, extremes=1.0, model=1.0)
     """
     shown = labels >= 0
+    if value is None:
+        value = _rarest(codes[shown & (codes >= 0)])
     points, labels, has = points[shown], labels[shown], (codes[shown] == value)
     classes = int(labels.max(initial=-1)) + 1
+    if classes == 0:
+        return Guesses(0.0, 0.0, 0.0)
     held, sizes = (np.bincount(one, minlength=classes) for one in (labels[has], labels))
     total = max(int(held.sum()), 1)
     chance = float((held * held / np.maximum(sizes, 1)).sum()) / total
@@ -55,6 +62,12 @@ def guess_within_classes(points: Points, labels: Labels, codes: Codes | Integers
         _right(_shrinking(points, labels, classes), labels, has, held, ties) / total,
         _right(_likeness(points, has), labels, has, held, ties) / total,
     )
+
+
+def _rarest(codes: Codes | Integers) -> int:
+    held = np.bincount(codes, minlength=1)
+    enough = held >= min(_SHARE * len(codes), held.max())
+    return int(np.where(enough, held, len(codes) + 1).argmin())
 
 
 def _right(score: Floats, labels: Labels, has: Mask, held: Integers, ties: Floats) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mahrem.drafts import ORIGINAL, Draft, LearningMeasure, Prepared, draft, prepare
 from mahrem.errors import Infeasible, InvalidParameter, in_our_words
-from mahrem.metrics import METRICS, average_risk, highest_risk, measure
+from mahrem.metrics import METRICS, average_risk, guess_within_classes, highest_risk, measure
 from mahrem.models import KAnonymity
 from mahrem.partition import Admission, build_method
 from mahrem.pipeline._comparison import Comparison
@@ -143,7 +143,7 @@ class _CaseRunner:
             return {
                 **case.named(),
                 "holds": False,
-                **dict.fromkeys((*METRICS, "highest_risk", "average_risk")),
+                **dict.fromkeys((*METRICS, "highest_risk", "average_risk", "guess_gain")),
                 "seconds": None,
                 **dict.fromkeys(() if self.learnt is None else self.learnt.columns),
                 "note": str(error),
@@ -163,7 +163,11 @@ class _CaseRunner:
             weights=policy.weights or None,
             hierarchies=candidate.trees,
         )
-        risk = {"highest_risk": highest_risk(hidden), "average_risk": average_risk(hidden)}
+        risk = {
+            "highest_risk": highest_risk(hidden),
+            "average_risk": average_risk(hidden),
+            "guess_gain": _guess_gain(candidate),
+        }
         learnt, note = self._learn(candidate, policy)
         figures = {**utility, **risk, "seconds": round(seconds, 4), **learnt, "note": note}
         return {**case.named(), "holds": verdict.holds, **figures}
@@ -191,6 +195,16 @@ class _CaseRunner:
         plain = len(policy.promises()) == 1 and self.prepared.subjects is None
         people = None if plain else np.repeat(np.arange(WARM_UP // 2, dtype=np.int32), 2)
         method(points, Admission(((KAnonymity(2), None),), rows=WARM_UP, subjects=people))
+
+
+def _guess_gain(candidate: Draft) -> float | None:
+    """Say how much better than chance members of classes are told apart by who was put with whom.
+
+    Of all sensitive columns the one where that is most; None without one.
+    """
+    points, labels = candidate.prepared.points(), candidate.partition.labels
+    values = candidate.prepared.values.values()
+    return max((guess_within_classes(points, labels, one.codes).gain for one in values), default=None)
 
 
 def _verdict(candidate: Draft) -> Verdict:

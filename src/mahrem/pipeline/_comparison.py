@@ -17,7 +17,8 @@ class Comparison:
     """What a sweep found: one row per method, strategy, k and seed, and what was left out and why.
 
     A row has ``method``, ``strategy``, ``k``, ``seed``, ``holds``, every figure of utility, the highest and
-    average risk, ``seconds`` (partition and recoding, kernels loaded before) and ``note``. With a target also
+    average risk, ``guess_gain`` (what guessing who in a class has a sensitive value has over chance, None
+    without one), ``seconds`` (partition and recoding, kernels loaded before) and ``note``. With a target also
     ``entropy_loss`` (cells spread over the values they cover), ``entropy_loss_cells`` (every cell a category)
     and, for each classifier, ``accuracy_NAME``, ``macro_f1_NAME``, ``auc_NAME`` and their ``_std``.
     """
