@@ -227,7 +227,7 @@ def _repair(points: Points) -> None:
     labels, classes = grow_under_promises(costs, promises, np.zeros(12, np.int64), 1)
     class_costs(costs, promises, labels, classes)
     centres = np.zeros((classes, 1))
-    how = Thoroughness(1, 2.0, 4)
+    how = Thoroughness(1, 2.0, blind=False)
     repair_round(costs, promises, labels, classes, centres, tile=12, turn=1, thoroughness=how)
 
 

@@ -10,6 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges import AtLeast
+from mahrem.arrays import _class_steps
+from mahrem.arrays._class_cells import work_out
+from mahrem.arrays._class_costs import open_workbench, place_records
+from mahrem.arrays._class_members import enter
 from mahrem.arrays._class_promises import NEVER, rows_missing
 from mahrem.errors import InvalidParameter
 from mahrem.models import (
@@ -99,9 +103,9 @@ def test_rows_missing_is_zero_where_a_promise_holds_and_never_more_than_it_takes
 
 
 @st.composite
-def judged(draw: st.DrawFn) -> tuple[Points, Admission]:
+def judged(draw: st.DrawFn, most: int = 200) -> tuple[Points, Admission]:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    rows, k = draw(st.integers(20, 200)), draw(st.integers(2, 5))
+    rows, k = draw(st.integers(20, most)), draw(st.integers(2, 5))
     points = np.round(rng.random((rows, draw(st.integers(1, 3)))), draw(st.sampled_from([1, 3])))
     values = Values("s", rng.integers(0, 4, rows).astype(np.int32), 4, ancestors=TREE)
     other = Values("o", (rng.random(rows) ** 2 * 3).astype(np.int32), 3, missing=draw(st.booleans()))
@@ -120,8 +124,8 @@ def loss(points: Points, labels: Labels) -> float:
 
 
 def accepted(admits: Admission, labels: Labels) -> bool:
-    order = np.argsort(labels, kind="stable").astype(np.int32)
-    ends = np.cumsum(np.bincount(labels))
+    order = np.argsort(labels, kind="stable").astype(np.int32)[(labels < 0).sum() :]
+    ends = np.cumsum(np.bincount(labels[labels >= 0]))
     return bool(admits(order, np.concatenate([[0], ends])).all())
 
 
@@ -189,6 +193,83 @@ def test_classes_that_need_other_values_are_grown_and_not_merged() -> None:
     assert loss(points, mosaic.labels) < 0.75 * loss(points, mondrian.labels)
     blind = Mosaic(blind=True)(points, admits)
     assert loss(points, mosaic.labels) < loss(points, blind.labels) < loss(points, mondrian.labels)
+
+
+@given(judged(most=50), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_after_every_kind_of_step_promises_hold_and_the_books_are_right(
+    table: tuple[Points, Admission],
+    blind: bool,  # noqa: FBT001 - drawn
+) -> None:
+    points, admits = table
+    rows = np.arange(len(points), dtype=np.int32)
+    bench = Bench(points, admits, plain_costs(points))
+    if not bench.certain or not admits(rows, np.array([0, len(points)])).all():
+        return
+    start = Mondrian()(points, admits)
+    costs, promises, room, before = bench.costs, bench.promises, start.classes + 2, loss(points, start.labels)
+    tile = open_workbench(costs, promises, len(points), room)
+    place_records(tile, costs, promises, rows, room)
+    for record, group in enumerate(start.labels.tolist()):
+        enter(tile, promises, record, group)
+    for group in range(room):
+        work_out(tile, costs, group)
+    steps = (
+        lambda: _class_steps._move(tile, costs, promises, len(rows), room, blind, 1),
+        lambda: _class_steps._swap(tile, costs, promises, len(rows), blind, 1),
+        lambda: _class_steps._spawn(tile, costs, promises, len(rows), room, blind, 1),
+        lambda: _class_steps._reform(tile, costs, promises, len(rows), room, 2.0, blind, 1),
+    )
+    for step in steps * 2:
+        changed = step()
+        labels = np.unique(tile.label, return_inverse=True)[1]
+        now = loss(points, labels)
+        assert accepted(admits, labels)
+        assert now < before if changed else now == pytest.approx(before, abs=1e-9)
+        assert (tile.size[:room] * tile.width[:room]).sum() == pytest.approx(now, abs=1e-9)
+        before = now
+
+
+def test_a_swap_that_only_one_side_gains_by_is_found_from_either_side() -> None:
+    """No record of the first class makes it narrower by leaving; the last one of the second does."""
+    places = np.array([0, 0, 0.2, 1, 1, 0.1, 0.15, 0.12, 0.18, 0.9])[:, None]
+    labels = np.repeat([0, 1], 5)
+    for order in (np.arange(10), np.arange(10)[::-1]):
+        bench = Bench(places[order], AtLeast(5), plain_costs(places))
+        found = bench.repaired(labels[order], 2, Repair(reach=0))
+        assert bench.total(*found) == pytest.approx(5 * 1.0 + 5 * 0.1)
+
+
+@given(judged())
+@settings(max_examples=40, deadline=None)
+def test_a_row_without_a_class_joins_the_cheapest_that_keeps_its_promises(
+    table: tuple[Points, Admission],
+) -> None:
+    points, admits = table
+    if not admits(np.arange(len(points), dtype=np.int32), np.array([0, len(points)])).all():
+        return
+    bench, start = Bench(points, admits, plain_costs(points)), Mondrian()(points, admits)
+    for row in range(min(len(points), 5)):
+        labels = start.labels.copy()
+        labels[row] = -1
+        if not bench.certain or not accepted(admits, labels):
+            continue
+        found, classes = bench.placed(labels, start.classes)
+        choices = [np.where(labels < 0, group, labels) for group in range(start.classes)]
+        kept = [loss(points, one) for one in choices if accepted(admits, one)]
+        assert classes == start.classes
+        assert loss(points, found) == pytest.approx(min(kept), abs=1e-9)
+
+
+def test_rows_that_fit_nowhere_in_their_tile_go_where_they_fit() -> None:
+    """Half of the tiles have too many of one value; what they cannot hold others can."""
+    rng = np.random.default_rng(4)
+    points = rng.random((6_000, 2))
+    values = Values("s", (rng.random(6_000) < 0.05 + 0.5 * (points[:, 0] > 0.6)).astype(np.int32), 2)
+    admits = Admission(((KAnonymity(5), None), (EqualCloseness(0.2), values)), 6_000)
+    grown = Mosaic(rounds=0)(points, admits)
+    assert accepted(admits, grown.labels)
+    assert grown.sizes.max() < 100  # they made classes of hundreds when they were merged
 
 
 def test_repair_ends_when_its_time_is_up() -> None:

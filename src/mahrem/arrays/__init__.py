@@ -29,7 +29,13 @@ if TYPE_CHECKING:
         TAIL,
         Promises,
     )
-    from mahrem.arrays._class_tiles import Thoroughness, class_costs, grow_under_promises, repair_round
+    from mahrem.arrays._class_tiles import (
+        Thoroughness,
+        class_costs,
+        grow_under_promises,
+        place_waiting,
+        repair_round,
+    )
     from mahrem.arrays._descend import SIDES, Asked, CutTree, Tally, descend, tally
     from mahrem.arrays._forest import Forest
     from mahrem.arrays._groups import class_extremes, triplets
@@ -146,6 +152,7 @@ __all__ = [
     "normals_first",
     "outdone_sets",
     "pack_bits",
+    "place_waiting",
     "plant",
     "polish",
     "redraw_cells",

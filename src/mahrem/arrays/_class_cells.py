@@ -163,17 +163,15 @@ def joined_costs(bench: Workbench, costs: CellCosts, record: int, classes: int) 
 
 
 @inner
-def _exchange_in_range(
-    bench: Workbench, costs: CellCosts, column: int, record: int, first: int, records: int
-) -> None:
-    mine, sizes = bench.mine[first:records], bench.of_size[first:records]
+def _exchange_in_range(bench: Workbench, costs: CellCosts, column: int, record: int, records: int) -> None:
+    mine, sizes = bench.mine[:records], bench.of_size[:records]
     size = float(bench.size[bench.label[record]])
     low, high = bench.low[column, record], bench.high[column, record]
-    lows, highs = bench.low[column, first:records], bench.high[column, first:records]
+    lows, highs = bench.low[column, :records], bench.high[column, :records]
     bottom, top = bench.low_without[column, record], bench.high_without[column, record]
-    bottoms, tops = bench.low_without[column, first:records], bench.high_without[column, first:records]
+    bottoms, tops = bench.low_without[column, :records], bench.high_without[column, :records]
     jump, most = costs.jump[column], costs.most[column]
-    for i in range(records - first):
+    for i in range(records):
         above, below = highs[i], lows[i]
         here = (above if above > top else top) - (below if below < bottom else bottom)
         above, below = tops[i], bottoms[i]
@@ -185,16 +183,14 @@ def _exchange_in_range(
 
 
 @inner
-def _exchange_in_set(
-    bench: Workbench, costs: CellCosts, column: int, record: int, first: int, records: int
-) -> None:
-    mine, sizes, group = bench.mine[first:records], bench.of_size[first:records], bench.label[record]
+def _exchange_in_set(bench: Workbench, costs: CellCosts, column: int, record: int, records: int) -> None:
+    mine, sizes, group = bench.mine[:records], bench.of_size[:records], bench.label[record]
     size, value = float(bench.size[group]), int(bench.low[column, record])
-    lows, price = bench.low[column, first:records], costs.price[column]
+    lows, price = bench.low[column, :records], costs.price[column]
     times = bench.times[bench.place[column]]
-    left, lone = bench.named[column, group] - bench.lone[column, record], bench.lone[column, first:records]
-    own, named, labels = times[group], bench.of_named[column, first:records], bench.label[first:records]
-    for i in range(records - first):
+    left, lone = bench.named[column, group] - bench.lone[column, record], bench.lone[column, :records]
+    own, named, labels = times[group], bench.of_named[column, :records], bench.label[:records]
+    for i in range(records):
         another = np.uint32(np.int32(lows[i]))  # unsigned: no check for negative places
         alike = another == value
         here = left + (own[another] - alike <= 0)
@@ -203,15 +199,15 @@ def _exchange_in_set(
 
 
 @inner
-def _exchange_in_tree(bench: Workbench, column: int, record: int, first: int, records: int) -> None:
-    mine, sizes = bench.mine[first:records], bench.of_size[first:records]
+def _exchange_in_tree(bench: Workbench, column: int, record: int, records: int) -> None:
+    mine, sizes = bench.mine[:records], bench.of_size[:records]
     size, value = float(bench.size[bench.label[record]]), int(bench.low[column, record])
-    lows, table = bench.low[column, first:records], bench.table[bench.place[column]]
-    bottoms, tops = bench.low_without[column, first:records], bench.high_without[column, first:records]
+    lows, table = bench.low[column, :records], bench.table[bench.place[column]]
+    bottoms, tops = bench.low_without[column, :records], bench.high_without[column, :records]
     row, alone = table[value], size == 1
     own_row = row if alone else table[int(bench.low_without[column, record])]
     own = 0.0 if alone else own_row[int(bench.high_without[column, record])]
-    for i in range(records - first):
+    for i in range(records):
         another = np.uint32(np.int32(lows[i]))
         here = table[another, another] if alone else (own_row[another] if own_row[another] > own else own)
         there = row[value]
@@ -222,24 +218,20 @@ def _exchange_in_tree(bench: Workbench, column: int, record: int, first: int, re
 
 
 @inner
-def exchanges(bench: Workbench, costs: CellCosts, record: int, first: int, records: int) -> None:
-    """Write into ``mine`` what changing places does to the total, for each record from ``first`` on."""
-    mine, sizes, widths = (
-        bench.mine[first:records],
-        bench.of_size[first:records],
-        bench.of_width[first:records],
-    )
+def exchanges(bench: Workbench, costs: CellCosts, record: int, records: int) -> None:
+    """Write into ``mine`` what changing places with a record does to the total, for all of them."""
+    mine, sizes, widths = bench.mine[:records], bench.of_size[:records], bench.of_width[:records]
     group = bench.label[record]
     base = bench.size[group] * bench.width[group]
-    for i in range(records - first):
+    for i in range(records):
         mine[i] = -base - sizes[i] * widths[i]
     for column in range(len(costs.kind)):
         if costs.kind[column] == RANGE:
-            _exchange_in_range(bench, costs, column, record, first, records)
+            _exchange_in_range(bench, costs, column, record, records)
         elif costs.kind[column] == SET:
-            _exchange_in_set(bench, costs, column, record, first, records)
+            _exchange_in_set(bench, costs, column, record, records)
         else:
-            _exchange_in_tree(bench, column, record, first, records)
+            _exchange_in_tree(bench, column, record, records)
     one = bench.head[group]
     while one >= 0:
         bench.mine[one] = np.inf

@@ -24,24 +24,23 @@ def best_class(
     classes: int,
     limit: float,
     barred: int,
-    tries: int,
+    blind: bool,  # noqa: FBT001 - by position
 ) -> tuple[int, float]:
     """Find the class that a record costs least, below a limit, and that keeps its promises with it.
 
-    So many classes are asked at most, the cheapest first.
+    Blind, only the cheapest of all is asked whether it does.
     """
     joined_costs(bench, costs, record, classes)
     into = bench.into[:classes]
     if barred >= 0:
         into[barred] = np.inf
-    for _ in range(min(tries, classes)):
-        group = int(into.argmin())
-        if not into[group] < limit:
-            break
-        if keeps_after(bench, promises, group, -1, record):
-            return group, into[group]
-        into[group] = np.inf
-    return -1, limit
+    best, chosen = limit, -1
+    for group in range(classes):
+        if into[group] < best and (blind or keeps_after(bench, promises, group, -1, record)):
+            best, chosen = into[group], group
+    if blind and chosen >= 0 and not keeps_after(bench, promises, chosen, -1, record):
+        return -1, limit
+    return chosen, best
 
 
 @inner

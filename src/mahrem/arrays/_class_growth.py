@@ -59,13 +59,16 @@ def _grow_one(
 
 
 @inner
-def grow_in_tile(bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int) -> int:
-    """Grow classes that keep their promises; gives how many records fit nowhere and stay without one.
+def grow_in_tile(
+    bench: Workbench, costs: CellCosts, promises: Promises, records: int, held: int, classes: int
+) -> int:
+    """Grow classes of the records that have none; gives how many fit nowhere and stay without one.
 
     A class begins with the record farthest from the one before and takes what widens it least, as long as
-    that brings it no farther from its promises.
+    that brings it no farther from its promises. There are ``held`` classes already, and room for ``classes``;
+    what no class grows of joins the one that costs least and still keeps its promises.
     """
-    group, last = 0, -1
+    group, last = held, -1
     while group < classes:
         seed, farthest = -1, -1.0
         if last >= 0:
@@ -96,7 +99,7 @@ def _place_rest(bench: Workbench, costs: CellCosts, promises: Promises, records:
         before, left = left, 0
         for record in range(records):
             if bench.label[record] < 0:
-                group, _ = best_class(bench, costs, promises, record, classes, np.inf, -1, classes)
+                group, _ = best_class(bench, costs, promises, record, classes, np.inf, -1, False)
                 if group >= 0:
                     enter(bench, promises, record, group)
                     work_out(bench, costs, group)

@@ -1,10 +1,12 @@
 """Steps that lower what the cells of a tile cost while every class keeps its promises.
 
 A record moves; two change places; a class is formed of records that others can spare; a class is dissolved,
-and another one formed in its place. Each is taken only if the total falls. Candidates are asked whether they
-keep their promises in the order of what they cost, a few at most. Where only the first is asked, cells alone
-decide where a record should go, and the promises only say whether that may be.
+and another one formed in its place. Each is taken only if the total falls. The cheapest candidate is
+taken that keeps the promises; blind, the cheapest of all or none, so that cells alone decide where a record
+should go and the promises only say whether that may be.
 """
+
+# ruff: noqa: FBT001 - kernels take arguments by position
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ def _shift(bench: Workbench, costs: CellCosts, promises: Promises, record: int, 
 
 @inner
 def _move(
-    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, tries: int, now: int
+    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
 ) -> int:
     changed = 0
     for record in range(records):
@@ -46,7 +48,7 @@ def _move(
         saved = size * bench.width[source] - (size - 1) * bench.width_without[record]
         if saved <= _LEAST or not keeps_after(bench, promises, source, record, -1):
             continue
-        group, _ = best_class(bench, costs, promises, record, classes, saved - _LEAST, -1, tries)
+        group, _ = best_class(bench, costs, promises, record, classes, saved - _LEAST, -1, blind)
         if group >= 0:
             _shift(bench, costs, promises, record, group)
             bench.touched[source] = bench.touched[group] = now
@@ -55,34 +57,34 @@ def _move(
 
 
 @inner
-def _partner(bench: Workbench, promises: Promises, record: int, first: int, records: int, tries: int) -> int:
-    """Find with whom a record should change places, from what that does to the total; -1 = nobody."""
-    group, mine = bench.label[record], bench.mine[first:records]
-    for _ in range(tries):
-        place = int(mine.argmin())
-        if not mine[place] < -_LEAST:
-            break
-        other = first + place
-        if keeps_after(bench, promises, group, record, other) and keeps_after(
-            bench, promises, bench.label[other], other, record
-        ):
-            return other
-        mine[place] = np.inf
-    return -1
+def _may_change(bench: Workbench, promises: Promises, record: int, other: int) -> bool:
+    return keeps_after(bench, promises, bench.label[record], record, other) and keeps_after(
+        bench, promises, bench.label[other], other, record
+    )
 
 
 @inner
-def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, tries: int, now: int) -> int:
+def _partner(bench: Workbench, promises: Promises, record: int, records: int, blind: bool) -> int:
+    """Find with whom a record should change places, from what that does to the total; -1 = nobody."""
+    mine = bench.mine[:records]
+    best, chosen = -_LEAST, -1
+    for other in range(records):
+        if mine[other] < best and (blind or _may_change(bench, promises, record, other)):
+            best, chosen = mine[other], other
+    if blind and chosen >= 0 and not _may_change(bench, promises, record, chosen):
+        return -1
+    return chosen
+
+
+@inner
+def _swap(bench: Workbench, costs: CellCosts, promises: Promises, records: int, blind: bool, now: int) -> int:
     changed = 0
     for record in range(records):
         group = bench.label[record]
         if bench.touched[group] < now - 1 or bench.width_without[record] >= bench.width[group] - _LEAST:
-            continue  # a pair needs to be looked at from one side only: from one that changed
-        first = record + 1 if now == 1 else 0  # at first all changed: from the earlier record's side only
-        if first == records:
-            continue
-        exchanges(bench, costs, record, first, records)
-        other = _partner(bench, promises, record, first, records, tries)
+            continue  # a pair that gains has a side that shrinks: it is looked at from there
+        exchanges(bench, costs, record, records)
+        other = _partner(bench, promises, record, records, blind)
         if other < 0:
             continue
         target = bench.label[other]
@@ -114,38 +116,34 @@ def _settle(bench: Workbench, first: int, last: int, now: int) -> None:
 
 @inner
 def _spare(
-    bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, tries: int
+    bench: Workbench, costs: CellCosts, promises: Promises, group: int, records: int, blind: bool
 ) -> int:
     """Find the record that a new class should take next, cheap there and dear here; -1 = none to spare.
 
-    Never one that takes the class farther from keeping its promises than it is, unless only one may be asked
-    about.
+    Never one that takes the class farther from keeping its promises than it is, unless blind.
     """
-    size = bench.size[group]
+    size, best, chosen = bench.size[group], np.inf, -1
     goal = max(promises.least, size + (missing_now(bench, promises, group) if size > 0 else 0))
     if size > 0:
         widths_with(bench, costs, group, records)
     else:
         bench.mine[:records] = 0.0
-    known, width, mine = forget(bench), bench.width[group], bench.mine[:records]
+    forget(bench)
+    width, mine = bench.width[group], bench.mine[:records]
     for record in range(records):
-        source = bench.label[record]
-        if source == group or bench.size[source] <= promises.least:
-            mine[record] = np.inf
-            continue
         change = goal * (mine[record] - width) - bench.of_size[record] * bench.of_width[record]
-        mine[record] = change + (bench.of_size[record] - 1) * bench.width_without[record]
-        if known and tries > 1 and size + 1 + missing_with(bench, promises, group, record) > goal:
-            mine[record] = np.inf
-    for _ in range(tries):
-        record = int(mine.argmin())
-        if mine[record] == np.inf:
-            break
-        fits = tries == 1 or size + 1 + missing_with(bench, promises, group, record) <= goal
-        if fits and keeps_after(bench, promises, bench.label[record], record, -1):
-            return record
-        mine[record] = np.inf
-    return -1
+        change += (bench.of_size[record] - 1) * bench.width_without[record]
+        if change >= best or bench.of_size[record] <= promises.least or bench.label[record] == group:
+            continue
+        if not blind and (
+            size + 1 + missing_with(bench, promises, group, record) > goal
+            or not keeps_after(bench, promises, bench.label[record], record, -1)
+        ):
+            continue
+        best, chosen = change, record
+    if blind and chosen >= 0 and not keeps_after(bench, promises, bench.label[chosen], chosen, -1):
+        return -1
+    return chosen
 
 
 @inner
@@ -156,7 +154,7 @@ def _form(
     group: int,
     seed: int,
     records: int,
-    tries: int,
+    blind: bool,
     steps: int,
     limit: float,
 ) -> tuple[float, int]:
@@ -166,10 +164,10 @@ def _form(
         size = bench.size[group]
         if size >= promises.least and missing_now(bench, promises, group) == 0:
             return change, steps
-        if size >= LARGEST * promises.least + 40 or (tries == 1 and size >= promises.least):
+        if size >= LARGEST * promises.least + 40 or (blind and size >= promises.least):
             return np.inf, steps
         if chosen < 0:
-            chosen = _spare(bench, costs, promises, group, records, tries)
+            chosen = _spare(bench, costs, promises, group, records, blind)
         if chosen < 0:
             return np.inf, steps
         source = bench.label[chosen]
@@ -193,7 +191,7 @@ def _empty(bench: Workbench, classes: int) -> int:
 
 @inner
 def _spawn(
-    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, tries: int, now: int
+    bench: Workbench, costs: CellCosts, promises: Promises, records: int, classes: int, blind: bool, now: int
 ) -> int:
     """Form new classes around the records that cost their class most, where it can spare them."""
     changed = 0
@@ -213,8 +211,7 @@ def _spawn(
             one = bench.after[one]
         if seed < 0:
             continue
-        limit = bench.size[source] * bench.width[source]
-        change, steps = _form(bench, costs, promises, group, seed, records, tries, 0, limit)
+        change, steps = _form(bench, costs, promises, group, seed, records, blind, 0, 0.0)
         if change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1
@@ -231,7 +228,7 @@ def _hand_out(
     group: int,
     classes: int,
     limit: float,
-    tries: int,
+    blind: bool,
 ) -> tuple[float, int]:
     """Bring every member of a class into the other one that grows least; gives by how much they grow.
 
@@ -240,7 +237,7 @@ def _hand_out(
     added, steps = 0.0, 0
     while bench.head[group] >= 0:
         record = bench.head[group]
-        target, cost = best_class(bench, costs, promises, record, classes, limit - added, group, tries)
+        target, cost = best_class(bench, costs, promises, record, classes, limit - added, group, blind)
         if target < 0:
             return np.inf, steps
         added += cost
@@ -273,7 +270,7 @@ def _reform(
     records: int,
     classes: int,
     reach: float,
-    tries: int,
+    blind: bool,
     now: int,
 ) -> int:
     """Dissolve classes, and form others from what can be spared then, where the total falls."""
@@ -289,12 +286,12 @@ def _reform(
             continue
         if size > 2 * (LARGEST * promises.least + 40):
             continue
-        added, handed = _hand_out(bench, costs, promises, group, classes, reach * saved, tries)
+        added, handed = _hand_out(bench, costs, promises, group, classes, reach * saved, blind)
         if added == np.inf:
             _take_back(bench, costs, promises, group, handed)
             continue
-        limit = saved - added + saved
-        change, steps = _form(bench, costs, promises, group, -1, records, tries, handed, limit)
+        limit = min(0.0, saved - added)
+        change, steps = _form(bench, costs, promises, group, -1, records, blind, handed, limit)
         if change < -_LEAST and added - saved + change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1
@@ -317,7 +314,7 @@ def repair_tile(
     classes: int,
     passes: int,
     reach: float,
-    tries: int,
+    blind: bool,
 ) -> None:
     """Change the classes of a tile as long as its cells cost less for it; some may end up empty.
 
@@ -330,14 +327,14 @@ def repair_tile(
         passes: How often to go over all records at most.
         reach: Try to dissolve a class when that adds at most so many times its cost to others; 0 = only
             moves and swaps.
-        tries: How many candidates are asked about at most for a step; with 1 cells alone decide.
+        blind: Ask only whether the cheapest of all candidates keeps the promises.
     """
     for turn in range(passes):
         now = turn + 1
-        changed = _move(bench, costs, promises, records, classes, tries, now)
-        changed += _swap(bench, costs, promises, records, tries, now)
+        changed = _move(bench, costs, promises, records, classes, blind, now)
+        changed += _swap(bench, costs, promises, records, blind, now)
         if reach > 0.0:
-            changed += _spawn(bench, costs, promises, records, classes, tries, now)
-            changed += _reform(bench, costs, promises, records, classes, reach, tries, now)
+            changed += _spawn(bench, costs, promises, records, classes, blind, now)
+            changed += _reform(bench, costs, promises, records, classes, reach, blind, now)
         if changed == 0:
             break

@@ -1,4 +1,4 @@
-"""Repair over the whole table: tiles of whole classes, each round with other borders, tiles in threads."""
+"""Growth and repair over the whole table: tiles of whole classes with other borders each round."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mahrem.arrays._normals import rows_by_label
 from mahrem.arrays._threads import in_threads
 from mahrem.types import Floats, Integers, Labels, Mask, Rows, Sizes, Written
 
-__all__ = ["Thoroughness", "class_costs", "grow_under_promises", "repair_round"]
+__all__ = ["Thoroughness", "class_costs", "grow_under_promises", "place_waiting", "repair_round"]
 
 _PARTS = 64  # runs of tiles: enough for an even load
 
@@ -29,11 +29,14 @@ class Thoroughness(NamedTuple):
 
     passes: int  # times over all records
     reach: float  # dissolve a class when that adds at most so many times its cost to others; 0 = never
-    tries: int  # candidates that are asked about for each step; with 1 cells alone say where a record goes
+    blind: bool  # cells alone say where a record should go, promises only whether it may
+
+
+_NONE = Thoroughness(0, 0.0, blind=False)
 
 
 @kernel
-def repair_in_tiles(
+def work_in_tiles(
     costs: CellCosts,
     promises: Promises,
     thoroughness: Thoroughness,
@@ -44,9 +47,11 @@ def repair_in_tiles(
     last: int,
     labels: Written[Labels],
 ) -> None:
-    """Repair tiles ``first .. last``; tile ``i`` holds ``rows[starts[i]:starts[i + 1]]``.
+    """Give every row a class in tiles ``first .. last``, and repair them.
 
-    Its classes, with room for more, are ``slots[i] .. slots[i + 1]`` in ``labels``, before and after.
+    Tile ``i`` holds ``rows[starts[i]:starts[i + 1]]``. Its classes, the empty ones last, are ``slots[i] ..
+    slots[i + 1]`` in ``labels``, before and after. Rows that wait, -1, grow into empty classes or join
+    others; those that fit nowhere still wait afterwards.
     """
     most, many = 0, 0
     for i in range(first, last):
@@ -55,10 +60,18 @@ def repair_in_tiles(
     for i in range(first, last):
         here, slot, classes = rows[starts[i] : starts[i + 1]], slots[i], slots[i + 1] - slots[i]
         place_records(bench, costs, promises, here, classes)
+        held, waiting = 0, False
         for record in range(len(here)):
-            enter(bench, promises, record, labels[here[record]] - slot)
+            group = labels[here[record]] - slot
+            if labels[here[record]] < 0:
+                waiting = True
+            else:
+                enter(bench, promises, record, group)
+                held = max(held, group + 1)
         for group in range(classes):
             work_out(bench, costs, group)
+        if waiting:
+            grow_in_tile(bench, costs, promises, len(here), held, classes)
         repair_tile(
             bench,
             costs,
@@ -67,37 +80,11 @@ def repair_in_tiles(
             classes,
             thoroughness.passes,
             thoroughness.reach,
-            thoroughness.tries,
+            thoroughness.blind,
         )
         for record in range(len(here)):
-            labels[here[record]] = slot + bench.label[record]
-
-
-@kernel
-def grow_in_tiles(
-    costs: CellCosts,
-    promises: Promises,
-    rows: Rows,
-    starts: Integers,
-    slots: Integers,
-    first: int,
-    last: int,
-    labels: Written[Labels],
-) -> None:
-    """Grow classes in tiles ``first .. last``; what fits nowhere shares the last place of its tile."""
-    most, many = 0, 0
-    for i in range(first, last):
-        most, many = max(most, starts[i + 1] - starts[i]), max(many, slots[i + 1] - slots[i])
-    bench = open_workbench(costs, promises, most, many)
-    for i in range(first, last):
-        here, slot, classes = rows[starts[i] : starts[i + 1]], slots[i], slots[i + 1] - slots[i]
-        place_records(bench, costs, promises, here, classes)
-        for group in range(classes):
-            work_out(bench, costs, group)
-        grow_in_tile(bench, costs, promises, len(here), classes - 1)
-        for record in range(len(here)):
             group = bench.label[record]
-            labels[here[record]] = slot + (group if group >= 0 else classes - 1)
+            labels[here[record]] = slot + group if group >= 0 else -1
 
 
 @kernel
@@ -145,7 +132,7 @@ def grow_under_promises(
     count: int,
     threads: int | None = None,
 ) -> tuple[Labels, int]:
-    """Grow classes in tiles; the records of a tile that fit nowhere are one class, which keeps no promise.
+    """Grow classes in tiles; records that fit nowhere in theirs are labelled -1.
 
     Args:
         costs: What cells cost.
@@ -154,15 +141,41 @@ def grow_under_promises(
         count: How many tiles there are.
         threads: How many; None for one per core. The result does not depend on it.
     """
-    rows, starts = rows_by_label(tiles, count)
-    slots = np.concatenate([[0], np.cumsum(np.diff(starts) // max(1, promises.least) + 2)])
+    room = np.bincount(tiles, minlength=count) // max(1, promises.least) + 1
     labels: Labels = np.full(len(tiles), -1, np.int64)
+    return _worked(costs, promises, _NONE, tiles, _ends(room), labels, threads)
 
-    def run(first: int, last: int) -> None:
-        grow_in_tiles(costs, promises, rows, starts, slots, first, last, labels)
 
-    in_threads(run, np.diff(starts), _PARTS, threads)
-    return _renumbered(labels, int(slots[-1]))
+def place_waiting(
+    costs: CellCosts,
+    promises: Promises,
+    labels: Labels,
+    classes: int,
+    centres: Floats,
+    *,
+    tile: int,
+    turn: int,
+    threads: int | None = None,
+) -> tuple[Labels, int]:
+    """Let rows without a class, -1, join the near one that costs least and keeps its promises with them.
+
+    Args:
+        costs: What cells cost.
+        promises: What classes keep, all of them.
+        labels: ``(n,)`` class of each row.
+        classes: How many classes there are.
+        centres: ``(c + waiting, f)`` where classes lie, and then the waiting rows in their order.
+        tile: Rows of a tile, among whose classes one is looked for.
+        turn: Which borders.
+        threads: How many; None for one per core. The result does not depend on it.
+    """
+    waiting = labels < 0
+    each = np.where(waiting, classes + np.cumsum(waiting) - 1, labels)
+    tile_of, count = _tiles(centres, np.bincount(each), tile, turn, threads)
+    own = tile_of[:classes]
+    slots = _ends(np.bincount(own, minlength=count))
+    new = np.where(waiting, -1, _numbered(own, slots)[np.where(waiting, 0, labels)])
+    return _worked(costs, promises, _NONE, tile_of[each], slots, new, threads)
 
 
 def repair_round(
@@ -194,31 +207,55 @@ def repair_round(
         threads: How many; None for one per core. The result does not depend on it.
     """
     sizes = np.bincount(labels, minlength=classes)
-    usual = max(4, int(tile / max(1.0, float(sizes.mean()))))
-    tile_of = _bounded(*class_tiles(centres, usual, turn, threads), sizes, 4 * tile)
-    count = int(tile_of.max()) + 1
-    held = np.bincount(tile_of, minlength=count)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tile_of, weights=sizes, minlength=count))])
-    room = np.maximum(held, np.diff(starts).astype(np.int64) // max(1, promises.least)) + 1
-    slots = np.concatenate([[0], np.cumsum(room)])
-    order = np.argsort(tile_of, kind="stable")
-    place = np.empty(classes, np.int64)
-    place[order] = np.arange(classes) - (np.cumsum(held) - held)[tile_of[order]] + slots[tile_of[order]]
-    new: Labels = place[labels]
-    old = new.copy()
-    rows, offsets = rows_by_label(tile_of[labels], count)
+    tile_of, count = _tiles(centres, sizes, tile, turn, threads)
+    rows = np.bincount(tile_of, weights=sizes, minlength=count).astype(np.int64)
+    slots = _ends(np.maximum(np.bincount(tile_of, minlength=count), rows // max(1, promises.least)) + 1)
+    old, of_row = _numbered(tile_of, slots)[labels], tile_of[labels]
+    new, found = _worked(costs, promises, thoroughness, of_row, slots, old.copy(), threads)
+    if keeps is None:
+        return new, found
+    spoilt = np.zeros(count, np.bool_)
+    spoilt[of_row[~keeps(new, found)[new]]] = True
+    return _renumbered(np.where(spoilt[of_row], int(slots[-1]) + old, new), 2 * int(slots[-1]))
+
+
+def _worked(
+    costs: CellCosts,
+    promises: Promises,
+    thoroughness: Thoroughness,
+    of_row: Labels,
+    slots: Integers,
+    labels: Labels,
+    threads: int | None,
+) -> tuple[Labels, int]:
+    """Work in tiles, in place; gives labels without gaps, and how many there are."""
+    rows, starts = rows_by_label(of_row, len(slots) - 1)
 
     def run(first: int, last: int) -> None:
-        repair_in_tiles(costs, promises, thoroughness, rows, offsets, slots, first, last, new)
+        work_in_tiles(costs, promises, thoroughness, rows, starts, slots, first, last, labels)
 
-    in_threads(run, np.diff(offsets), _PARTS, threads)
-    if keeps is not None:
-        numbered, many = _renumbered(new, int(slots[-1]))
-        refused = ~keeps(numbered, many)
-        spoilt = np.zeros(count, np.bool_)
-        spoilt[tile_of[labels][refused[numbered]]] = True
-        new = np.where(spoilt[tile_of[labels]], old, new)
-    return _renumbered(new, int(slots[-1]))
+    in_threads(run, np.diff(starts), _PARTS, threads)
+    return _renumbered(labels, int(slots[-1]))
+
+
+def _tiles(centres: Floats, sizes: Sizes, tile: int, turn: int, threads: int | None) -> tuple[Labels, int]:
+    """Sort whole classes into tiles of about so many rows, and not above four times as many."""
+    usual = max(4, int(tile / max(1.0, float(sizes.mean()))))
+    tile_of = _bounded(*class_tiles(centres, usual, turn, threads), sizes, 4 * tile)
+    return tile_of, int(tile_of.max()) + 1
+
+
+def _ends(sizes: Sizes) -> Integers:
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _numbered(tile_of: Labels, slots: Integers) -> Labels:
+    """Number classes tile by tile, from the first slot of each on."""
+    held = np.bincount(tile_of, minlength=len(slots) - 1)
+    order = np.argsort(tile_of, kind="stable")
+    place = np.empty(len(tile_of), np.int64)
+    place[order] = np.arange(len(order)) - (np.cumsum(held) - held)[tile_of[order]] + slots[tile_of[order]]
+    return place
 
 
 def _bounded(tile_of: Labels, tiles: int, sizes: Sizes, most: int) -> Labels:
@@ -236,5 +273,6 @@ def _bounded(tile_of: Labels, tiles: int, sizes: Sizes, most: int) -> Labels:
 
 
 def _renumbered(labels: Labels, most: int) -> tuple[Labels, int]:
-    some = np.bincount(labels, minlength=most) > 0
-    return (np.cumsum(some) - 1)[labels], int(some.sum())
+    """Leave out numbers that nothing has; -1 stays."""
+    some = np.bincount(labels + 1, minlength=most + 1)[1:] > 0
+    return np.where(labels < 0, -1, (np.cumsum(some) - 1)[labels]), int(some.sum())

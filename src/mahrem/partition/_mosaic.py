@@ -169,8 +169,11 @@ class Mosaic:
         labels, classes = arrays.grow_under_promises(
             bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads
         )
-        refused = ~judge_classes(labels, np.arange(classes), classes, admits)
-        labels, refused = _apart(labels, refused)
+        kept = judge_classes(labels, np.arange(classes), classes, admits)
+        labels, classes = bench.placed(np.where(labels < 0, -1, _only(kept)[labels]), int(kept.sum()))
+        waiting = labels < 0
+        labels = np.where(waiting, classes + np.cumsum(waiting) - 1, labels)
+        refused = ~judge_classes(labels, np.arange(classes + waiting.sum()), classes + waiting.sum(), admits)
         yield _merge_refused(points, labels, refused, admits, trees, threads)
 
     def _merged(
@@ -242,13 +245,9 @@ def _halved(points: Points, labels: Labels, tiles: int, threads: int | None) -> 
     return labels
 
 
-def _apart(labels: Labels, refused: Mask) -> tuple[Labels, Mask]:
-    """Make every row of a refused class a class of its own: each looks for the class it costs least."""
-    alone = refused[labels]
-    numbers = np.cumsum(~refused) - 1
-    kept = int((~refused).sum())
-    apart = np.where(alone, kept + np.cumsum(alone) - 1, numbers[labels])
-    return apart, np.arange(kept + int(alone.sum())) >= kept
+def _only(kept: Mask) -> Labels:
+    """Number the classes that are kept; -1 for the others."""
+    return np.where(kept, np.cumsum(kept) - 1, -1)
 
 
 def _merge_refused(

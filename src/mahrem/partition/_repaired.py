@@ -18,8 +18,9 @@ from mahrem.types import Labels, Mask, Points, Rows
 
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
+_PLACE = 2_048  # rows of a tile where those that fit nowhere nearer look for a class
+_PLACINGS = 4  # times that they look, each with other borders
 _WORTH = 5e-3  # share of the loss that a round must take away for another to follow
-_TRIES = 32  # candidates that are asked about for each step
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
@@ -76,7 +77,7 @@ class Bench:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
         rounds = how.rounds if how.rounds is not None else (4 if len(labels) <= _SMALL else 2)
-        thoroughness = arrays.Thoroughness(2, how.reach, 1 if how.blind else _TRIES)
+        thoroughness = arrays.Thoroughness(2, how.reach, how.blind)
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
@@ -102,6 +103,26 @@ class Bench:
             before = now
         if self.total(labels, classes) >= start or not self._keeps(labels, classes).all():
             return first
+        return labels, classes
+
+    def placed(self, labels: Labels, classes: int) -> tuple[Labels, int]:
+        """Let rows that wait, -1, join near classes that keep their promises with them, if any does."""
+        for turn in range(1, _PLACINGS + 1):
+            waiting = np.flatnonzero(labels < 0)
+            if not len(waiting) or not classes:
+                break
+            kept = labels >= 0
+            centres = class_means(self._where[kept], labels[kept], classes)
+            labels, classes = arrays.place_waiting(
+                self.costs,
+                self.promises,
+                labels,
+                classes,
+                np.concatenate([centres, self._where[waiting]]),
+                tile=_PLACE,
+                turn=turn,
+                threads=self._threads,
+            )
         return labels, classes
 
     def _keeps(self, labels: Labels, classes: int) -> Mask:
