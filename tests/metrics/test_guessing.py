@@ -31,3 +31,11 @@ def test_suppressed_rows_and_values_that_nobody_has_count_for_nothing() -> None:
     points, codes = np.zeros((4, 1)), np.array([0, 0, 1, 1])
     assert guess_within_classes(points, np.array([0, 0, -1, -1]), codes, 1).gain == 0.0
     assert guess_within_classes(points, np.array([0, 0, 0, 0]), codes, 1).chance == 0.5
+
+
+def test_the_rarest_value_that_enough_people_have_is_guessed() -> None:
+    rng = np.random.default_rng(3)
+    codes = np.repeat([0, 1, 2, -1], [600, 300, 20, 80])
+    points, labels = rng.random((1_000, 2)), rng.integers(0, 100, 1_000)
+    assert guess_within_classes(points, labels, codes) == guess_within_classes(points, labels, codes, 1)
+    assert guess_within_classes(points, np.full(1_000, -1), codes).gain == 0.0

@@ -38,6 +38,13 @@ def test_a_row_says_what_anonymize_says(patients: pl.DataFrame) -> None:
     assert row["seconds"] >= 0
 
 
+def test_leak_stands_beside_loss(patients: pl.DataFrame) -> None:
+    (row,) = mh.compare(patients, methods=QUICK, ks=[5], l=2, **ROLES).rows
+    assert -0.2 < row["guess_gain"] < 1
+    (bare,) = mh.compare(patients, methods=QUICK, ks=[5], quasi=["age"], rest="drop").rows
+    assert bare["guess_gain"] is None
+
+
 def test_risk_counts_people_where_k_does(patients: pl.DataFrame) -> None:
     (row,) = mh.compare(patients, methods=QUICK, ks=[5], subject="patient_id", **ROLES).rows
     report = mh.anonymize(patients, k=5, subject="patient_id", **ROLES).report

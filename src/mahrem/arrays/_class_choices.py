@@ -6,13 +6,21 @@ import numpy as np
 
 from mahrem.arrays._class_cells import joined_costs
 from mahrem.arrays._class_costs import CellCosts, Workbench
-from mahrem.arrays._class_members import keeps_after, missing_after
+from mahrem.arrays._class_members import keeps_after, keeps_whoever, missing_after
 from mahrem.arrays._class_promises import Promises
 from mahrem.arrays._kernel import inner
 
-__all__ = ["LARGEST", "best_class", "forget", "missing_with"]
+__all__ = ["LARGEST", "best_class", "forget", "may_change", "missing_with"]
 
 LARGEST = 4  # times the least size: a class that grows beyond it without keeping its promises is given up
+
+
+@inner
+def may_change(bench: Workbench, promises: Promises, group: int, gone: int, come: int, blind: bool) -> bool:  # noqa: FBT001
+    """Say whether a class keeps its promises without one record and with another; blind, whoever they are."""
+    if blind:
+        return keeps_whoever(bench, promises, group, gone, come)
+    return keeps_after(bench, promises, group, gone, come)
 
 
 @inner
@@ -28,7 +36,7 @@ def best_class(
 ) -> tuple[int, float]:
     """Find the class that a record costs least, below a limit, and that keeps its promises with it.
 
-    Blind, only the cheapest of all is asked whether it does.
+    Blind, only the cheapest of all is asked whether it does, whoever comes.
     """
     joined_costs(bench, costs, record, classes)
     into = bench.into[:classes]
@@ -38,7 +46,7 @@ def best_class(
     for group in range(classes):
         if into[group] < best and (blind or keeps_after(bench, promises, group, -1, record)):
             best, chosen = into[group], group
-    if blind and chosen >= 0 and not keeps_after(bench, promises, chosen, -1, record):
+    if blind and chosen >= 0 and not keeps_whoever(bench, promises, chosen, -1, record):
         return -1, limit
     return chosen, best
 

@@ -79,6 +79,7 @@ class Workbench(NamedTuple):
     kinds: Integers  # (1,) how many there are in the tile; 0 = too many, or people are counted
     known: Cube[NDArray[np.int8]]  # (c, gone, come) whether a class keeps its promises after that; 0 = nobody
     answers: Integers  # scratch: of combinations
+    example: Integers  # a record with each combination
     scratch: Matrix[Floats]
 
 
@@ -138,6 +139,7 @@ def open_workbench(costs: CellCosts, promises: Promises, records: int, classes: 
         np.zeros(records, np.int64),
         np.zeros(1, np.int64),
         np.empty((classes, _KINDS + 1, _KINDS + 1), np.int8),
+        np.empty(_KINDS, np.int64),
         np.empty(_KINDS, np.int64),
         np.zeros((2, most + 1)),
     )
@@ -226,7 +228,7 @@ def _fill_table(table: Floats, price: Floats, alone: Floats, found: Integers, ma
 @inner
 def _combine(bench: Workbench, records: int, by_person: bool) -> None:  # noqa: FBT001 - by position
     """Number the combinations of values that records have, if they are few."""
-    firsts, kinds = bench.answers, 0
+    firsts, kinds = bench.example, 0
     bench.kinds[0] = 0
     if by_person:
         return

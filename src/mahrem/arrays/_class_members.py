@@ -6,7 +6,7 @@ from mahrem.arrays._class_costs import Workbench
 from mahrem.arrays._class_promises import Promises, rows_missing
 from mahrem.arrays._kernel import inner
 
-__all__ = ["enter", "keeps_after", "missing_after", "missing_now", "remove"]
+__all__ = ["enter", "keeps_after", "keeps_whoever", "missing_after", "missing_now", "remove"]
 
 
 @inner
@@ -127,3 +127,24 @@ def keeps_after(bench: Workbench, promises: Promises, group: int, gone: int, com
     if bench.known[group, left, right] < 0:
         bench.known[group, left, right] = missing_after(bench, promises, group, gone, come) == 0
     return bool(bench.known[group, left, right] == 1)
+
+
+@inner
+def keeps_whoever(bench: Workbench, promises: Promises, group: int, gone: int, come: int) -> bool:
+    """Say whether a class still keeps every promise whichever member leaves and whoever comes instead.
+
+    So the answer is about the class and the same for all its members: it does not tell whose value is which.
+    Where combinations of values are many, only the one that comes is asked about.
+    """
+    if len(promises.kind) == 0:
+        return keeps_after(bench, promises, group, gone, come)
+    kinds = bench.kinds[0] if come >= 0 else 0
+    one = bench.head[group] if gone >= 0 else -1
+    while True:
+        for kind in range(max(1, kinds)):
+            if not keeps_after(bench, promises, group, one, bench.example[kind] if kinds > 0 else come):
+                return False
+        if one >= 0:
+            one = bench.after[one]
+        if one < 0:
+            return True

@@ -3,7 +3,7 @@
 A record moves; two change places; a class is formed of records that others can spare; a class is dissolved,
 and another one formed in its place. Each is taken only if the total falls. The cheapest candidate is
 taken that keeps the promises; blind, the cheapest of all or none, so that cells alone decide where a record
-should go and the promises only say whether that may be.
+should go and the promises only say whether that may be, whoever goes.
 """
 
 # ruff: noqa: FBT001 - kernels take arguments by position
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from mahrem.arrays._class_cells import exchanges, widths_with, work_out
-from mahrem.arrays._class_choices import LARGEST, best_class, forget, missing_with
+from mahrem.arrays._class_choices import LARGEST, best_class, forget, may_change, missing_with
 from mahrem.arrays._class_costs import CellCosts, Workbench
 from mahrem.arrays._class_members import enter, keeps_after, missing_now, remove
 from mahrem.arrays._class_promises import Promises
@@ -46,7 +46,7 @@ def _move(
         if size <= promises.least or bench.touched[source] < now - 1:
             continue
         saved = size * bench.width[source] - (size - 1) * bench.width_without[record]
-        if saved <= _LEAST or not keeps_after(bench, promises, source, record, -1):
+        if saved <= _LEAST or not may_change(bench, promises, source, record, -1, blind):
             continue
         group, _ = best_class(bench, costs, promises, record, classes, saved - _LEAST, -1, blind)
         if group >= 0:
@@ -57,9 +57,9 @@ def _move(
 
 
 @inner
-def _may_change(bench: Workbench, promises: Promises, record: int, other: int) -> bool:
-    return keeps_after(bench, promises, bench.label[record], record, other) and keeps_after(
-        bench, promises, bench.label[other], other, record
+def _may_swap(bench: Workbench, promises: Promises, record: int, other: int, blind: bool) -> bool:
+    return may_change(bench, promises, bench.label[record], record, other, blind) and may_change(
+        bench, promises, bench.label[other], other, record, blind
     )
 
 
@@ -69,9 +69,9 @@ def _partner(bench: Workbench, promises: Promises, record: int, records: int, bl
     mine = bench.mine[:records]
     best, chosen = -_LEAST, -1
     for other in range(records):
-        if mine[other] < best and (blind or _may_change(bench, promises, record, other)):
+        if mine[other] < best and (blind or _may_swap(bench, promises, record, other, blind)):
             best, chosen = mine[other], other
-    if blind and chosen >= 0 and not _may_change(bench, promises, record, chosen):
+    if blind and chosen >= 0 and not _may_swap(bench, promises, record, chosen, blind):
         return -1
     return chosen
 
@@ -141,7 +141,7 @@ def _spare(
         ):
             continue
         best, chosen = change, record
-    if blind and chosen >= 0 and not keeps_after(bench, promises, bench.label[chosen], chosen, -1):
+    if blind and chosen >= 0 and not may_change(bench, promises, bench.label[chosen], chosen, -1, blind):
         return -1
     return chosen
 
@@ -156,7 +156,6 @@ def _form(
     records: int,
     blind: bool,
     steps: int,
-    limit: float,
 ) -> tuple[float, int]:
     """Fill an empty class with what others can spare; gives the change of the total and the journal's end."""
     change, chosen = 0.0, seed
@@ -177,7 +176,7 @@ def _form(
         _shift(bench, costs, promises, chosen, group)
         change += bench.size[source] * bench.width[source] + bench.size[group] * bench.width[group]
         chosen = -1
-        if change > limit:  # what it has cost so far will not come back
+        if change > 0.0:  # members cost more and save less from here on
             return np.inf, steps
 
 
@@ -206,12 +205,12 @@ def _spawn(
         one = bench.head[source]
         while one >= 0:
             saved = size * bench.width[source] - (size - 1) * bench.width_without[one]
-            if saved > best and keeps_after(bench, promises, source, one, -1):
+            if saved > best and may_change(bench, promises, source, one, -1, blind):
                 best, seed = saved, one
             one = bench.after[one]
         if seed < 0:
             continue
-        change, steps = _form(bench, costs, promises, group, seed, records, blind, 0, 0.0)
+        change, steps = _form(bench, costs, promises, group, seed, records, blind, 0)
         if change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1
@@ -290,8 +289,7 @@ def _reform(
         if added == np.inf:
             _take_back(bench, costs, promises, group, handed)
             continue
-        limit = min(0.0, saved - added)
-        change, steps = _form(bench, costs, promises, group, -1, records, blind, handed, limit)
+        change, steps = _form(bench, costs, promises, group, -1, records, blind, handed)
         if change < -_LEAST and added - saved + change < -_LEAST:
             _settle(bench, 0, steps, now)
             changed += 1

@@ -52,9 +52,14 @@ def chosen_method(prepared: Prepared, policy: Policy) -> tuple[str, Note | None,
     name, reason = choose_method(evidence)
     if name != "mosaic":
         options.pop("seconds", None)
-    elif any(promise.column is not None for promise in prepared.promises):
-        options.setdefault("blind", True)  # members chosen by their values would tell of them
+    elif _about_values(prepared):
+        options.setdefault("blind", True)
     return name, reason, options
+
+
+def _about_values(prepared: Prepared) -> bool:
+    """Say whether values are promised something: members chosen by their values would tell of them."""
+    return any(promise.column is not None for promise in prepared.promises)
 
 
 def refuse_for_levels(policy: Policy, method: str) -> None:
@@ -92,9 +97,9 @@ def partition_rows(
         cells = cell_costs(prepared, policy)
     method = method_of(policy, name, domains, options=options, suppression_limit=limit, cells=cells)
     if policy.repair:
-        from mahrem.partition import Repaired
+        from mahrem.partition import Repair, Repaired
 
-        method = Repaired(method, cells=cells)
+        method = Repaired(method, Repair(blind=_about_values(prepared)), cells=cells)
     if policy.jitter is not None:
         from mahrem.partition import Jittered
 

@@ -78,7 +78,7 @@ METHODS: Entries[Method] = Entries(
             growth="n log n",
             rows_a_second=4.9e5,
             thorough=LARGE,
-            thorough_rows_a_second=1e4,
+            thorough_rows_a_second=5e3,
             on_spark=True,
             usual=True,
         ),
