@@ -78,6 +78,7 @@ class Workbench(NamedTuple):
     joint: Integers  # (m,) which combination of values a record has, where they are few
     kinds: Integers  # (1,) how many there are in the tile; 0 = too many, or people are counted
     known: Cube[NDArray[np.int8]]  # (c, gone, come) whether a class keeps its promises after that; 0 = nobody
+    whoever: Cube[NDArray[np.int8]]  # (c, 2, 2) the same whoever leaves, whoever comes, where somebody does
     answers: Integers  # scratch: of combinations
     example: Integers  # a record with each combination
     scratch: Matrix[Floats]
@@ -139,6 +140,7 @@ def open_workbench(costs: CellCosts, promises: Promises, records: int, classes: 
         np.zeros(records, np.int64),
         np.zeros(1, np.int64),
         np.empty((classes, _KINDS + 1, _KINDS + 1), np.int8),
+        np.empty((classes, 2, 2), np.int8),
         np.empty(_KINDS, np.int64),
         np.empty(_KINDS, np.int64),
         np.zeros((2, most + 1)),

@@ -45,6 +45,7 @@ def _count(bench: Workbench, group: int, record: int, absent: int, step: int, by
 def _forget_answers(bench: Workbench, group: int) -> None:
     many = bench.kinds[0] + 1
     bench.known[group, :many, :many] = -1
+    bench.whoever[group] = -1
 
 
 @inner
@@ -138,7 +139,18 @@ def keeps_whoever(bench: Workbench, promises: Promises, group: int, gone: int, c
     """
     if len(promises.kind) == 0:
         return keeps_after(bench, promises, group, gone, come)
-    kinds = bench.kinds[0] if come >= 0 else 0
+    if bench.kinds[0] == 0:
+        return _keeps_all(bench, promises, group, gone, come, 0)
+    left, right = int(gone >= 0), int(come >= 0)
+    if bench.whoever[group, left, right] < 0:
+        kinds = bench.kinds[0] * right
+        bench.whoever[group, left, right] = _keeps_all(bench, promises, group, gone, come, kinds)
+    return bool(bench.whoever[group, left, right] == 1)
+
+
+@inner
+def _keeps_all(bench: Workbench, promises: Promises, group: int, gone: int, come: int, kinds: int) -> bool:
+    """Ask for every member in place of the one that leaves, and each combination in place of what comes."""
     one = bench.head[group] if gone >= 0 else -1
     while True:
         for kind in range(max(1, kinds)):

@@ -15,7 +15,7 @@ from mahrem.partition._forest import forest_of
 from mahrem.partition._leftovers import class_boxes, judge_classes
 from mahrem.partition._mondrian import Mondrian
 from mahrem.partition._partition import Admits, Partition, least_rows
-from mahrem.partition._repaired import Bench, Repair, in_their_order, steady_order
+from mahrem.partition._repaired import FEW_ROWS, Bench, Repair, in_their_order, steady_order
 from mahrem.partition._strata import Within
 from mahrem.partition._utility_aware import UtilityAware
 from mahrem.table import Hierarchy
@@ -30,7 +30,6 @@ _COARSE = (
     2_048  # a minimum above which tiles would be too large to grow in: the cuts themselves are the classes
 )
 _HOPELESS = 0.5  # share of refused classes above which larger ones are laid instead of merging these
-_FEW_ROWS = 5_000  # up to which every start is repaired, and the best result taken
 _FEW = 0.1  # share of refused classes up to which merging them is a start worth a look
 _NEIGHBOURS = 32  # classes among which a class that may not stand looks for the nearest
 
@@ -52,7 +51,7 @@ class Mosaic:
 
     Args:
         tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
-        rounds: Repairs: 0 for none; None for at most 4, in large tables 2.
+        rounds: Repairs: 0 for none; None for at most 6, above 50,000 rows 3, in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
             never; None for 2, in large tables 1.
         objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
@@ -127,7 +126,7 @@ class Mosaic:
             return bench.total(*start), -start[1]
 
         starts = sorted(self._starts(points, admits, minimum, trees, bench, threads), key=cost)
-        tried = starts if len(points) <= _FEW_ROWS and self.seconds is None else starts[:1]
+        tried = starts if len(points) <= FEW_ROWS and self.seconds is None else starts[:1]
         found, classes = min((bench.repaired(*start, repair) for start in tried), key=cost)
         labels = np.empty(len(order), np.int64)
         labels[order] = found

@@ -16,6 +16,7 @@ from mahrem.partition._partition import Admits, Levels, Partition, Partitioner
 from mahrem.partition._strata import Within
 from mahrem.types import Labels, Mask, Points, Rows
 
+FEW_ROWS = 5_000  # up to which time is no matter
 _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
 _PLACE = 2_048  # rows of a tile where those that fit nowhere nearer look for a class
@@ -29,7 +30,7 @@ class Repair:
     """How classes are repaired.
 
     Args:
-        rounds: Times over the table; None for 4 up to 50,000 rows, else 2. It ends when a round gains less
+        rounds: Times over the table; None for 6 up to 50,000 rows, else 3. It ends when a round gains less
             than 0.5 % of the loss.
         seconds: End after the round in which so much time has passed; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
@@ -76,8 +77,9 @@ class Bench:
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
-        rounds = how.rounds if how.rounds is not None else (4 if len(labels) <= _SMALL else 2)
-        thoroughness = arrays.Thoroughness(2, how.reach, how.blind)
+        rounds = how.rounds if how.rounds is not None else (6 if len(labels) <= _SMALL else 3)
+        passes = 2 if len(labels) <= FEW_ROWS else 1  # other borders gain more in a second than another pass
+        thoroughness = arrays.Thoroughness(passes, how.reach, how.blind)
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
