@@ -305,6 +305,13 @@ def test_rows_that_fit_nowhere_in_their_tile_go_where_they_fit() -> None:
     assert grown.sizes.max() < 100  # they made classes of hundreds when they were merged
 
 
+def test_a_table_of_which_no_part_keeps_the_promise_stays_whole() -> None:
+    values = Values("s", np.repeat([0, 1], [10, 11]).astype(np.int32), 2)
+    admits = Admission(((KAnonymity(2), None), (EqualCloseness(0.0), values)), 21)
+    for blind in (False, True):
+        assert Mosaic(blind=blind)(np.random.default_rng(5).random((21, 2)), admits).classes == 1
+
+
 def test_repair_ends_when_its_time_is_up() -> None:
     rng = np.random.default_rng(3)
     points = rng.random((3_000, 3))

@@ -82,8 +82,8 @@ def merge_refused(
 
 
 def judge_classes(labels: Labels, which: Integers, classes: int, admits: Admits) -> Mask:
-    """Ask ``admits`` about some of the classes."""
-    numbers = np.full(classes, -1, np.int64)
+    """Ask ``admits`` about some of the classes; rows labelled -1 are in none."""
+    numbers = np.full(classes + 1, -1, np.int64)
     numbers[which] = np.arange(len(which))
     return admits(*arrays.rows_by_label(numbers[labels], len(which)))
 

@@ -168,6 +168,8 @@ class Mosaic:
         labels, classes = arrays.grow_under_promises(
             bench.costs, bench.promises, of_row, int(of_row.max()) + 1, threads
         )
+        if classes == 0:  # nothing holds but the whole of a tile
+            return
         kept = judge_classes(labels, np.arange(classes), classes, admits)
         labels, classes = bench.placed(np.where(labels < 0, -1, _only(kept)[labels]), int(kept.sum()))
         waiting = labels < 0
