@@ -51,9 +51,10 @@ class Mosaic:
 
     Args:
         tile: Rows of a tile at least; None for 16 times the minimum, not below 256 (128 in large tables).
-        rounds: Repairs: 0 for none; None for at most 6, above 50,000 rows 3, in large tables 2.
+        rounds: Repairs: 0 for none; None for at most 6 (12 where sizes alone are promised, 3
+            above 50,000 rows), in large tables 2.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others, 0 for
-            never; None for 2, in large tables 1.
+            never; None for 2 (4 where sizes alone are promised), in large tables 1.
         objective: Loss that is lowered: ``"ncp"`` for what published cells lose, ``"sse"`` for squared
             distances to the means.
         seconds: End repair after the round in which so much time has passed; None for no limit.
@@ -106,7 +107,7 @@ class Mosaic:
         repair = Repair(
             rounds=self.rounds,
             seconds=self.seconds,
-            reach=2.0 if self.reach is None else self.reach,
+            reach=self.reach,
             blind=self.blind,
             tile=self.tile,
         )

@@ -21,7 +21,7 @@ _SMALL = 50_000  # rows up to which a thorough repair takes a few seconds
 _TILE = 256
 _PLACE = 2_048  # rows of a tile where those that fit nowhere nearer look for a class
 _PLACINGS = 4  # times that they look, each with other borders
-_WORTH = 5e-3  # share of the loss that a round must take away for another to follow
+_WORTH = 1e-3  # share of the loss that a round must take away for another to follow
 _ASKED = 16  # rows of the smallest tile where promises must be asked: one that is refused spoils it all
 
 
@@ -30,18 +30,18 @@ class Repair:
     """How classes are repaired.
 
     Args:
-        rounds: Times over the table; None for 6 up to 50,000 rows, else 3. It ends when a round gains less
-            than 0.5 % of the loss.
+        rounds: Times over the table; None for 6, or 12 where sizes alone are promised, above 50,000 rows 3.
+            It ends when a round gains less than 0.1 % of the loss.
         seconds: End after the round in which so much time has passed; None for no limit.
         reach: Dissolving a class is tried when it adds at most so many times its loss to others; 0 for moves
-            and swaps only.
+            and swaps only; None for 2, or 4 where sizes alone are promised, up to 50,000 rows.
         blind: Let cells alone say where a record should go, and promises only whether it may.
         tile: Rows of a tile; None for 16 times the least size, not below 256.
     """
 
     rounds: int | None = None
     seconds: float | None = None
-    reach: float = 2.0
+    reach: float | None = None
     blind: bool = False
     tile: int | None = None
 
@@ -52,7 +52,8 @@ class Repair:
             check.at_least(0, seconds=self.seconds)
         if self.tile is not None:
             check.at_least(1, tile=check.whole(tile=self.tile))
-        check.at_least(0, reach=self.reach)
+        if self.reach is not None:
+            check.at_least(0, reach=self.reach)
 
 
 class Bench:
@@ -77,9 +78,14 @@ class Bench:
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
-        rounds = how.rounds if how.rounds is not None else (6 if len(labels) <= _SMALL else 3)
+        # without promises to ask about a round costs little, and dissolving is worth more tries
+        alone = self.certain and len(self.promises.kind) == 0 and len(self.promises.person) == 0
+        usual = (12 if alone else 6) if len(labels) <= _SMALL else 3
+        rounds, reach = how.rounds if how.rounds is not None else usual, how.reach
+        if reach is None:
+            reach = 4.0 if alone and len(labels) <= _SMALL else 2.0
         passes = 2 if len(labels) <= FEW_ROWS else 1  # other borders gain more in a second than another pass
-        thoroughness = arrays.Thoroughness(passes, how.reach, how.blind)
+        thoroughness = arrays.Thoroughness(passes, reach, how.blind)
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
