@@ -78,14 +78,7 @@ class Bench:
     def repaired(self, labels: Labels, classes: int, how: Repair) -> tuple[Labels, int]:
         """Change classes, all of which keep their promises, while the total falls."""
         began = time.perf_counter()
-        # without promises to ask about a round costs little, and dissolving is worth more tries
-        alone = self.certain and len(self.promises.kind) == 0 and len(self.promises.person) == 0
-        usual = (12 if alone else 6) if len(labels) <= _SMALL else 3
-        rounds, reach = how.rounds if how.rounds is not None else usual, how.reach
-        if reach is None:
-            reach = 4.0 if alone and len(labels) <= _SMALL else 2.0
-        passes = 2 if len(labels) <= FEW_ROWS else 1  # other borders gain more in a second than another pass
-        thoroughness = arrays.Thoroughness(passes, reach, how.blind)
+        rounds, thoroughness = self._usual(how, len(labels))
         labels = in_their_order(labels, classes)  # how a start numbered them must not matter
         first, before = (labels, classes), self.total(labels, classes)
         start, tile = before, how.tile or max(_TILE, 16 * self.promises.least)
@@ -112,6 +105,18 @@ class Bench:
         if self.total(labels, classes) >= start or not self._keeps(labels, classes).all():
             return first
         return labels, classes
+
+    def _usual(self, how: Repair, rows: int) -> tuple[int, arrays.Thoroughness]:
+        """Give rounds and thoroughness, with what was not asked for chosen by rows and promises."""
+        small = rows <= _SMALL
+        # without promises to ask about a round costs little, and dissolving is worth more tries
+        alone = self.certain and len(self.promises.kind) == 0 and len(self.promises.person) == 0
+        rounds, reach = (12 if alone else 6) if small else 3, 4.0 if alone and small else 2.0
+        passes = 2 if rows <= FEW_ROWS else 1  # other borders gain more in a second than another pass
+        return (
+            rounds if how.rounds is None else how.rounds,
+            arrays.Thoroughness(passes, reach if how.reach is None else float(how.reach), how.blind),
+        )
 
     def placed(self, labels: Labels, classes: int) -> tuple[Labels, int]:
         """Let rows that wait, -1, join near classes that keep their promises with them, if any does."""
