@@ -22,12 +22,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 from bench_mosaic_trees import trees_of
+from scipy.spatial import cKDTree
 
 import mahrem as mh
 from mahrem.drafts import draft, prepare
 from mahrem.errors import MahremError
 from mahrem.metrics import guess_within_classes, measure
+from mahrem.models import DistinctDiversity, KAnonymity
+from mahrem.partition import Admission, Mosaic
 from mahrem.release import policy_from
+from mahrem.table import Values
 
 DATA = Path(os.environ.get("MAHREM_DATA", "data"))
 SEED = 25
@@ -193,6 +197,29 @@ def grid(args: argparse.Namespace) -> Iterator[Row]:
                 }
 
 
+def large(rows: int) -> Iterator[Row]:
+    """Give processor time at so many uniform points x 5, k=5, as multiples of SciPy's k-d tree."""
+    rng = np.random.default_rng(SEED)
+    points = rng.random((rows, 5))
+    values = Values("value", rng.integers(0, 10, rows).astype(np.int32), 10)
+    people = rng.integers(0, rows * 9 // 10, rows).astype(np.int32)
+    size = ((KAnonymity(5), None),)
+    judges = {
+        "k": Admission(size, rows),
+        "l=3": Admission((*size, (DistinctDiversity(3), values)), rows),
+        "people": Admission(size, rows, subjects=people),
+    }
+    Mosaic()(points[:60_000], Admission(size, 60_000))  # loads what is needed
+    began = time.process_time()
+    cKDTree(points, balanced_tree=True, leafsize=9)
+    tree = time.process_time() - began
+    for promise, admits in judges.items():
+        began = time.process_time()
+        classes = Mosaic()(points, admits).classes
+        times = (time.process_time() - began) / tree
+        yield {"rows": rows, "promise": promise, "classes": classes, "times cKDTree": times, "seed": SEED}
+
+
 def summary(rows: list[Row]) -> Row:
     done = [row for row in rows if "ratio" in row]
     blind = [row for row in done if "blind_ratio" in row]
@@ -222,9 +249,14 @@ def main() -> None:
     parser.add_argument("--table", nargs="+")
     parser.add_argument("--promise", nargs="+")
     parser.add_argument("--other", nargs="+", default=list(OTHERS))
+    parser.add_argument("--large", type=int, metavar="ROWS", help="time at so many points instead")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
+    if args.large:
+        for row in large(args.large):
+            print(json.dumps(row), flush=True)
+        return
     rows = []
     for row in grid(args):
         rows.append(row)

@@ -109,8 +109,8 @@ class Bench:
     def _usual(self, how: Repair, rows: int) -> tuple[int, arrays.Thoroughness]:
         """Give rounds and thoroughness, with what was not asked for chosen by rows and promises."""
         small = rows <= _SMALL
-        # without promises to ask about a round costs little, and dissolving is worth more tries
-        alone = self.certain and len(self.promises.kind) == 0 and len(self.promises.person) == 0
+        # where steps ask about sizes alone a round costs little, and dissolving is worth more tries
+        alone = len(self.promises.kind) == 0 and len(self.promises.person) == 0
         rounds, reach = (12 if alone else 6) if small else 3, 4.0 if alone and small else 2.0
         passes = 2 if rows <= FEW_ROWS else 1  # other borders gain more in a second than another pass
         return (
