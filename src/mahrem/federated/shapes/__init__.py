@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from mahrem.federated.shapes._plan import ShapePlan, learning_rows, model_of
     from mahrem.federated.shapes._split import SplitClient, join_split, learn_split
     from mahrem.federated.shapes._transfer import TransferClient, TransferPlan, learn_transfer
+    from mahrem.federated.shapes._tree_party import TreeParty
     from mahrem.federated.shapes._turns import SplitPlan, SplitResult
     from mahrem.federated.shapes._u_shaped import UShapedClient, learn_u_shaped
     from mahrem.federated.shapes._vertical import join_parties, learn_vertical
     from mahrem.federated.shapes._vertical_party import VerticalParty
-    from mahrem.federated.shapes._vertical_plan import VerticalPlan
+    from mahrem.federated.shapes._vertical_plan import VerticalPlan, VerticalTreesPlan
+    from mahrem.federated.shapes._vertical_trees import learn_vertical_trees
 else:
     __getattr__, __dir__ = offered(__name__)
 
@@ -37,9 +39,11 @@ __all__ = [
     "SplitResult",
     "TransferClient",
     "TransferPlan",
+    "TreeParty",
     "UShapedClient",
     "VerticalParty",
     "VerticalPlan",
+    "VerticalTreesPlan",
     "align_ids",
     "hash_ids",
     "join_parties",
@@ -49,6 +53,7 @@ __all__ = [
     "learn_transfer",
     "learn_u_shaped",
     "learn_vertical",
+    "learn_vertical_trees",
     "learning_rows",
     "mix_values",
     "model_of",

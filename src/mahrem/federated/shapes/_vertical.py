@@ -12,7 +12,7 @@ import numpy as np
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import LayerStack, Network
 from mahrem.federated.shapes._alignment import align_ids
-from mahrem.federated.shapes._plan import model_of
+from mahrem.federated.shapes._plan import AlignedPlan, model_of
 from mahrem.federated.shapes._private_ids import check_points, words_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import joined_layers
@@ -84,7 +84,7 @@ def learn_vertical(
         >>> model.predict(pl.DataFrame({"age": [3, 90], "year": [3, 90]})).tolist()
         ['n', 'y']
     """
-    rounds = _VerticalRounds(grid, plan, secrets.token_hex(8))
+    rounds = VerticalRounds(grid, plan, secrets.token_hex(8))
     result = rounds.align(classes)
     senders = [name for name in result.parties if name != result.label]
     slopes = dict.fromkeys(senders, b"")
@@ -101,9 +101,11 @@ def learn_vertical(
 
 
 @dataclass
-class _VerticalRounds:
+class VerticalRounds:
+    """A coordinator's questions of one run: first whose rows are the same people."""
+
     grid: MessageGrid
-    plan: VerticalPlan
+    plan: AlignedPlan
     run: str
 
     def ask(self, kind: str, number: int, bodies: Mapping[str, Mapping[str, object]]) -> dict[str, Message]:

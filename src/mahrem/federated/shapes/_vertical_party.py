@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from mahrem import check
-from mahrem.dp import Ledger
-from mahrem.errors import InvalidInput, InvalidParameter
+from mahrem.errors import InvalidInput
 from mahrem.federated.networks import Weights, read_values
-from mahrem.federated.shapes._alignment import hash_ids
-from mahrem.federated.shapes._label_noise import LabelNoise
-from mahrem.federated.shapes._private_ids import Points, new_exponent, points_of, raise_points
+from mahrem.federated.shapes._aligned_party import AlignedParty
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import JoinedTop, units_of
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
-from mahrem.federated.weights import number_classes
-from mahrem.federated.wire import Message, Seal
-from mahrem.learning.classifiers import DeclaredEncoder, DeclaredNumbers, DeclaredWords
+from mahrem.federated.wire import Message
+from mahrem.learning.classifiers import DeclaredEncoder
 from mahrem.types import Integers
 
 
@@ -39,7 +34,7 @@ class PartyPart(Protocol):
 
 
 @dataclass
-class VerticalParty:
+class VerticalParty(AlignedParty):
     """A party: its columns, and perhaps the labels, never leave it.
 
     Args:
@@ -62,56 +57,27 @@ class VerticalParty:
           the slope of a logistic regression has the sign of the label.
     """
 
-    name: str
-    frame: pl.DataFrame = field(repr=False)
-    id: str
-    columns: Mapping[str, DeclaredNumbers | DeclaredWords] = field(repr=False)
-    classes: tuple[str, ...]
-    key: bytes = field(repr=False)
     plan: VerticalPlan = field(default_factory=VerticalPlan)
-    target: str | None = None
-    noise: LabelNoise | None = None
-    ledger: Ledger | None = field(default=None, repr=False)
     part: PartyPart | None = field(default=None, init=False, repr=False)
     top: SummedTop | JoinedTop | None = field(default=None, init=False, repr=False)
+    _rows: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
+    _right: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._seal = Seal(self.key)
-        named = [self.id, *self.columns, *(() if self.target is None else (self.target,))]
-        check.columns_exist(named, self.frame.columns)
-        if len(set(named)) < len(named):
-            raise InvalidParameter("columns: neither the id nor the target is learnt from")
-        if not self.columns and self.target is None:
-            raise InvalidParameter(f"party={self.name!r} has neither columns nor labels")
-        self._codes: Integers = np.zeros(self.frame.height, np.int64)  # of all rows, also those of no class
-        if self.target is not None:
-            self._codes = number_classes(self.frame[self.target], self.classes)
-            # Of all rows: refused rows that it chose, the coordinator would learn their labels from that.
-            if self.noise is None and len(np.unique(self._codes[self._codes >= 0])) < 2:
-                raise InvalidInput("labels: all rows are of one class; there is nothing to learn")
-            if self.noise is not None:
-                self._codes = self.noise(self._codes, len(self.classes), self.ledger)
-        self._run, self._label, self._next, self._count = "", "", 0, 0
-        self._aligned: set[str] = set()
-        self._exponent, self._raised = b"", set[str]()
-        self._sent: Integers = np.empty(0, np.int64)
-        self._rows: Weights = np.empty((0, 0))
-        self._right: Weights = np.empty((0, 0))
+    @property
+    def begun(self) -> bool:
+        """See :class:`AlignedParty`."""
+        return self.part is not None or self.top is not None
 
-    def answer(self, message: Message) -> Message:
-        """Answer one question: ``ids``, ``raise``, ``align``, ``parts``, ``slopes`` or ``done``.
+    def forget(self) -> None:
+        """See :class:`AlignedParty`."""
+        self.part = self.top = None
+
+    def learn(self, message: Message) -> Message:
+        """Answer ``parts``, ``slopes`` or ``done``.
 
         Raises:
-            InvalidInput: If it is none, out of turn, or about another plan.
+            InvalidInput: If it is none, or out of turn.
         """
-        if message.kind == "ids":
-            return message.reply(**self._ids(message))
-        if message.run != self._run:
-            raise InvalidInput("a question of a run that did not begin here")
-        if message.kind == "raise":
-            return message.reply(ids=self._raise(message.body))
-        if message.kind == "align":
-            return message.reply(rows=self._align(message.body))
         if message.kind in {"parts", "slopes", "done"} and message.round != self._next:
             raise InvalidInput(f"step={message.round} is out of turn; {self._next} is next")
         if message.kind == "slopes" and self.top is not None:
@@ -120,51 +86,17 @@ class VerticalParty:
             return message.reply(part=self._part(message, self.part))
         raise InvalidInput(f"kind={message.kind!r} is no question that this party answers now")
 
-    def _ids(self, message: Message) -> dict[str, Any]:
-        if message.body.get("agreed") != self.plan.fingerprint(self.classes):
-            raise InvalidInput("the plan, the classes or the version is not the one agreed on here")
-        if message.run in self._aligned:
-            raise InvalidInput("a run that began here already; other rows need another run")
-        kept = np.flatnonzero(self._codes >= 0)
-        hashed = hash_ids(self.frame[self.id].gather(kept), self._seal.secret("ids", message.run))
-        self._run, self._next, self._sent = message.run, 0, kept[hashed.rows]
-        self._exponent, self._raised = new_exponent(), set()
-        self.part = self.top = None
-        points = raise_points(points_of(hashed.words), self._exponent)
-        return {"ids": points, "missing": hashed.missing, "labels": self.target is not None}
-
-    def _raise(self, body: Mapping[str, Any]) -> Points:
-        """Multiply another party's points by the secret of this run; once for each party."""
-        whose, points = str(body.get("of")), body.get("ids")
-        if whose == self.name or whose in self._raised or self._run in self._aligned:
-            raise InvalidInput("raise: points of this party, or of one whose were raised already")
-        self._raised.add(whose)
-        return raise_points(points, self._exponent)  # type: ignore[arg-type] # it refuses what is none
-
-    def _align(self, body: Mapping[str, Any]) -> int:
-        places, parties, label = (body.get(name) for name in ("places", "parties", "label"))
-        if self.part is not None or self.top is not None or not isinstance(places, np.ndarray):
-            raise InvalidInput("align: no rows, or rows that were given already")
-        if len(np.unique(places)) < len(places) or not np.isin(places, np.arange(len(self._sent))).all():
-            raise InvalidInput("align: rows that this party does not have, or one of them twice")
-        if len(places) < self.plan.least_rows:
-            raise InvalidInput(f"align: rows={len(places)}; at least {self.plan.least_rows} were agreed on")
-        self._aligned.add(self._run)
-        held = self._sent[places]
-        # an order of their own, which the coordinator does not know
-        held = held[hash_ids(self.frame[self.id].gather(held), self._seal.secret("order")).rows]
-        frame = self.frame[held]
+    def begin(self, frame: pl.DataFrame, labels: Integers, parties: Sequence[str]) -> None:
+        """See :class:`AlignedParty`."""
         seed = self._seal.seed("start", self.name, str(self.plan.seed))
-        self._label, self._count = str(label), frame.height
         if self.columns:
             self._rows = DeclaredEncoder(columns=self.columns)(frame, ()).astype(np.float64)
             width, units = self._rows.shape[1], self.plan.units
             self.part = units_of(width, units, seed) if units else LinearPart(width, len(self.classes))
         if self.target is not None:
-            self._begin_top(self._codes[held], sorted(parties or ()), seed)
-        return self._count
+            self._begin_top(labels, parties, seed)
 
-    def _begin_top(self, labels: Integers, parties: list[str], seed: int) -> None:
+    def _begin_top(self, labels: Integers, parties: Sequence[str], seed: int) -> None:
         plan, classes = self.plan, len(self.classes)
         self._right = np.eye(classes)[labels]
         named = [name for name in parties if name != self.name or self.columns]
