@@ -42,6 +42,7 @@ class AlignedParty(ABC):
     target: str | None = None
     noise: LabelNoise | None = None
     ledger: Ledger | None = field(default=None, repr=False)
+    held: Mapping[str, Columns] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self._seal = Seal.of(self.key)

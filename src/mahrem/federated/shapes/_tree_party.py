@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from mahrem.errors import InvalidInput, InvalidParameter
-from mahrem.federated.shapes._aligned_party import AlignedParty, Columns
+from mahrem.federated.shapes._aligned_party import AlignedParty
 from mahrem.federated.shapes._tree_grower import TreeCells, TreeGrower
 from mahrem.federated.shapes._vertical_plan import VerticalTreesPlan
 from mahrem.federated.sums import to_fixed
@@ -28,14 +28,10 @@ _STEPS = {name: place for place, name in enumerate(("begin", "gradients", "produ
 class TreeParty(AlignedParty):
     """A party of :func:`learn_vertical_trees`; its columns, and the labels if it has them, never leave it.
 
-    Args:
-        held: What was agreed of everybody's columns, by party.
-
-    The other fields are those of :class:`VerticalParty`.
+    Fields are those of :class:`VerticalParty`; ``held`` is needed here.
     """
 
     plan: VerticalTreesPlan = field(default_factory=VerticalTreesPlan)
-    held: Mapping[str, Columns] = field(default_factory=dict, repr=False)
     _cells: TreeCells | None = field(default=None, init=False, repr=False)
     _trees: TreeGrower | None = field(default=None, init=False, repr=False)
     _stream: SecretStream = field(default_factory=new_stream, init=False, repr=False)

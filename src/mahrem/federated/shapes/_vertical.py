@@ -11,12 +11,13 @@ import numpy as np
 
 from mahrem.errors import Infeasible, InvalidInput
 from mahrem.federated.networks import LayerStack, Network
+from mahrem.federated.shapes._aligned_party import Columns
 from mahrem.federated.shapes._alignment import align_ids
 from mahrem.federated.shapes._plan import AlignedPlan, model_of
 from mahrem.federated.shapes._private_ids import check_points, words_of
 from mahrem.federated.shapes._vertical_logistic import LinearPart, SummedTop
 from mahrem.federated.shapes._vertical_network import joined_layers
-from mahrem.federated.shapes._vertical_party import VerticalParty
+from mahrem.federated.shapes._vertical_party import PartyPart, VerticalParty
 from mahrem.federated.shapes._vertical_plan import VerticalPlan
 from mahrem.federated.weights import SharedModel, SharedSchema
 from mahrem.federated.wire import Message, MessageGrid, Words, sorted_out
@@ -39,6 +40,7 @@ def learn_vertical(
     classes: Sequence[str],
     *,
     after: Callable[[int], None] | None = None,
+    join: bool = False,
 ) -> VerticalResult:
     """Align rows by private set intersection of ids and learn from columns that different parties hold.
 
@@ -47,6 +49,7 @@ def learn_vertical(
         plan: What is learnt.
         classes: Values of the target.
         after: Told after each round.
+        join: Bring the parts of the model to the party with the labels in the end, sealed.
 
     Guarantees:
         - Steps are those of the same model over all columns in one place, to rounding.
@@ -96,7 +99,11 @@ def learn_vertical(
         slopes = {name: reply.body.get(name, b"") for name in senders}
         if after is not None and (number + 1) % steps == 0:
             after((number + 1) // steps)
-    rounds.ask("done", plan.rounds * steps, {name: {"slope": slopes[name]} for name in senders})
+    last = plan.rounds * steps
+    ended = rounds.ask("done", last, {name: {"slope": slopes[name]} for name in senders})
+    if join:
+        parts = {name: reply.body.get("part", b"") for name, reply in ended.items()}
+        rounds.ask("join", last, {result.label: parts})
     return result
 
 
@@ -157,21 +164,28 @@ def join_parties(parties: Sequence[VerticalParty]) -> SharedModel:
     Raises:
         InvalidInput: If they did not learn together.
     """
-    ordered = sorted(parties, key=lambda party: party.name)
-    tops = [party for party in ordered if party.top is not None]
-    holders = [party for party in ordered if party.part is not None]
-    if len(tops) != 1 or any(party.part is None and party.top is None for party in ordered):
+    tops = [party for party in parties if party.top is not None]
+    if len(tops) != 1 or any(party.part is None and party.top is None for party in parties):
         raise InvalidInput("parties: these did not learn together")
-    (label,) = tops
-    columns = {name: column for party in holders for name, column in party.columns.items()}
+    held = {party.name: party.columns for party in parties}
+    return joined_model(tops[0], held, {party.name: party.part for party in parties})
+
+
+def joined_model(
+    label: VerticalParty, held: Mapping[str, Columns], parts: Mapping[str, PartyPart | None]
+) -> SharedModel:
+    """Put parts together with what the party with the labels has above them."""
+    holders = [name for name in sorted(held) if held[name]]
+    columns = {name: column for party in holders for name, column in held[party].items()}
     schema = SharedSchema(columns=columns, target=str(label.target), classes=label.classes)
     plan, network = label.plan, label.plan.network
     hidden = (plan.units * len(holders), *network.hidden) if plan.units else ()
+    ordered = [parts[name] for name in holders]
     if isinstance(label.top, SummedTop):
-        matrices = [party.part.matrix for party in holders if isinstance(party.part, LinearPart)]
+        matrices = [part.matrix for part in ordered if isinstance(part, LinearPart)]
         weights = np.concatenate([np.hstack(matrices).ravel(), label.top.offset])
     else:
-        stacks = [party.part for party in holders if isinstance(party.part, LayerStack)]
+        stacks = [part for part in ordered if isinstance(part, LayerStack)]
         weights = joined_layers(stacks, label.top.stack)  # type: ignore[union-attr]
     whole = Network(hidden=hidden, rate=network.rate, batch=network.batch)
     return model_of(schema, whole, weights, plan.rounds)

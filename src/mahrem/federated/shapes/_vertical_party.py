@@ -33,6 +33,11 @@ class PartyPart(Protocol):
         """Go down it."""
 
 
+def flat_of(part: PartyPart) -> Weights:
+    """Give the weights of a part as one row, in their place."""
+    return part.matrix.reshape(-1) if isinstance(part, LinearPart) else part.flat  # type: ignore[attr-defined]
+
+
 @dataclass
 class VerticalParty(AlignedParty):
     """A party: its columns, and perhaps the labels, never leave it.
@@ -48,6 +53,7 @@ class VerticalParty(AlignedParty):
         target: The column with the labels, at the one party that has it.
         noise: Randomises them, so that slopes do not give them away.
         ledger: Pays for that.
+        held: What was agreed of everybody's columns, by party; needed where parts are joined in the end.
 
     Guarantees:
         - The coordinator gets points that keyed hashes of ids became under the secrets of all parties,
@@ -60,6 +66,7 @@ class VerticalParty(AlignedParty):
     plan: VerticalPlan = field(default_factory=VerticalPlan)
     part: PartyPart | None = field(default=None, init=False, repr=False)
     top: SummedTop | JoinedTop | None = field(default=None, init=False, repr=False)
+    others: dict[str, PartyPart] = field(default_factory=dict, init=False, repr=False)  # in the end
     _rows: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
     _right: Weights = field(default_factory=lambda: np.empty((0, 0)), init=False, repr=False)
 
@@ -71,9 +78,10 @@ class VerticalParty(AlignedParty):
     def forget(self) -> None:
         """See :class:`AlignedParty`."""
         self.part = self.top = None
+        self.others = {}
 
     def learn(self, message: Message) -> Message:
-        """Answer ``parts``, ``slopes`` or ``done``.
+        """Answer ``parts``, ``slopes``, ``done`` or ``join``.
 
         Raises:
             InvalidInput: If it is none, or out of turn.
@@ -82,6 +90,9 @@ class VerticalParty(AlignedParty):
             raise InvalidInput(f"step={message.round} is out of turn; {self._next} is next")
         if message.kind == "slopes" and self.top is not None:
             return message.reply(**self._slopes(message))
+        if message.kind == "join" and self.top is not None and not self.others:
+            self.others = self._joined(message)
+            return message.reply()
         if message.kind in {"parts", "done"} and self.part is not None and self.top is None:
             return message.reply(part=self._part(message, self.part))
         raise InvalidInput(f"kind={message.kind!r} is no question that this party answers now")
@@ -91,10 +102,30 @@ class VerticalParty(AlignedParty):
         seed = self._seal.seed("start", self.name, str(self.plan.seed))
         if self.columns:
             self._rows = DeclaredEncoder(columns=self.columns)(frame, ()).astype(np.float64)
-            width, units = self._rows.shape[1], self.plan.units
-            self.part = units_of(width, units, seed) if units else LinearPart(width, len(self.classes))
+            self.part = self._new_part(self._rows.shape[1], seed)
         if self.target is not None:
             self._begin_top(labels, parties, seed)
+
+    def _new_part(self, width: int, seed: int = 0) -> PartyPart:
+        units = self.plan.units
+        return units_of(width, units, seed) if units else LinearPart(width, len(self.classes))
+
+    def _joined(self, message: Message) -> dict[str, PartyPart]:
+        """Read the parts that others learnt.
+
+        Raises:
+            InvalidInput: If one is of another shape than was agreed, or not numbers.
+        """
+        parts = {}
+        for name, held in message.body.items():
+            part = self._new_part(DeclaredEncoder(columns=self.held.get(name, {})).width)
+            given = self._seal.open(held, self._run, name, self.name, message.round).ravel()
+            flat = flat_of(part)
+            if given.shape != flat.shape or not np.isfinite(given).all():
+                raise InvalidInput(f"party={name!r} sent a part of another shape, or no numbers")
+            flat[:] = given
+            parts[name] = part
+        return parts
 
     def _begin_top(self, labels: Integers, parties: Sequence[str], seed: int) -> None:
         plan, classes = self.plan, len(self.classes)
@@ -114,8 +145,8 @@ class VerticalParty(AlignedParty):
             part.back(read_values(slope, len(before), width, "slope"))
             part.step(self.plan.network.rate)
         self._next += 1
-        if message.kind == "done":
-            return b""
+        if message.kind == "done":  # its part of the model, for the party with the labels
+            return self._seal.close(flat_of(part), self._run, self.name, self._label, number)
         values = part.forward(self._rows[self.plan.batch(number, self._count)])
         return self._seal.close(values, self._run, self.name, self._label, number)
 
